@@ -43,11 +43,11 @@ pub(crate) struct AdviseArgs {
 pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     let aims = Aims::read(args.aim.as_deref(), &args.at_most).map_err(Failure::Usage)?;
     let (many, loads) = (&args.many, loads(&args.loads)?);
-    let (mut files, sets) = many.begin()?;
+    let (mut files, policies, sets) = many.begin(&args.policy)?;
     let question = Question::prepare(&AdviceRequest {
         log: many.log.clone(),
         sets,
-        policies: args.policy.clone(),
+        policies,
         loads,
         seeds: many.seeds,
         aims,
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     let page_of = |results| advise::page::page(&question, &advice, results, &notes);
     many.show(
         &mut files,
-        || page::to_html(&page_of(Some(&results))),
+        |made| page::to_html_made(&page_of(Some(&results)), made),
         || advise::page::to_json(&question, &advice),
         |options| page::to_text(&page_of(None), options),
     )

@@ -12,9 +12,10 @@ use meed_lab::audit::{
     AuditError, AuditOptions, DEFAULT_POLICIES, DEFAULT_TRIALS, PROPERTIES, Property, Tasks, audit,
     page, replay, summary_page, write_counterexamples,
 };
-use meed_report::page::{Page, to_html, to_text};
+use meed_report::page::{Page, to_html_made, to_text};
 
 use crate::exit::Failure;
+use crate::made::made;
 use crate::output::{guard, print, print_data, print_styled, table_options};
 use crate::watch;
 
@@ -102,7 +103,7 @@ fn tenants(args: &AuditArgs, files: &mut Guard) -> Result<(), Failure> {
         write_counterexamples(&result, folder, files)?;
     }
     if let Some(path) = &args.report {
-        files.write_text(path, &to_html(&page(&result)?))?;
+        files.write_text(path, &to_html_made(&page(&result)?, &made::<&str>(&[])))?;
     }
     tell(args, &json(&result), &summary_page(&result), files)
 }
@@ -126,7 +127,7 @@ fn pool(args: &AuditArgs, files: &mut Guard) -> Result<(), Failure> {
         write_pool(&result, folder, files)?;
     }
     if let Some(path) = &args.report {
-        files.write_text(path, &to_html(&pool_page(&result)))?;
+        files.write_text(path, &to_html_made(&pool_page(&result), &made::<&str>(&[])))?;
     }
     tell(args, &json(&result), &pool_summary(&result), files)
 }

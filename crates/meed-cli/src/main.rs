@@ -16,6 +16,7 @@ mod groups;
 mod init;
 mod kubernetes;
 mod log_file;
+mod made;
 mod many;
 mod named;
 mod output;

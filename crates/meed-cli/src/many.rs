@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use clap::Args;
 use meed_files::Guard;
 use meed_lab::advise::aims::thousandths;
-use meed_report::TableOptions;
+use meed_report::{Made, TableOptions};
 use meed_sim::scenario::Scenario;
 use meed_workload::OnBadLine;
 
 use crate::args::TableArgs;
 use crate::exit::Failure;
+use crate::made::made;
+use crate::named::named;
 use crate::output::{guard, print, print_data, print_styled, reads_of, remark, table_options};
 use crate::watch;
 use crate::weights::WeightArgs;
@@ -61,16 +63,21 @@ impl ManyArgs {
         if self.strict { OnBadLine::Stop } else { OnBadLine::Skip }
     }
 
-    /// The files, guarded, and all changes of the scenario.
-    pub(crate) fn begin(&self) -> Result<(Guard, Vec<String>), Failure> {
+    /// The files, guarded, the policies by name, and all changes of the scenario.
+    pub(crate) fn begin(
+        &self,
+        policies: &[String],
+    ) -> Result<(Guard, Vec<String>, Vec<String>), Failure> {
         let mut inputs = vec![("log", self.log.as_path())];
         inputs.extend(self.weights.file());
         let files = guard(&[("--report", self.report.as_deref())], &inputs)?;
-        let sets = self.weights.before(self.table.with(&self.sets)?, self.quiet, |sets| {
+        let (names, mut changes) = named(policies)?;
+        changes.extend(self.table.with(&self.sets)?);
+        let sets = self.weights.before(changes, self.quiet, |sets| {
             let scenario = Scenario::load_any(&self.log, sets, self.on_bad_line())?;
             Ok(scenario.queue_names().map(str::to_owned).collect())
         })?;
-        Ok((files, sets))
+        Ok((files, names, sets))
     }
 
     /// Guards what the scenarios read, and says what the first of them takes for granted.
@@ -101,12 +108,12 @@ impl ManyArgs {
     pub(crate) fn show(
         &self,
         files: &mut Guard,
-        html: impl FnOnce() -> String,
+        html: impl FnOnce(&Made) -> String,
         json: impl FnOnce() -> String,
         text: impl FnOnce(&TableOptions) -> String,
     ) -> Result<(), Failure> {
         if let Some(path) = &self.report {
-            files.write_text(path, &html())?;
+            files.write_text(path, &html(&made(&[&self.log])))?;
         }
         if self.json {
             return print_data(&json());

@@ -30,6 +30,18 @@ pub(crate) fn named(policies: &[String]) -> Result<(Vec<String>, Vec<String>), F
     Ok((names, changes.into_values().collect()))
 }
 
+/// Policies by the names that they are called, each with the policy in the short form; without a
+/// name of its own its name is that form.
+pub(crate) fn called(policies: &[String]) -> Result<Vec<(String, String)>, Failure> {
+    // The same things are wrong about them.
+    named(policies)?;
+    let pair = |words: &String| match split(words) {
+        Some((name, policy)) => (name.to_owned(), policy.trim().to_owned()),
+        None => (words.clone(), words.clone()),
+    };
+    Ok(policies.iter().map(pair).collect())
+}
+
 /// At an equals sign before the first comma: keys of a policy stand behind one.
 fn split(words: &str) -> Option<(&str, &str)> {
     let (name, policy) = words.split_once('=')?;

@@ -4,11 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use meed_config::text::clean;
+use meed_sim::record::Comparison;
 use meed_sim::replay::{Difference, Recording, ReplayOptions, replay, verify};
 use meed_sim::scenario::Scenario;
 
 use crate::exit::Failure;
 use crate::log_file::LogFile;
+use crate::made::made;
+use crate::named::called;
 use crate::output::{guard, print, remark};
 use crate::simulate::{SERIES_POINTS, show};
 use crate::watch::Terminal;
@@ -17,7 +20,7 @@ use crate::weights::WeightArgs;
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   meed simulate examples/lending.toml --policy long-term --log run.jsonl.zst
-  meed replay run.jsonl.zst --policy fair --policy static
+  meed replay run.jsonl.zst --policy fair --policy week=long-term,half_life=7d
   meed replay run.jsonl.zst --cluster larger.toml --report report.html
   meed replay run.jsonl.zst --set queue.services.weight=2
   meed replay run.jsonl.zst --verify";
@@ -86,8 +89,9 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     let sets = args.weights.before(args.sets.clone(), args.quiet, |_| {
         Ok(recording.queue_names().map(str::to_owned).collect())
     })?;
+    let called = called(&args.policy)?;
     let options = ReplayOptions {
-        policies: args.policy.clone(),
+        policies: called.iter().map(|(_, policy)| policy.clone()).collect(),
         cluster: args.cluster.clone(),
         sets,
         series_points: args.series.unwrap_or(if shows_series { SERIES_POINTS } else { 0 }),
@@ -96,18 +100,30 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     let mut watch = Terminal::new(args.quiet);
     let result = replay(&recording, &options, log.as_mut().map(LogFile::writer), &mut watch);
     watch.finish();
-    let replayed = result?;
+    let mut replayed = result?;
+    rename(&called, &mut replayed.comparison);
     if !args.quiet {
         replayed.remarks.iter().for_each(|words| remark(words));
     }
     if let Some(path) = &args.report {
-        files.write_text(path, &meed_report::to_html(&replayed.comparison))?;
+        let made = made(&[&args.log_file]);
+        files.write_text(path, &meed_report::to_html_made(&replayed.comparison, &made))?;
     }
     if let Some(log) = log {
         log.finish()?;
     }
     let (json, report) = (args.json.as_deref(), args.report.as_deref());
     show(&replayed.comparison, json, report, args.quiet, &mut files)
+}
+
+/// Columns are headed by the names that the user gave their policies.
+fn rename(called: &[(String, String)], comparison: &mut Comparison) {
+    // The recorded run stands before them; what is changed is said behind the name.
+    for (run, (name, policy)) in comparison.runs.iter_mut().rev().zip(called.iter().rev()) {
+        if let Some(rest) = run.policy.strip_prefix(policy.as_str()) {
+            run.policy = format!("{name}{rest}");
+        }
+    }
 }
 
 fn check(args: &ReplayArgs, recording: &Recording) -> Result<(), Failure> {

@@ -6,9 +6,10 @@ use clap::Args;
 use meed_lab::reproduce::{
     Context, Done, ITEMS, ReproduceError, page, select, summary_page, to_json,
 };
-use meed_report::page::{to_html, to_text};
+use meed_report::page::{to_html_made, to_text};
 
 use crate::exit::Failure;
+use crate::made::made;
 use crate::output::{guard, print, print_data, print_styled, table_options};
 use crate::watch;
 
@@ -81,7 +82,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     }
     bar.finish_and_clear();
     if let Some(path) = &args.report {
-        files.write_text(path, &to_html(&page(&done, &context)))?;
+        files.write_text(path, &to_html_made(&page(&done, &context), &made::<&str>(&[])))?;
     }
     let json = || to_json(&done, &context);
     match args.json.as_deref() {

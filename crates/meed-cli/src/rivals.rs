@@ -3,7 +3,7 @@
 use clap::Args;
 use meed_lab::rivals::table::{RIVALS, span};
 use meed_lab::rivals::{Contest, RivalsRequest, page};
-use meed_report::page::{to_html, to_text};
+use meed_report::page::{to_html_made, to_text};
 
 use crate::exit::Failure;
 use crate::many::{ManyArgs, loads};
@@ -60,11 +60,11 @@ pub(crate) fn run(args: &RivalsArgs) -> Result<(), Failure> {
     let (many, loads) = (&args.many, loads(&args.loads)?);
     let cadence = args.cadence.as_deref().map(span).transpose();
     let cadence = cadence.map_err(|why| Failure::Usage(format!("--cadence: {why}")))?;
-    let (mut files, sets) = many.begin()?;
+    let (mut files, orders, sets) = many.begin(&args.policy)?;
     let contest = Contest::prepare(&RivalsRequest {
         log: many.log.clone(),
         sets,
-        orders: args.policy.clone(),
+        orders,
         loads,
         seeds: many.seeds,
         cadence,
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &RivalsArgs) -> Result<(), Failure> {
     let page_of = |is_whole| page::page(&contest, &standings, is_whole, &notes);
     many.show(
         &mut files,
-        || to_html(&page_of(true)),
+        |made| to_html_made(&page_of(true), made),
         || page::to_json(&contest, &standings),
         |options| to_text(&page_of(false), options),
     )

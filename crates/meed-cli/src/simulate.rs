@@ -11,6 +11,7 @@ use meed_workload::OnBadLine;
 use crate::args::SimulateArgs;
 use crate::exit::Failure;
 use crate::log_file::LogFile;
+use crate::made::made;
 use crate::named::named;
 use crate::output::{guard, print, print_data, print_styled, reads_of, remark, table_options};
 use crate::watch::Terminal;
@@ -71,7 +72,11 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     watch.finish();
     let comparison = result?;
     if let Some(path) = &args.report {
-        files.write_text(path, &meed_report::to_html(&comparison))?;
+        let made = match scenario.input_files() {
+            [] => made(&[&args.scenario]),
+            files => made(files),
+        };
+        files.write_text(path, &meed_report::to_html_made(&comparison, &made))?;
     }
     if let Some(path) = &args.jobs {
         let mut file = files.create(path)?;

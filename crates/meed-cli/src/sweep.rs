@@ -10,6 +10,7 @@ use meed_sim::scenario::Scenario;
 use meed_workload::OnBadLine;
 
 use crate::exit::Failure;
+use crate::made::made;
 use crate::output::{guard, print, print_data, print_styled, reads_of, remark, table_options};
 use crate::watch;
 use crate::weights::WeightArgs;
@@ -131,7 +132,12 @@ fn write(
     if let Some(path) = &args.report {
         let on_bad_line = if args.strict { OnBadLine::Stop } else { OnBadLine::Skip };
         let assumed = grid.scenarios[0].source(grid.seeds[0], on_bad_line)?.assumptions();
-        let report = page::to_html(&sweep::page::page(grid, results, &assumed));
+        let made = match grid.scenarios[0].input_files() {
+            [] => made(&[&args.scenario]),
+            files => made(files),
+        };
+        let page = sweep::page::page(grid, results, &assumed);
+        let report = page::to_html_made(&page, &made);
         files.write_text(path, &report)?;
     }
     if args.json {

@@ -8,17 +8,20 @@
 use meed_driver::record::Comparison;
 
 use crate::embed;
+use crate::made::Made;
 use crate::shell::{self, escape};
 use crate::table::{TableOptions, summary_table};
 
 const PAGE: &str = include_str!("../assets/report.html");
 /// In the order in which they build on one another.
-const SCRIPT: [&str; 20] = [
+const SCRIPT: [&str; 25] = [
     shell::BASE,
     include_str!("../assets/js/data.js"),
     shell::FORMAT,
+    include_str!("../assets/js/calendar.js"),
     shell::THEME,
     shell::DOM,
+    shell::SAVE,
     shell::FIGURE,
     include_str!("../assets/js/timechart.js"),
     include_str!("../assets/js/heatmap.js"),
@@ -31,19 +34,27 @@ const SCRIPT: [&str; 20] = [
     include_str!("../assets/js/jobviews.js"),
     include_str!("../assets/js/gantt.js"),
     include_str!("../assets/js/overtaken.js"),
+    include_str!("../assets/js/scatter.js"),
     include_str!("../assets/js/gains.js"),
+    include_str!("../assets/js/holders.js"),
     include_str!("../assets/js/sections.js"),
+    shell::PAPER,
     include_str!("../assets/js/main.js"),
 ];
 
-/// The report as HTML.
+/// The report as HTML, which does not say where it comes from.
 pub fn to_html(comparison: &Comparison) -> String {
+    to_html_made(comparison, &Made::default())
+}
+
+/// The report as HTML, which says where it comes from.
+pub fn to_html_made(comparison: &Comparison, made: &Made) -> String {
     shell::fill(PAGE, |name| match name {
         "title" => escape(embed::title(&comparison.scenario)),
         "style" => [shell::PLOT_STYLE, shell::STYLE].join("\n"),
         "library" => shell::library(),
         "script" => SCRIPT.join("\n"),
-        "data" => embed::data(comparison),
+        "data" => embed::data(comparison, made),
         "text" => escape(&summary_table(comparison, &TableOptions { width: 120, color: false })),
         _ => String::new(),
     })

@@ -22,6 +22,7 @@ mod html;
 mod jobs;
 mod json;
 mod legend;
+mod made;
 mod number;
 mod overtaken;
 pub mod page;
@@ -32,8 +33,9 @@ mod table;
 mod tenants;
 mod words;
 
-pub use html::to_html;
+pub use html::{to_html, to_html_made};
 pub use jobs::{bounded_slowdown, write_jobs};
+pub use made::Made;
 pub use json::{to_json, write_json};
 pub use table::{TableOptions, summary_table};
 pub use words::wrap;

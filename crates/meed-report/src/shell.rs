@@ -25,6 +25,10 @@ pub(crate) const FORMAT: &str = include_str!("../assets/js/format.js");
 pub(crate) const THEME: &str = include_str!("../assets/js/theme.js");
 /// Elements.
 pub(crate) const DOM: &str = include_str!("../assets/js/dom.js");
+/// What is saved from a page.
+pub(crate) const SAVE: &str = include_str!("../assets/js/save.js");
+/// Links and print.
+pub(crate) const PAPER: &str = include_str!("../assets/js/paper.js");
 /// The frame of a chart.
 pub(crate) const FIGURE: &str = include_str!("../assets/js/figure.js");
 

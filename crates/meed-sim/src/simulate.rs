@@ -118,6 +118,7 @@ pub fn simulate_telling(
         scenario: scenario.file.clone(),
         seed,
         assumptions: Vec::new(),
+        clock_us: None,
         runs: Vec::new(),
     };
     if scenario.is_mapreduce() {
@@ -129,6 +130,7 @@ pub fn simulate_telling(
         let source = scenario.source(seed, on_bad_line)?;
         if comparison.assumptions.is_empty() {
             comparison.assumptions = source.assumptions();
+            comparison.clock_us = source.clock_us();
         }
         let mut out = log.as_mut().map_or(Log::off(), |out| Log::to(&mut **out));
         let header = || scenario.header(words, seed, &plan, source.assumptions());

@@ -190,6 +190,10 @@ impl JobSource for Slotted<'_> {
         self.source.assumptions()
     }
 
+    fn clock_us(&self) -> Option<u64> {
+        self.source.clock_us()
+    }
+
     fn progress(&self) -> Option<f64> {
         self.source.progress()
     }

@@ -15,6 +15,9 @@ pub trait JobChange {
     /// A job that the end of another causes ([`JobSource::job_ended`]).
     fn caused(&self, job: Job) -> Job;
 
+    /// Whether jobs come when they came in the input.
+    fn keeps_time(&self) -> bool;
+
     /// What is changed, in words; for reports.
     fn words(&self) -> String;
 }
@@ -61,6 +64,10 @@ impl<S: JobSource, C: JobChange> JobSource for Changed<S, C> {
         let mut words = self.source.assumptions();
         words.push(self.change.words());
         words
+    }
+
+    fn clock_us(&self) -> Option<u64> {
+        self.source.clock_us().filter(|_| self.change.keeps_time())
     }
 
     fn progress(&self) -> Option<f64> {

@@ -65,6 +65,10 @@ impl JobChange for AtLimit {
         self.submitted(job)
     }
 
+    fn keeps_time(&self) -> bool {
+        true
+    }
+
     fn words(&self) -> String {
         "enforce_limit: a task that reaches its time limit ends there, as if done".into()
     }

@@ -139,6 +139,12 @@ impl JobSource for Merge<'_> {
         all
     }
 
+    fn clock_us(&self) -> Option<u64> {
+        let mut known = self.parts.iter().filter_map(|part| part.source.clock_us());
+        let first = known.next()?;
+        known.all(|other| other == first).then_some(first)
+    }
+
     fn progress(&self) -> Option<f64> {
         // The mean over those that know: good enough for a bar.
         let known: Vec<f64> = self.parts.iter().filter_map(|part| part.source.progress()).collect();

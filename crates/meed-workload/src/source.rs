@@ -41,6 +41,12 @@ pub trait JobSource {
         Vec::new()
     }
 
+    /// What the clock said at time 0 of these jobs, in microseconds since 1970-01-01 UTC, where the
+    /// input says that and time runs as it did there.
+    fn clock_us(&self) -> Option<u64> {
+        None
+    }
+
     /// Fraction of the input that has been read (0 to 1), where that can be known; for progress
     /// only.
     fn progress(&self) -> Option<f64> {
@@ -97,6 +103,10 @@ impl<S: JobSource + ?Sized> JobSource for Box<S> {
 
     fn assumptions(&self) -> Vec<String> {
         (**self).assumptions()
+    }
+
+    fn clock_us(&self) -> Option<u64> {
+        (**self).clock_us()
     }
 
     fn progress(&self) -> Option<f64> {

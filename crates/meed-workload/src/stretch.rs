@@ -57,6 +57,10 @@ impl JobChange for Load {
         job
     }
 
+    fn keeps_time(&self) -> bool {
+        self.0 == 1000
+    }
+
     fn words(&self) -> String {
         let load = f64::from(self.0) / 1000.0;
         format!(

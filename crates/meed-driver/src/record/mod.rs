@@ -33,6 +33,9 @@ pub struct Comparison {
     pub seed: u64,
     /// What the input does not hold and Meed assumed, in words.
     pub assumptions: Vec<String>,
+    /// What the clock said at time 0, in microseconds since 1970-01-01 UTC, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock_us: Option<u64>,
     /// One record per policy, in the order asked for.
     pub runs: Vec<RunRecord>,
 }

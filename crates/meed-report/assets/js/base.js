@@ -46,5 +46,29 @@ Meed.base = (() => {
     return out;
   }
 
-  return { number, quantile, sorted, extent, nearest, ticks };
+  /** Whether positive values reach over more than a decade, but for a hundredth of them at either end. */
+  function passesDecade(values) {
+    const all = sorted(values);
+    if (all.length < 2 || all[0] < 0) return false;
+    const positive = all.filter((v) => v > 0);
+    return positive.length > 1 && positive.length >= all.length * 0.9 && quantile(positive, 0.99) > 10 * quantile(positive, 0.01);
+  }
+
+  /** Ticks of a logarithmic axis of plain numbers: decades, and 2 and 5 between them where there are few. */
+  function logTicks(low, high) {
+    const decades = Math.log10(high / low);
+    const parts = decades > 4 ? [1] : decades > 1.5 ? [1, 3] : [1, 2, 3, 5, 7];
+    const every = Math.max(1, Math.ceil(decades / 8));
+    const out = [];
+    for (let k = Math.floor(Math.log10(low)); k <= Math.ceil(Math.log10(high)); k += every) {
+      for (const m of parts) { const v = m * 10 ** k; if (v >= low && v <= high) out.push(v); }
+    }
+    return out;
+  }
+
+  /** The same of seconds, where people have names for them: the more important first. */
+  const LOG_TIMES = [1, 60, 3600, 86400, 0.001, 0.01, 0.1, 10, 600, 36000, 864000, 8640000,
+    0.003, 0.03, 0.3, 3, 30, 180, 1800, 10800, 259200, 2592000, 2, 5, 20, 120, 300, 1200, 7200, 18000, 43200, 172800, 432000];
+
+  return { passesDecade, logTicks, LOG_TIMES, number, quantile, sorted, extent, nearest, ticks };
 })();

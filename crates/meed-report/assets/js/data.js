@@ -5,6 +5,29 @@ Meed.data = (() => {
   const { number, quantile, sorted, extent } = Meed.base;
   const record = JSON.parse(document.getElementById("data").textContent);
   const runs = record.runs;
+  const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  const DIGIT = new Uint8Array(128);
+  [...DIGITS].forEach((c, i) => { DIGIT[c.charCodeAt(0)] = i; });
+
+  /** Values of a series that is packed: parts of the way from its lowest to its highest value, 0 for none. */
+  function unpacked(series) {
+    if (Array.isArray(series)) return series;
+    const { low, high, width, packed } = series;
+    const most = 64 ** width - 2;
+    const out = new Array(packed.length / width);
+    for (let i = 0, p = 0; i < out.length; i++) {
+      let part = 0;
+      for (let k = 0; k < width; k++) part = part * 64 + DIGIT[packed.charCodeAt(p++)];
+      out[i] = part ? low + ((high - low) * (part - 1)) / most : null;
+    }
+    return out;
+  }
+  for (const run of runs) {
+    for (const queue of run.series.queues) for (const key of ["usage", "rho", "balance"]) {
+      if (!Array.isArray(queue[key])) queue.coarse = true;
+      queue[key] = unpacked(queue[key]);
+    }
+  }
   // Tenants in order of declaration; every run has the same ones.
   const tenants = [];
   const known = new Map();

@@ -52,10 +52,18 @@ Meed.dom = (() => {
     return Math.floor(element.clientWidth - (parseFloat(style.paddingLeft) || 0) - (parseFloat(style.paddingRight) || 0));
   }
 
+  /** Charts and other things that are as wide as their elements: told at once when paper is another width. */
+  const wide = new Set();
+  /** Sets everything to the width that it has now, without waiting for a frame: of paper there is none. */
+  function settle() {
+    for (const one of wide) { if (one.element.isConnected) one.use(innerWidth(one.element)); else wide.delete(one); }
+  }
+
   /** Calls `run(width)` when the element has a width, and when that changes, in the next frame. */
   function onWidth(element, run) {
     let last = 0;
     const use = (width) => { if (width > 0 && width !== last) { last = width; run(width); } };
+    wide.add({ element, use });
     new ResizeObserver((entries) => {
       const width = Math.floor(entries[entries.length - 1].contentRect.width);
       if (width > 0 && width !== last) requestAnimationFrame(() => use(width));
@@ -64,5 +72,5 @@ Meed.dom = (() => {
     setTimeout(() => { if (last === 0 && element.isConnected) use(innerWidth(element)); }, 0);
   }
 
-  return { h, s, swatch, marker, whenNear, onWidth };
+  return { h, s, swatch, marker, whenNear, onWidth, settle };
 })();

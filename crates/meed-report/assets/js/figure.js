@@ -1,10 +1,11 @@
-// Purpose: the frame of every chart: heading, explanation, panels side by side, readout, "show as table".
+// Purpose: the frame of every chart: heading, explanation, panels side by side, readout, "show as table", what can be saved.
 
 Meed.figure = (() => {
   const { h, whenNear } = Meed.dom;
 
   /**
-   * spec: { id, title, explain, controls?: [elements], wide?: bool, draw(panels, announce) , table(): {head, rows} }
+   * spec: { id, title, explain, controls?: [elements], wide?: bool, draw(panels, announce) , table(): {head, rows}, csv?(): the same with
+   *         all rows and plain numbers }
    * `draw` fills the element `panels`; it is called when the figure comes near the window and again on `redraw`.
    */
   function figure(spec) {
@@ -36,7 +37,8 @@ Meed.figure = (() => {
       h("h3", { id: spec.id + "-title" }, spec.title),
       h("p", { class: "explain" }, spec.explain),
       spec.controls && spec.controls.length ? h("div", { class: "controls" }, spec.controls) : null,
-      panels, readout, details);
+      panels, readout, h("div", { class: "under" }, details,
+        h("div", { class: "saves" }, Meed.save.buttons(spec.title, () => { ensure(); return panels; }, spec.csv || (() => spec.table())))));
     const ensure = () => { if (!drawn) draw(); };
     whenNear(element, ensure);
     return {

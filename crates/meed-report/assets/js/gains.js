@@ -3,7 +3,8 @@
 Meed.gains = (() => {
   const { h, s, marker } = Meed.dom;
   const { data, format, theme } = Meed;
-  const { select } = Meed.figure;
+  const { select, figure } = Meed.figure;
+  const { scatter } = Meed.scatter;
   /** Changes below this are none that a reader should act on. */
   const ALIKE = 0.05;
   /** Of many tenants so many are listed at either end. */
@@ -124,18 +125,52 @@ Meed.gains = (() => {
         h("tbody", {}, shown.map(row))));
   }
 
+  /** Of many tenants a point each, a picture for each other policy. */
+  function points() {
+    const panels = others().map((run) => {
+      const found = data.tenants.map(({ index, name }) => ({ t: index, name, before: valueIn(base, index), now: valueIn(run, index) }))
+        .filter((p) => p.before > 0 && p.now > 0)
+        .map((p) => { const r = ratio(run, p.t); return { ...p, text: inWords(r, run, p.t), look: isLonger(r) ? "longer" : isShorter(r) ? "shorter" : "same" }; });
+      return { run, found };
+    }).filter(({ found }) => found.length > 1);
+    const range = data.extent(panels.flatMap(({ found }) => found.flatMap((p) => [[p.before, p.now]])));
+    return range ? panels.map(({ run, found }) => scatter(found, range, { before: data.runs[base].policy, now: data.runs[run].policy, what: quantity[1] })) : [];
+  }
+  const isMany = () => order().length > 2 * ENDS + 2;
+  /** All tenants with their value under each policy, and the change. */
+  const all = () => ({
+    head: ["tenant", ...data.runs.map((run) => `${quantity[1]} under ${run.policy}, s`), ...others().map((run) => `${data.runs[run].policy} over ${data.runs[base].policy}`)],
+    rows: order().map((t) => [data.tenants[t].name, ...data.runs.map((_, run) => valueIn(run, t)), ...others().map((run) => ratio(run, t))]),
+  });
+
   /** The elements of the section; what must be drawn anew with another theme goes to `register`. */
   function parts(register) {
+    const words = h("ul", { class: "gains-words" });
     const body = h("div", {});
-    const redraw = () => body.replaceChildren(h("ul", { class: "gains-words" }, others().map(sentence)), listing());
+    const chart = figure({
+      id: "gains-scatter", title: "Every tenant, before and after",
+      explain: "A point for each tenant, on logarithmic axes: on the dashed diagonal nothing changes; below it (blue circles) its times are shorter, above it (orange triangles) longer. Grey diamonds: less than 5 % either way.",
+      draw: (root) => root.append(...points()),
+      table: () => ({ head: all().head, rows: all().rows.map((row) => row.map((v) => (typeof v === "number" ? format.num(v, 4) : v === null ? format.NONE : v))) }),
+      csv: all,
+    });
+    chart.element.hidden = !isMany();
+    const redraw = () => {
+      words.replaceChildren(...others().map(sentence));
+      body.replaceChildren(listing());
+      chart.element.hidden = !isMany();
+      chart.redraw();
+    };
     redraw();
-    register({ redraw });
+    register({ redraw, ensure: chart.ensure });
     return [
       h("div", { class: "controls" },
         select("Compared with", data.runs.map((run, r) => [String(r), run.policy]), String(base), (v) => { base = Number(v); redraw(); }),
         select("By", QUANTITIES.map(([key, name]) => [key, name]), quantity[0], (v) => { quantity = QUANTITIES.find(([key]) => key === v); redraw(); })),
-      body,
-      h("p", { class: "explain" }, "Ring: the policy compared with; mark: the other policy, on a logarithmic axis that all rows share. Blue: shorter; orange: longer."),
+      words,
+      h("div", { class: isMany() ? "gains-two" : "" }, h("div", {}, body,
+      h("div", { class: "saves" }, Meed.save.buttons("Who gains, who loses", () => body, all)),
+      h("p", { class: "explain" }, "Ring: the policy compared with; mark: the other policy, on a logarithmic axis that all rows share. Blue: shorter; orange: longer.")), chart.element),
     ];
   }
 

@@ -3,7 +3,7 @@
 
 Meed.heatmap = (() => {
   const { h, onWidth } = Meed.dom;
-  const { data, format, theme } = Meed;
+  const { data, format, theme, calendar } = Meed;
   /** Names stand beside rows at least so far apart, in pixels. */
   const NAMED = 15;
   const help = (what) => `Arrow keys move the reading cursor, with Shift by ten; Home and End jump in time; Enter picks the ${what}.`;
@@ -72,16 +72,17 @@ Meed.heatmap = (() => {
         order.forEach((row, y) => {
           if (picked.has(row)) out.fillRect(0, ((y + 0.5) / rows) * canvas.height - 2, 9 * ratio, 4);
         });
-        const step = format.TIME_STEPS.find((d) => (d / data.end) * width >= 95) || data.end;
-        axis.replaceChildren(...ticks(step));
+        axis.replaceChildren(...ticks());
       }
 
       /** Ticks with their texts to the right, the last ones to the left; none whose text would touch the one before. */
-      function ticks(step) {
+      function ticks() {
         const out = [];
         let end = 0;
-        for (let time = 0; time <= data.end * 1.0001; time += step) {
-          const text = format.timeTick(time, step);
+        const step = format.TIME_STEPS.find((d) => (d / data.end) * width >= 95) || data.end;
+        const times = calendar.known ? calendar.ticks(0, data.end, width / 95) : Array.from({ length: Math.floor((data.end * 1.0001) / step) + 1 }, (_, i) => i * step);
+        for (const time of times) {
+          const text = calendar.known ? calendar.tick(time, times.length > 1 ? times[1] - times[0] : data.end) : format.timeTick(time, step);
           const long = text.length * 6.5 + 8;
           const last = x(time) + long > width;
           if (last && x(time) - long < end) continue;
@@ -100,7 +101,7 @@ Meed.heatmap = (() => {
         const v = values[y] ? values[y][s] : null;
         cross.style.left = x(t[s]) + "px";
         line.style.top = ((y + 0.5) / rows) * height + "px";
-        text.textContent = `${spec.name(order[y])} (${y + 1} of ${rows}), ${format.time(t[s])}: ` + (data.number(v) ? spec.say(v) : spec.missing);
+        text.textContent = `${spec.name(order[y])} (${y + 1} of ${rows}), ${calendar.known ? calendar.date(t[s]) : format.time(t[s])}: ` + (data.number(v) ? spec.say(v) : spec.missing);
         return text.textContent;
       }
       view.addEventListener("mousemove", (event) => {

@@ -86,7 +86,14 @@ Meed.linechart = (() => {
         })]),
       };
     }
-    return { draw, table };
+    /** All points of all lines, in the units of the labels. */
+    function csv() {
+      const places = union([...new Set(known.map((l) => l.xs))]);
+      const at = new Map(known.map((l) => [l, new Map(Array.from(l.xs, (v, i) => [v, i]))]));
+      const columns = known.flatMap((l) => [{ l, name: l.name, values: l.y }, ...(l.low ? [{ l, name: l.name + ", low", values: l.low }, { l, name: l.name + ", high", values: l.high }] : [])]);
+      return { head: [chart.x || "x", ...columns.map((c) => c.name)], rows: Array.from(places, (v) => [v, ...columns.map(({ l, values }) => { const i = at.get(l).get(v); return i === undefined ? null : values[i]; })]) };
+    }
+    return { draw, table, csv };
   }
 
   function valueText(view, line, i) {
@@ -217,6 +224,12 @@ Meed.linechart = (() => {
       plot.style.minHeight = HEIGHT + marked.height + "px";
       const [opts, columns] = options(width);
       u = new uPlot(opts, columns, plot);
+      Meed.save.recipe(u.ctx.canvas, (place) => {
+        const again = new uPlot({ ...opts, hooks: { draw: opts.hooks.draw } }, columns, place);
+        const { min, max } = zoom || full;
+        again.setScale("x", { min: min / x.scale, max: max / x.scale });
+        return again;
+      });
       show(zoom);
     }
     function listMarks() {

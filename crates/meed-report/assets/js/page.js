@@ -2,6 +2,7 @@
 
 (() => {
   const { theme } = Meed;
+  const { h } = Meed.dom;
   const { figure, select } = Meed.figure;
   const KINDS = { lines: Meed.linechart.linechart, heat: Meed.grid.grid, spreads: Meed.spreads.spreads };
   const charts = JSON.parse(document.getElementById("page-data").textContent);
@@ -15,14 +16,13 @@
   document.querySelectorAll("table").forEach(Meed.sorting.sortable);
   document.getElementById("tools").append(
     select("Theme", [["auto", "as the system"], ["light", "light"], ["dark", "dark"]], theme.choice(), theme.choose));
-  // Charts far down are drawn in spare moments, so that printing and searching find them.
-  const rest = [...figures];
-  const next = () => {
-    const figure = rest.shift();
-    if (!figure) return;
-    figure.ensure();
-    setTimeout(next, 20);
-  };
-  setTimeout(next, 200);
+  for (const box of document.querySelectorAll(".table-scroll.results")) {
+    const table = box.querySelector("table");
+    const title = (table.caption && table.caption.textContent) || (box.closest("section") || document).querySelector("h2, h1").textContent;
+    box.after(h("div", { class: "saves" }, Meed.save.tableButton(title, () => Meed.save.ofTable(table))));
+  }
+  Meed.filter.sections();
+  const ensure = () => figures.forEach((f) => f.ensure());
+  Meed.paper.arrive(ensure, () => figures);
   theme.onChange(() => figures.forEach((f) => f.redraw()));
 })();

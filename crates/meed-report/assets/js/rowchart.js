@@ -4,17 +4,22 @@
 Meed.rowchart = (() => {
   const { h, s, marker, onWidth } = Meed.dom;
   const { data, format, theme } = Meed;
-  const { ticks } = Meed.base;
+  const { ticks, passesDecade, logTicks, LOG_TIMES } = Meed.base;
   const ROW = 20;
   const HEAD = 24;
   const FOOT = 30;
 
-  const LOG_TIMES = [0.001, 0.01, 0.1, 1, 10, 60, 600, 3600, 36000, 86400, 864000, 8640000];
-  const LOG_BETWEEN = [0.003, 0.03, 0.3, 3, 30, 180, 1800, 10800, 259200, 2592000, 2, 5, 20, 120, 300, 1200, 7200, 18000, 43200, 172800, 432000];
+  const PADDING = 8;
+  const rowsOf = (groups) => groups.reduce((sum, g) => sum + HEAD + ROW * g.rows.length, 0);
+  /** A tall chart has its axis at the top as well. */
+  const axisAbove = (groups) => rowsOf(groups) > 500;
+  /** How tall the chart will be: known before it is drawn, so that what is below stands where it stays. */
+  const tall = (groups) => (axisAbove(groups) ? FOOT : 0) + rowsOf(groups) + FOOT;
 
   /**
    * spec: { title, what?: what a group is ("Tenant"), groups(): [{ name, rows: [{ policy (index), value, text, box?: [p1,p5,...,p99] }] }],
-   *         base: number drawn as the base line, log?: bool (values are times), times?: bool (values are seconds), tick(v, step), describe }
+   *         base: number drawn as the base line, log?: bool (logarithmic, values are times),
+   *         logWhereWide?: bool (logarithmic where values pass a decade), times?: bool (values are seconds), tick(v, step), describe }
    */
   function rowchart(spec) {
     function draw(root, announce) {
@@ -26,7 +31,7 @@ Meed.rowchart = (() => {
         return;
       }
       const view = h("div", { class: "rows", tabindex: 0, role: "application", "aria-roledescription": "chart",
-        "aria-label": spec.title + ". Up and down arrow keys read row by row." });
+        "aria-label": spec.title + ". Up and down arrow keys read row by row.", style: `min-height:${tall(groups) + 2 * PADDING}px` });
       root.append(view);
       let at = null;
       let size = 0;
@@ -48,25 +53,24 @@ Meed.rowchart = (() => {
 
     function picture(groups, values, width, at) {
       let [low, high] = data.extent([values]);
+      const isLog = spec.log || (spec.logWhereWide && low > 0 && passesDecade(values));
       if (spec.base !== undefined) [low, high] = [Math.min(low, spec.base), Math.max(high, spec.base)];
-      if (spec.log) [low, high] = [Math.max(low, high * 1e-6, 1e-3) * 0.9, high * 1.1];
+      if (isLog) [low, high] = [Math.max(low, high * 1e-6, 1e-3) * 0.9, high * 1.1];
       else if (high - low < 1e-9) [low, high] = [low - 0.5, high + 0.5];
       else [low, high] = [low === spec.base ? low : low - (high - low) * 0.04, high === spec.base ? high : high + (high - low) * 0.04];
       const names = Math.min(width * 0.36, 24 + 7.2 * Math.max(...data.runs.map((r) => r.policy.length)));
       const texts = 12 + 7 * Math.max(...groups.flatMap((g) => g.rows.map((r) => r.text.length)));
       const [left, right] = [names, width - texts];
       const place = (v) => {
-        const part = spec.log ? Math.log(Math.max(v, low) / low) / Math.log(high / low) : (v - low) / (high - low);
+        const part = isLog ? Math.log(Math.max(v, low) / low) / Math.log(high / low) : (v - low) / (high - low);
         return left + part * (right - left);
       };
-      const rows = groups.reduce((sum, g) => sum + HEAD + ROW * g.rows.length, 0);
-      // A tall chart has its axis at the top as well.
-      const top = rows > 500 ? FOOT : 0;
-      const height = top + rows + FOOT;
+      const top = axisAbove(groups) ? FOOT : 0;
+      const height = tall(groups);
       const wanted = Math.max(3, (right - left) / 80);
-      const between = spec.log ? [] : spec.times ? timeTicks(high, wanted) : ticks(low, high, wanted);
+      const between = isLog ? [] : spec.times ? timeTicks(high, wanted) : ticks(low, high, wanted);
       const step = between.length > 1 ? between[1] - between[0] : 1;
-      const wishes = spec.log ? [...LOG_TIMES, ...LOG_BETWEEN] : [spec.base, ...between];
+      const wishes = spec.log ? LOG_TIMES : isLog ? [spec.base, ...logTicks(low, high)] : [spec.base, ...between];
       // The more important come first; no tick where its text would touch another.
       const marks = [];
       for (const v of wishes) {
@@ -76,7 +80,7 @@ Meed.rowchart = (() => {
       const ink = theme.color("ink");
       for (const v of marks) {
         for (const y of top ? [16, height - FOOT + 18] : [height - FOOT + 18]) {
-          svg.append(s("text", { x: place(v), y, fill: ink, "text-anchor": "middle", "font-size": 12 }, spec.tick(v, step)));
+          svg.append(s("text", { x: place(v), y, fill: ink, "text-anchor": "middle", "font-size": 12 }, isLog && !spec.log ? format.num(v, 3) : spec.tick(v, step)));
         }
       }
       // Lines stand beside the rows only, not across the names of tenants.
@@ -113,7 +117,13 @@ Meed.rowchart = (() => {
       const cell = (g, p) => { const row = g.rows.find((r) => r.policy === p); return row ? (spec.describe ? spec.describe(row) : row.text) : format.NONE; };
       return { head: [spec.what || "Tenant", ...policies.map((p) => data.runs[p].policy)], rows: groups.map((g) => [g.name, ...policies.map((p) => cell(g, p))]) };
     }
-    return { draw, table };
+    /** A row for each tenant and policy, with all percentiles. */
+    function csv() {
+      const rows = spec.groups().flatMap((g) => g.rows.map((row) => [g.name, data.runs[row.policy].policy, data.number(row.value) ? row.value : null, ...(row.box || [])]));
+      const box = rows.some((row) => row.length > 3) ? data.record.percentiles.map((p) => `percentile ${p}`) : [];
+      return { head: [spec.what || "Tenant", "policy", spec.title, ...box], rows };
+    }
+    return { draw, table, csv };
   }
 
   /** Ticks from zero on, so far apart as people count time. */

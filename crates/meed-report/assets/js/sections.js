@@ -98,7 +98,7 @@ Meed.sections = (() => {
         id: "rho", title: "Fairness degree ρ over time",
         explain: "ρ (TSC'18 Eq. 3) compares what a tenant has received so far with what a private cluster of the size of its share would have given it. Above 1 it gained from sharing, below 1 it lost. " + who + side + " The first minutes are not shown in full: ratios are unstable while little has run.",
       }, timechart({
-        title: "Fairness degree", format: format.ratio, baseline: 1,
+        title: "Fairness degree", format: format.ratio, baseline: 1, log: true,
         clip: () => settled((run) => [...picker.picked().filter((t) => run.track[t]).map((t) => run.track[t].rho),
           ...(data.few ? [] : [0, 4].map((q) => quantiles(run, "rho", (track) => track.rho)[q]))]),
         panels: perTenant("rho", (track) => track.rho),
@@ -107,10 +107,10 @@ Meed.sections = (() => {
     } else parts.push(h("p", { class: "note" }, "This record holds no samples over time, so the plots over time are left out."));
     if (data.few) {
       parts.push(rows("rho-end", "Fairness degree ρ at the end", "ρ (Eq. 3) over the whole run, drawn from ρ = 1: to the right the tenant gained from sharing, to the left it lost.",
-        (q) => ({ value: q.rho, text: format.ratio(q.rho) }), { base: 1, tick: format.tick }));
+        (q) => ({ value: q.rho, text: format.ratio(q.rho) }), { base: 1, tick: format.tick, logWhereWide: true }));
     } else {
       parts.push(across("rho-end", "Fairness degree ρ at the end, across tenants", "All tenants in order of their ρ (Eq. 3): how many lost (below 1), how many gained (above 1), and how unequal they are. A flat line treats all alike.",
-        (q) => q.rho, format.ratio, { baseline: 1 }));
+        (q) => q.rho, format.ratio, { baseline: 1, log: true }));
     }
     return parts;
   }
@@ -153,7 +153,7 @@ Meed.sections = (() => {
         ...(field === "usage" ? {} : { get baseline() { return unit === "share" ? 1 : undefined; } }),
       });
       const caption = h("p", { class: "unit" });
-      const one = figure({ id, title: name, explain: explain + side, table: spec.table,
+      const one = figure({ id, title: name, explain: explain + side, table: spec.table, csv: spec.csv,
         draw: (root, announce) => { caption.textContent = "Unit: " + inWords(); spec.draw(root, announce); } });
       one.element.querySelector(".explain").after(caption);
       figures.push(one);
@@ -171,7 +171,7 @@ Meed.sections = (() => {
       unit = v;
       mine.forEach((f) => f.redraw());
     });
-    return [h("div", { class: "controls" }, control), ...elements];
+    return [Meed.holders.chart(register), h("div", { class: "controls" }, control), ...elements];
   }
 
   function lending() {
@@ -231,7 +231,7 @@ Meed.sections = (() => {
     const parts = [];
     if (!data.few) {
       parts.push(across("job-across", "Mean job time across tenants", "All tenants in order of their mean job time, from submission to end.", (q) => q.mean_job_s, format.time,
-        { zeroFloor: true, times: true, clip: clipJobs() }));
+        { zeroFloor: true, times: true, log: true }));
     }
     parts.push(rows("job-times", "Job times, percentiles",
       "From submission to end of a job, on a logarithmic axis. The marker is the median, the thick bar holds half of the jobs (25 to 75 %), the thinner bar 80 % (10 to 90 %), the line 98 % (1 to 99 %).",
@@ -241,17 +241,11 @@ Meed.sections = (() => {
     if (!some) return [...parts, h("p", { class: "note" }, "No speed-up over the static partition: no run under the static policy in this record.")];
     if (!data.few) {
       parts.push(across("speedup-across", "Speed-up over the static partition, across tenants", "Mean job time under the static partition over mean job time here; tenants in rising order. Above 1 sharing made the tenant faster.",
-        (q) => q.speedup, format.ratio, { baseline: 1 }));
+        (q) => q.speedup, format.ratio, { baseline: 1, log: true }));
     }
     parts.push(rows("speedup", "Speed-up over the static partition", "Mean job time under the static partition over mean job time here. To the right of 1 sharing made the tenant's jobs faster, to the left slower.",
-      (q) => ({ value: q.speedup, text: format.ratio(q.speedup) }), { base: 1, tick: format.tick }));
+      (q) => ({ value: q.speedup, text: format.ratio(q.speedup) }), { base: 1, tick: format.tick, logWhereWide: true }));
     return parts;
-  }
-
-  /** Mean job times of a few tenants may be far above all others. */
-  function clipJobs() {
-    const all = data.sorted(data.runs.flatMap((r) => r.queues.map((q) => q.mean_job_s)));
-    return all.length ? [0, data.quantile(all, 0.99) * 1.3] : undefined;
   }
 
   let tenantTable = null;
@@ -275,7 +269,7 @@ Meed.sections = (() => {
         rows: runs.map((r) => [r.policy, ...[r.events, r.decisions, r.refused, r.unfinished, r.skipped_lines, r.ignored_lines].map(format.count)]),
       })),
       h("p", { class: "explain" }, "A refused job has a task that no node could hold. A line is skipped when it is wrong, and left out by an assumption above. " + stride.join("")),
-      h("p", { class: "explain" }, "Numbers in this file are rounded to 5 significant digits.")];
+      h("p", { class: "explain" }, "Numbers in this file are rounded to 5 significant digits; the JSON output has all." + (record.runs.some((r) => r.series.queues.some((q) => q.coarse)) ? " Of many tenants usage, balance and ρ over time are kept as parts of each tenant's range: usage and balance to a 500,000th, ρ to a 30-millionth." : ""))];
   }
 
   const summary = () => [Meed.tables.summary(),
@@ -301,6 +295,10 @@ Meed.sections = (() => {
 
   return {
     list,
+    /** Draws all that was not near the window so far: for who jumps into the middle, and for paper. */
+    ensure() { figures.forEach((f) => f.ensure && f.ensure()); },
+    /** The figures, to be drawn one by one in spare moments. */
+    waiting: () => figures.filter((f) => f.ensure),
     redraw() {
       figures.forEach((f) => f.redraw());
       if (tenantTable) tenantTable.render();

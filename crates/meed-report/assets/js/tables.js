@@ -51,7 +51,7 @@ Meed.tables = (() => {
     const amount = format.amountUnit(measured);
     const used = (q) => q.usage[measured];
     const usage = format.usageUnit(measured, biggest(used));
-    const inUnit = (unit) => (v) => (data.number(v) ? format.num(v / unit.divisor, 4) : format.NONE);
+    const inUnit = (unit) => Object.assign((v) => (data.number(v) ? format.num(v / unit.divisor, 4) : format.NONE), { divisor: unit.divisor });
     return [
       ["rho", "ρ", null, (q) => q.rho, format.ratio],
       ["speedup", "Speed-up", null, (q) => q.speedup, format.ratio],
@@ -139,6 +139,11 @@ Meed.tables = (() => {
         rows.length < found ? h("button", { type: "button", onclick: () => { limit = Infinity; render(); } }, "Show all") : "");
     }
 
+    /** All rows, with plain numbers. */
+    const every = () => ({
+      head: [spec.one, ...[...fixed, ...columns()].map((c) => c.name + (c.unit ? ` (${c.unit})` : "") + (c.show === format.time ? " (s)" : ""))],
+      rows: names.map((name, i) => [name, ...[...fixed, ...columns()].map((c) => { const v = c.of(i); return data.number(v) ? v / (c.show.divisor || 1) : v; })]),
+    });
     const search = h("input", { type: "search", placeholder: "part of a name", oninput: () => { filter = search.value; limit = PAGE; render(); } });
     const views = [...(data.runs.length > 1 ? metrics.map(([key, name]) => ["m:" + key, "policies by: " + name]) : []),
       ...data.runs.map((run, i) => ["r:" + i, "all numbers under: " + run.policy])];
@@ -148,7 +153,8 @@ Meed.tables = (() => {
         view = v;
         if (sort.column >= columns().length) sort = { column: -1, down: false };
         render();
-      }), names.length > 8 ? h("label", { class: "control" }, "Filter ", search) : null), holder, status);
+      }), names.length > 8 ? h("label", { class: "control" }, "Filter ", search) : null,
+        Meed.save.tableButton(spec.many, every)), holder, status);
     return { element, render };
   }
 

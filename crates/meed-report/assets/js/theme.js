@@ -21,7 +21,8 @@ Meed.theme = (() => {
   const REFERENCE = [7, 5];
   const SHAPES = ["circle", "square", "triangle", "diamond", "cross", "ring"];
 
-  const dark = () => (choice === "auto" ? media.matches : choice === "dark");
+  let paper = false;
+  const dark = () => !paper && (choice === "auto" ? media.matches : choice === "dark");
   const pick = (palette, i) => { const p = palette[dark() ? "dark" : "light"]; return p[i % p.length]; };
 
   function apply() {
@@ -58,6 +59,8 @@ Meed.theme = (() => {
     },
     choice: () => choice,
     choose(value) { choice = value; apply(); },
+    /** Paper is light. */
+    print(on) { if (paper !== on) { paper = on; apply(); } },
     onChange: (run) => listeners.push(run),
   };
 })();

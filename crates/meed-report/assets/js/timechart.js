@@ -4,7 +4,8 @@
 Meed.timechart = (() => {
   const { h, swatch, onWidth } = Meed.dom;
   const { format, theme, data } = Meed;
-  const { nearest } = Meed.base;
+  const { nearest, passesDecade, logTicks, LOG_TIMES } = Meed.base;
+  const { calendar } = Meed;
   const HELP = "Left and right arrow keys move the reading cursor, with Shift by ten samples; Home and End jump; "
     + "plus and minus zoom the time axis, 0 shows all; Escape leaves.";
 
@@ -29,7 +30,7 @@ Meed.timechart = (() => {
   const MARKS = 16;
   const EDGE_MARK = 9;
 
-  /** Limits of the y axis for all panels together, with a little room. */
+  /** Limits of the y axis for all panels together, with a little room, and whether it is logarithmic. */
   function limits(spec, panels) {
     const arrays = panels.flatMap((p) => [...p.lines.filter((l) => !l.hidden).map((l) => l.values),
       ...p.bands.flatMap((b) => [b.low, b.high])]);
@@ -39,19 +40,42 @@ Meed.timechart = (() => {
       // A few extreme values must not flatten all others.
       [low, high] = [Math.max(low, clip[0]), Math.min(high, clip[1])];
     }
+    if (panels.some((p) => p.stack)) {
+      const tops = panels.map((p) => p.lines.filter((l) => !l.hidden).reduce((sum, l) => sum.map((v, i) => v + (l.values[i] || 0)), p.x.map(() => 0)));
+      const top = Math.max(spec.baseline || 0, (data.extent(tops) || [0, 1])[1]);
+      return { range: [0, top * 1.04 || 1], log: false };
+    }
+    const log = Boolean(spec.log) && passesDecade(arrays.flatMap((a) => [...a]));
+    if (log) {
+      const positive = data.sorted(arrays.flatMap((a) => [...a]).filter((v) => v > 0));
+      low = Math.max(positive[0], data.quantile(positive, 0.01) / 10, high * 1e-7);
+      if (spec.baseline > 0) [low, high] = [Math.min(low, spec.baseline), Math.max(high, spec.baseline)];
+      return { range: [low / 1.15, high * 1.15], log };
+    }
     if (spec.baseline !== undefined) [low, high] = [Math.min(low, spec.baseline), Math.max(high, spec.baseline)];
     const floor = spec.zeroFloor && low >= 0;
     if (floor) low = 0;
     if (high - low < 1e-9) [low, high] = [low - (floor ? 0 : 0.5), high + 0.5];
     const room = (high - low) * 0.06;
-    return [floor ? 0 : low - room, high + room];
+    return { range: [floor ? 0 : low - room, high + room], log };
+  }
+
+  /** What lies below each line of a stack that is shown. */
+  function stacked(panel) {
+    let below = panel.x.map(() => 0);
+    return panel.lines.filter((l) => !l.hidden).map((line) => {
+      const [low, values] = [below, line.values];
+      below = below.map((v, i) => v + (values[i] || 0));
+      return { line, low, high: below };
+    });
   }
 
   /**
    * spec: { title, y: text of the y axis, format(v), baseline?, zeroFloor?, clip?: [low, high] or a function for it, percent?: bool (x is
    *         a part of tenants, or of other things named in `of`, not time), times?: bool (values are seconds), whole?: bool (values are counts),
+   *         log?: bool (the axis is logarithmic where values pass a decade),
    *         height?, panels(): [{ title, x, lines: [{label, values, color, dash, fill?, width?, steps?: bool (a value holds until the next)}],
-   *         bands: [{label, low, high, color}], marks?: { label, at: [x] } drawn as upright lines or, if many, above the plot }] }
+   *         stack?: bool (lines stand on one another as areas), bands: [{label, low, high, color}], marks?: { label, at: [x] } drawn as upright lines or, if many, above the plot }] }
    * Gives the functions that `figure` needs: { draw, table }.
    */
   function timechart(spec) {
@@ -63,7 +87,7 @@ Meed.timechart = (() => {
       mine = [];
       const panels = spec.panels();
       for (const panel of panels) for (const line of panel.lines) line.hidden = hidden.has(line.label);
-      const range = limits(spec, panels);
+      const { range, log } = limits(spec, panels);
       const redraw = () => { root.replaceChildren(); draw(root, announce); };
       for (const panel of panels) {
         if (!panel.x.length) {
@@ -74,7 +98,7 @@ Meed.timechart = (() => {
           root.append(empty(panel.title, "No values in this run."));
           continue;
         }
-        const chart = onePanel(spec, panel, range, announce, mine, (label) => {
+        const chart = onePanel({ ...spec, isLog: log, baseline: spec.baseline }, panel, range, announce, mine, (label) => {
           if (!hidden.delete(label)) hidden.add(label);
           redraw();
           const again = [...root.querySelectorAll(".legend button")].find((b) => b.dataset.label === label && b.dataset.panel === panel.title);
@@ -86,24 +110,36 @@ Meed.timechart = (() => {
       }
     }
 
+    const columns = (panels) => panels.flatMap((p) => [...p.bands.flatMap((b) => [[p, b.label + ", low", b.low], [p, b.label + ", high", b.high]]),
+      ...p.lines.map((l) => [p, l.label, l.values])]);
+    const heads = (panels) => columns(panels).map(([p, label]) => (panels.length > 1 && p.title ? `${p.title}: ${label}` : label));
     function table() {
       const panels = spec.panels().filter((p) => p.x.length);
       const longest = panels.reduce((a, p) => (p.x.length > a.length ? p.x : a), []);
       const step = Math.max(1, Math.ceil(longest.length / 60));
       const picked = longest.filter((_, i) => i % step === 0 || i === longest.length - 1);
-      const columns = panels.flatMap((p) => [...p.bands.flatMap((b) => [[p, b.label + ", low", b.low], [p, b.label + ", high", b.high]]),
-        ...p.lines.map((l) => [p, l.label, l.values])]);
       return {
         note: step > 1 ? `One in ${step} of ${longest.length} points, and the last.` : null,
-        head: [spec.percent ? `Part of ${spec.of || "tenants"}` : "Time", ...columns.map(([p, label]) => (panels.length > 1 ? `${p.title}: ${label}` : label))],
-        rows: picked.map((x) => [xText(spec, x), ...columns.map(([p, , values]) => spec.format(values[nearest(p.x, x)]))]),
+        head: [spec.percent ? `Part of ${spec.of || "tenants"}` : "Time", ...heads(panels)],
+        rows: picked.map((x) => [xText(spec, x), ...columns(panels).map(([p, , values]) => spec.format(values[nearest(p.x, x)]))]),
       };
     }
-    return { draw, table };
+    /** All points, each panel at its own: runs are not sampled at the same instants. */
+    function csv() {
+      const panels = spec.panels().filter((p) => p.x.length);
+      const xs = [...new Set(panels.flatMap((p) => [...p.x]))].sort((a, b) => a - b);
+      const places = new Map(panels.map((p) => [p, new Map([...p.x].map((x, i) => [x, i]))]));
+      const dated = !spec.percent && calendar.known;
+      return {
+        head: [spec.percent ? `percent of ${spec.of || "tenants"}` : "seconds", ...(dated ? ["date (" + calendar.zone + ")"] : []), ...heads(panels)],
+        rows: xs.map((x) => [x, ...(dated ? [calendar.iso(x)] : []), ...columns(panels).map(([p, , values]) => { const i = places.get(p).get(x); return i === undefined ? null : values[i]; })]),
+      };
+    }
+    return { draw, table, csv };
   }
 
   const empty = (title, why) => h("div", { class: "panel" }, h("h4", {}, title), h("p", { class: "note" }, why));
-  const xText = (spec, x) => (spec.percent ? format.num(x) + " %" : format.time(x));
+  const xText = (spec, x) => (spec.percent ? format.num(x) + " %" : calendar.known ? calendar.date(x) : format.time(x));
 
   function onePanel(spec, panel, yRange, announce, peers, toggle) {
     const height = spec.height || 230;
@@ -116,8 +152,8 @@ Meed.timechart = (() => {
     const when = h("span", { class: "when" });
     const legend = h("ul", { class: "legend" }, entries.map((e) => {
       e.value = h("span", { class: "value" });
-      const inside = [swatch(e), h("span", { class: "name", title: e.label }, e.label), e.value];
-      return h("li", {}, e.band ? h("span", { class: "entry" }, inside)
+      const inside = [swatch(panel.stack ? { ...e, band: true } : e), h("span", { class: "name", title: e.label }, e.label), e.value];
+      return h("li", { class: e.band ? "band" : null }, e.band ? h("span", { class: "entry" }, inside)
         : h("button", { type: "button", class: "entry", "aria-pressed": String(!e.hidden), title: "Show or hide " + e.label,
           "data-label": e.label, "data-panel": panel.title, onclick: () => toggle(e.label) }, inside));
     }));
@@ -138,6 +174,7 @@ Meed.timechart = (() => {
     }
 
     let u = null;
+    const dated = !spec.percent && calendar.known;
     let quiet = false;
     /** Moves the cursor without telling the others; x in axis units, null to leave. */
     function moveTo(x) {
@@ -161,26 +198,34 @@ Meed.timechart = (() => {
       const bands = [];
       for (const b of panel.bands) {
         bands.push({ series: [series.length, series.length + 1], fill: b.color });
-        columns.push(b.high, b.low);
+        columns.push(...[b.high, b.low].map((edge) => (spec.isLog ? Array.from(edge, (v) => (v > 0 ? v : null)) : edge)));
         for (let k = 0; k < 2; k++) series.push({ stroke: "transparent", width: 0, points: { show: false } });
       }
-      for (const l of panel.lines) {
-        columns.push(l.values);
+      const stack = panel.stack ? stacked(panel) : [];
+      for (const { line, low, high } of stack) {
+        const paths = uPlot.paths.stepped({ align: -1 });
+        bands.push({ series: [series.length, series.length + 1], fill: line.color });
+        columns.push(high, low);
+        series.push({ stroke: line.color, width: 1, paths, points: { show: false } }, { stroke: "transparent", width: 0, paths, points: { show: false } });
+      }
+      for (const l of panel.stack ? [] : panel.lines) {
+        columns.push(spec.isLog ? Array.from(l.values, (v) => (v > 0 ? v : null)) : l.values);
         series.push({ show: !l.hidden, stroke: l.color, width: l.width || 1.8, dash: l.dash, fill: l.fill, fillTo: l.fill ? () => 0 : undefined,
           paths: l.steps ? uPlot.paths.stepped({ align: 1 }) : undefined, points: { show: false } });
       }
-      u = new uPlot({
+      const options = {
         width, height, padding: [10, EDGE, 0, 0], series, bands,
         legend: { show: false },
-        scales: { x: { time: false }, y: { range: () => yRange } },
+        scales: { x: { time: false }, y: { range: () => yRange, ...(spec.isLog ? { distr: 3, log: 10 } : {}) } },
         axes: [
-          { ...axis, space: (_, __, min, max, size) => tickSpace(min, max, size), size: 30, incrs: spec.percent ? undefined : format.TIME_STEPS,
+          { ...axis, space: (_, __, min, max, size) => tickSpace(min, max, size), size: 30, ...(dated ? { splits: (self, _, min, max) => calendar.ticks(min, max, (self.bbox.width / (window.devicePixelRatio || 1)) / 84) } : {}), incrs: spec.percent ? undefined : format.TIME_STEPS,
             values: (self, splits, _, __, step) => splits.map((v) => {
-              const text = spec.percent ? v + " %" : format.timeTick(v, step);
+              const text = spec.percent ? v + " %" : dated ? calendar.tick(v, splits.length > 1 ? splits[1] - splits[0] : data.end) : format.timeTick(v, step);
               // A text that would not fit at the right edge is left out.
               return self.valToPos(v, "x") + text.length * 3.3 > self.valToPos(self.scales.x.max, "x") + EDGE ? null : text;
             }) },
-          { ...axis, space: 32, incrs: spec.times ? format.TIME_STEPS : spec.whole ? WHOLE : undefined, size: (_, texts) => 14 + 7 * Math.max(2, ...(texts || []).map((t) => t.length)),
+          spec.isLog ? { ...axis, size: 74, splits: () => logSplits(height), values: (_, splits) => splits.map((v) => (spec.times ? format.timeTick(v, v) : format.num(v, 3))) }
+          : { ...axis, space: 32, incrs: spec.times ? format.TIME_STEPS : spec.whole ? WHOLE : undefined, size: (_, texts) => 14 + 7 * Math.max(2, ...(texts || []).map((t) => t.length)),
             values: (_, splits, __, ___, step) => splits.map((v) => (spec.times ? format.timeTick(v, step) : format.tick(v, step, Math.max(...splits.map(Math.abs))))) },
         ],
         cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { show: false }, bind: { dblclick: () => () => setZoom(null) } },
@@ -204,9 +249,25 @@ Meed.timechart = (() => {
             if (spec.percent) chart.showRange(range); else setZoom(range);
           }],
         },
-      }, columns, plot);
+      };
+      u = new uPlot(options, columns, plot);
+      Meed.save.recipe(u.ctx.canvas, (place) => {
+        const again = new uPlot({ ...options, hooks: { drawAxes: [drawBaseline, drawMarks] } }, columns, place);
+        again.setScale("x", spec.percent ? full : zoom || full);
+        return again;
+      });
       chart.u = u;
       chart.showRange(spec.percent ? full : zoom || full);
+    }
+    /** Ticks of a logarithmic axis, no two of them too near. */
+    function logSplits(height) {
+      const [low, high] = yRange.map(Math.log);
+      const apart = (a, b) => (Math.abs(Math.log(a) - Math.log(b)) / (high - low)) * (height - 40) >= 22;
+      const out = [];
+      for (const v of [spec.baseline, ...(spec.times ? LOG_TIMES : logTicks(...yRange))]) {
+        if (v > 0 && v >= yRange[0] && v <= yRange[1] && out.every((w) => apart(v, w))) out.push(v);
+      }
+      return out.sort((a, b) => a - b);
     }
     /** Pixels between ticks: texts of hours with minutes are longer. */
     function tickSpace(min, max, size) {
@@ -214,22 +275,22 @@ Meed.timechart = (() => {
       const step = format.TIME_STEPS.find((d) => d >= ((max - min) / size) * usual) || max;
       return !spec.percent && max > 3600 && step < 3600 ? long : usual;
     }
-    function drawBaseline() {
-      if (spec.baseline === undefined || !u) return;
+    function drawBaseline(u) {
+      if (spec.baseline === undefined) return;
       const y = Math.round(u.valToPos(spec.baseline, "y", true)) + 0.5;
       const { bbox } = u;
-      if (y >= bbox.top && y <= bbox.top + bbox.height) rule("ink", [], [[bbox.left, y, bbox.left + bbox.width, y]]);
+      if (y >= bbox.top && y <= bbox.top + bbox.height) rule(u, "ink", [], [[bbox.left, y, bbox.left + bbox.width, y]]);
     }
-    function drawMarks() {
-      if (!marks || !u) return;
+    function drawMarks(u) {
+      if (!marks) return;
       const { bbox } = u;
       const at = marks.at.map((x) => Math.round(u.valToPos(x, "x", true)) + 0.5).filter((x) => x >= bbox.left && x <= bbox.left + bbox.width);
       const xs = [...new Set(at)];
       const ratio = window.devicePixelRatio || 1;
       const many = xs.length > MARKS;
-      rule(many ? "ink" : "soft", many ? [] : MARK.map((d) => d * ratio), xs.map((x) => (many ? [x, bbox.top - EDGE_MARK * ratio, x, bbox.top] : [x, bbox.top, x, bbox.top + bbox.height])));
+      rule(u, many ? "ink" : "soft", many ? [] : MARK.map((d) => d * ratio), xs.map((x) => (many ? [x, bbox.top - EDGE_MARK * ratio, x, bbox.top] : [x, bbox.top, x, bbox.top + bbox.height])));
     }
-    function rule(color, dash, lines) {
+    function rule(u, color, dash, lines) {
       const { ctx } = u;
       ctx.save();
       ctx.strokeStyle = theme.color(color);

@@ -15,6 +15,11 @@ pub(super) fn pack(numbers: &[u64], width: usize) -> String {
     if numbers.iter().all(|&n| n == 0) {
         return String::new();
     }
+    pack_all(numbers, width)
+}
+
+/// The same, also when all are zero.
+pub(super) fn pack_all(numbers: &[u64], width: usize) -> String {
     let digit = |n: u64, place: usize| DIGITS[(n >> (6 * place)) as usize & 63] as char;
     numbers.iter().flat_map(|&n| (0..width).rev().map(move |place| digit(n, place))).collect()
 }

@@ -5,6 +5,7 @@
 mod chart;
 mod digits;
 mod mapreduce;
+mod packed;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,16 +16,20 @@ use meed_driver::record::{
 use serde::ser::{Serialize, Serializer};
 
 use self::chart::ChartView;
+use self::packed::Packed;
 use self::mapreduce::{MapReduceView, Plan, Scale};
 use crate::json::ExpectRecord;
+use crate::made::Made;
 use crate::overtaken::sentence;
-use crate::rounded::Rounded;
+use crate::rounded::{Rounded, round};
 use crate::shell::json_in_script;
 
 /// Significant digits of a float in the report.
 const DIGITS: usize = 5;
 /// Values over time that one report holds at most; about six bytes each.
 const MAX_VALUES: usize = 1_600_000;
+/// From so many tenants on what grows over time is packed: a report of a thousand is to stay small.
+const MANY: usize = 100;
 /// So many samples are kept of any series, however many tenants there are.
 const MIN_SAMPLES: usize = 24;
 
@@ -37,7 +42,7 @@ pub(crate) fn title(scenario: &str) -> &str {
 }
 
 /// The data of the report as JSON that can stand inside a `<script>` element.
-pub(crate) fn data(comparison: &Comparison) -> String {
+pub(crate) fn data(comparison: &Comparison, made: &Made) -> String {
     let stride = stride(comparison);
     let plan = Plan::new(comparison);
     let view = View {
@@ -45,6 +50,8 @@ pub(crate) fn data(comparison: &Comparison) -> String {
         scenario: title(&comparison.scenario),
         seed: comparison.seed.to_string(),
         assumptions: &comparison.assumptions,
+        clock: comparison.clock_us.map(Clock::of),
+        made: Some(made).filter(|made| !made.is_empty()),
         percentiles: JOB_PERCENTILES,
         stride,
         node_stride: plan.stride,
@@ -56,6 +63,11 @@ pub(crate) fn data(comparison: &Comparison) -> String {
     view.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Rounded(DIGITS)))
         .expect_record();
     json_in_script(&bytes)
+}
+
+/// The float that is written for `value`.
+fn written(value: f64) -> f64 {
+    if value.is_finite() { round(value, DIGITS) } else { value }
 }
 
 /// Every how many-th sample is kept.
@@ -73,12 +85,30 @@ struct View<'a> {
     /// As text: a browser's numbers end at 2^53.
     seed: String,
     assumptions: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock: Option<Clock>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    made: Option<&'a Made>,
     percentiles: [f64; 9],
     stride: usize,
     node_stride: usize,
     node_scales: &'a BTreeMap<&'static str, Scale>,
     slot_changes_thinned: bool,
     runs: Vec<RunView<'a>>,
+}
+
+/// What the clock said at time 0.
+#[derive(serde::Serialize)]
+struct Clock {
+    at_ms: u64,
+    offset_s: i64,
+    zone: &'static str,
+}
+
+impl Clock {
+    fn of(us: u64) -> Clock {
+        Clock { at_ms: us / 1000, offset_s: 0, zone: "UTC" }
+    }
 }
 
 #[derive(serde::Serialize)]
@@ -131,7 +161,7 @@ impl<'a> RunView<'a> {
             overtaken: sentence(run),
             queues: &run.queues,
             groups: &run.groups,
-            series: SeriesView::new(&run.series, stride),
+            series: SeriesView::new(&run.series, stride, run.queues.len() >= MANY),
             chart: run.chart.as_deref().map(ChartView::new),
             mapreduce: run.mapreduce.as_deref().map(|record| MapReduceView::new(record, plan)),
         }
@@ -149,36 +179,55 @@ struct SeriesView<'a> {
 }
 
 impl<'a> SeriesView<'a> {
-    fn new(series: &'a Series, stride: usize) -> Self {
+    fn new(series: &'a Series, stride: usize, many: bool) -> Self {
         let every = |values| Every { values, stride };
         Self {
             t_ms: every(&series.t_s).kept().map(|t| (t * 1000.0).round() as u64).collect(),
             psi: every(&series.psi),
             omega: every(&series.omega),
             utilization: series.utilization.iter().map(|(k, v)| (k.as_str(), every(v))).collect(),
-            queues: series.queues.iter().map(|q| QueueSeriesView::new(q, stride)).collect(),
+            queues: queues(series, stride, many),
         }
     }
+}
+
+fn queues(series: &Series, stride: usize, many: bool) -> Vec<QueueSeriesView<'_>> {
+    series.queues.iter().map(|q| QueueSeriesView::new(q, stride, many)).collect()
 }
 
 #[derive(serde::Serialize)]
 struct QueueSeriesView<'a> {
     demand: Every<'a, f64>,
     allocation: Every<'a, f64>,
-    usage: Every<'a, f64>,
-    rho: Every<'a, Option<f64>>,
-    balance: Every<'a, f64>,
+    usage: Values<'a, f64>,
+    rho: Values<'a, Option<f64>>,
+    balance: Values<'a, f64>,
+}
+
+/// As numbers, or packed.
+#[derive(serde::Serialize)]
+#[serde(untagged)]
+enum Values<'a, T: Serialize> {
+    Plain(Every<'a, T>),
+    Packed(Packed),
 }
 
 impl<'a> QueueSeriesView<'a> {
-    fn new(q: &'a QueueSeries, stride: usize) -> Self {
+    fn new(q: &'a QueueSeries, stride: usize, many: bool) -> Self {
         let every = |values| Every { values, stride };
+        let values = |values: &'a [f64]| match many {
+            true => Values::Packed(Packed::of(every(values).kept().copied().map(Some), 3)),
+            false => Values::Plain(every(values)),
+        };
         Self {
             demand: every(&q.demand),
             allocation: every(&q.allocation),
-            usage: every(&q.usage),
-            rho: Every { values: &q.rho, stride },
-            balance: every(&q.balance),
+            usage: values(&q.usage),
+            rho: match many {
+                true => Values::Packed(Packed::of(Every { values: &q.rho, stride }.kept().copied(), 4)),
+                false => Values::Plain(Every { values: &q.rho, stride }),
+            },
+            balance: values(&q.balance),
         }
     }
 }

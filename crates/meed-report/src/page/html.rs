@@ -2,6 +2,7 @@
 //! that the script fills from the embedded data, and that say so without it.
 
 use super::{Badge, Block, Cell, Page, Section, Table, Tone, data};
+use crate::made::Made;
 use crate::number;
 use crate::shell::{self, escape};
 use std::fmt::Write;
@@ -9,11 +10,12 @@ use std::fmt::Write;
 const TEMPLATE: &str = include_str!("../../assets/page.html");
 const LOOK: &str = include_str!("../../assets/page.css");
 /// In the order in which they build on one another.
-const SCRIPT: [&str; 13] = [
+const SCRIPT: [&str; 16] = [
     shell::BASE,
     shell::FORMAT,
     shell::THEME,
     shell::DOM,
+    shell::SAVE,
     shell::FIGURE,
     include_str!("../../assets/js/axis.js"),
     include_str!("../../assets/js/points.js"),
@@ -22,6 +24,8 @@ const SCRIPT: [&str; 13] = [
     include_str!("../../assets/js/grid.js"),
     include_str!("../../assets/js/spreads.js"),
     include_str!("../../assets/js/sorting.js"),
+    include_str!("../../assets/js/filter.js"),
+    shell::PAPER,
     include_str!("../../assets/js/page.js"),
 ];
 /// Characters of a name that is not broken.
@@ -33,17 +37,34 @@ const LONG: usize = 40;
 /// Anchors that the page needs for itself.
 const TAKEN: [&str; 4] = ["top", "main", "tools", "page-data"];
 
-/// The page as one HTML file that fetches nothing.
+/// The page as one HTML file that fetches nothing, and does not say where it comes from.
 pub fn to_html(page: &Page) -> String {
+    to_html_made(page, &Made::default())
+}
+
+/// The same, and says where it comes from.
+pub fn to_html_made(page: &Page, made: &Made) -> String {
     shell::fill(TEMPLATE, |name| match name {
         "title" => escape(&page.title),
         "style" => [shell::PLOT_STYLE, shell::STYLE, LOOK].join("\n"),
         "body" => body(page),
         "library" => shell::library(),
         "script" => SCRIPT.join("\n"),
+        "made" => origin(made),
         "data" => data::data(page),
         _ => String::new(),
     })
+}
+
+/// Where the page comes from, as a paragraph.
+fn origin(made: &Made) -> String {
+    if made.is_empty() {
+        return String::new();
+    }
+    let (by, command) = made.sentence();
+    let of = if made.data().is_empty() { String::new() } else { format!(" Data of {}.", made.data()) };
+    let of = escape(&of);
+    format!("<p class=\"made\">{}: <code>{}</code>.{of}</p>\n", escape(&by), escape(command))
 }
 
 fn body(page: &Page) -> String {

@@ -13,7 +13,7 @@ mod data;
 mod html;
 mod text;
 
-pub use html::to_html;
+pub use html::{to_html, to_html_made};
 pub use text::to_text;
 
 /// The whole page.

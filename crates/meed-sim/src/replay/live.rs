@@ -185,6 +185,7 @@ pub(super) fn replay(
         scenario: header.scenario.clone(),
         seed: header.seed,
         assumptions: header.assumptions.clone(),
+        clock_us: header.epoch_us,
         runs,
     };
     Ok(Replayed { comparison, remarks, differs: difference })

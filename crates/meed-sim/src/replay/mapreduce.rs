@@ -96,6 +96,7 @@ pub(super) fn replay(
         scenario: header.scenario.clone(),
         seed: header.seed,
         assumptions: header.assumptions.clone(),
+        clock_us: None,
         runs,
     };
     Ok(Replayed { comparison, remarks, differs: again.bytes })

@@ -382,6 +382,7 @@ pub fn replay(
         scenario: recording.run.header.scenario.clone(),
         seed: recording.run.header.seed,
         assumptions: recording.run.header.assumptions.clone(),
+        clock_us: None,
         runs,
     };
     Ok(Replayed { comparison, remarks, differs: again.bytes })

@@ -55,6 +55,7 @@ pub struct KubernetesSource {
     file: Whole<Row>,
     words: Vec<String>,
     kinds: usize,
+    clock_us: Option<u64>,
 }
 
 impl KubernetesSource {
@@ -79,7 +80,12 @@ impl KubernetesSource {
         rows.sort_by_key(|row| row.submit);
         let first = rows.first().map_or(0, |row| row.submit);
         rows.iter_mut().for_each(|row| row.submit -= first);
-        Ok(KubernetesSource { words: words(kinds, queues, first), file, kinds: kinds.len() })
+        Ok(KubernetesSource {
+            words: words(kinds, queues, first),
+            file,
+            kinds: kinds.len(),
+            clock_us: Some(first),
+        })
     }
 
     /// How much of each resource its jobs keep busy in the mean from the first submission to the
@@ -167,6 +173,10 @@ impl JobSource for KubernetesSource {
 
     fn assumptions(&self) -> Vec<String> {
         self.words.clone()
+    }
+
+    fn clock_us(&self) -> Option<u64> {
+        self.clock_us
     }
 
     fn progress(&self) -> Option<f64> {

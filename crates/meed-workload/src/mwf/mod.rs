@@ -155,6 +155,10 @@ impl JobSource for MwfSource {
         self.words.clone()
     }
 
+    fn clock_us(&self) -> Option<u64> {
+        self.rows.first().map(|first| first.as_micros())
+    }
+
     fn progress(&self) -> Option<f64> {
         self.rows.records.progress()
     }

@@ -135,6 +135,11 @@ impl Rows {
         Rows { records, rules, last: Time::ZERO, first: None }
     }
 
+    /// When time 0 was, since 1970.
+    pub(super) fn first(&self) -> Option<Time> {
+        self.first
+    }
+
     pub(super) fn next_row(&mut self) -> Result<Option<Row>, TraceError> {
         loop {
             let Some(line) = self.records.lines.next_line()? else {

@@ -177,6 +177,10 @@ impl JobSource for SwfSource {
         self.words.clone()
     }
 
+    fn clock_us(&self) -> Option<u64> {
+        self.header().unix_start_s().filter(|s| *s > 0)?.checked_mul(1_000_000)
+    }
+
     fn progress(&self) -> Option<f64> {
         self.rows.records.progress()
     }

@@ -172,7 +172,7 @@ pub(crate) fn parse_date(text: &[u8]) -> Option<u64> {
 }
 
 /// A time since 1970 as people read it.
-pub(crate) fn format_date(micros: u64) -> String {
+pub fn format_date(micros: u64) -> String {
     times::format_date(micros)
 }
 
@@ -203,6 +203,7 @@ pub struct TableSource {
     file: Whole<Row>,
     demands: Vec<Resources>,
     words: Vec<String>,
+    clock_us: Option<u64>,
 }
 
 impl TableSource {
@@ -548,10 +549,12 @@ impl Taker<'_> {
         // Stable: equal times stay in the order of the file.
         all.sort_by_key(|row| row.submit);
         let mut words = mapping.words.clone();
+        let mut clock_us = None;
         if mapping.submit.times.since_1970 {
             let zero = all.first().map_or(0, |row| row.submit);
             all.iter_mut().for_each(|row| row.submit -= zero);
             words.push(format!("time 0 is the first submission, {}", times::format_date(zero)));
+            clock_us = Some(zero);
         }
         if rows.tenants.dotted > 0 {
             words.push(format!(
@@ -565,7 +568,7 @@ impl Taker<'_> {
             whole.number_of(name);
         });
         let words = words.into_iter().map(|words| format!("{}: {words}", mapping.title)).collect();
-        Ok(TableSource { file: whole, demands: rows.demands.all, words })
+        Ok(TableSource { file: whole, demands: rows.demands.all, words, clock_us })
     }
 }
 
@@ -599,6 +602,10 @@ impl JobSource for TableSource {
 
     fn assumptions(&self) -> Vec<String> {
         self.words.clone()
+    }
+
+    fn clock_us(&self) -> Option<u64> {
+        self.clock_us
     }
 
     fn progress(&self) -> Option<f64> {

@@ -38,6 +38,7 @@ pub struct YarnSource {
     shape: YarnShape,
     kinds: Kinds,
     words: Vec<String>,
+    clock_us: Option<u64>,
 }
 
 /// What a file of applications says about the size of a cluster for it.
@@ -78,6 +79,7 @@ impl YarnSource {
             file,
             shape: assumptions.shape,
             kinds: resolved,
+            clock_us: first.checked_mul(1000),
         })
     }
 
@@ -152,6 +154,10 @@ impl JobSource for YarnSource {
 
     fn assumptions(&self) -> Vec<String> {
         self.words.clone()
+    }
+
+    fn clock_us(&self) -> Option<u64> {
+        self.clock_us
     }
 
     fn progress(&self) -> Option<f64> {

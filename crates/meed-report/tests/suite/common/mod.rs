@@ -83,6 +83,7 @@ pub(crate) fn comparison(
             "The trace holds no memory request: every task takes 2 GiB.".into(),
             "A task killed in the trace ran to its end here.".into(),
         ],
+        clock_us: None,
         runs,
     }
 }
