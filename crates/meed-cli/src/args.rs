@@ -172,6 +172,10 @@ pub(crate) struct SimulateArgs {
     /// Writes all jobs one by one as CSV (docs/jobs.md); compressed as the log.
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) jobs: Option<PathBuf>,
+    /// Writes what each tenant has paid and received as CSV (docs/prices-and-plans.md), where tenants
+    /// contribute the nodes.
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) accounts: Option<PathBuf>,
     /// Changes a key of the scenario before it is read, as in policy.quantum=5,
     /// queue.ads.weight=2 or cluster.node.0.count=20.
     #[arg(long = "set", value_name = "KEY=VALUE")]

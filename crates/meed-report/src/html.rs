@@ -13,7 +13,7 @@ use crate::table::{TableOptions, summary_table};
 
 const PAGE: &str = include_str!("../assets/report.html");
 /// In the order in which they build on one another.
-const SCRIPT: [&str; 20] = [
+const SCRIPT: [&str; 21] = [
     shell::BASE,
     include_str!("../assets/js/data.js"),
     shell::FORMAT,
@@ -32,6 +32,7 @@ const SCRIPT: [&str; 20] = [
     include_str!("../assets/js/gantt.js"),
     include_str!("../assets/js/overtaken.js"),
     include_str!("../assets/js/gains.js"),
+    include_str!("../assets/js/accounts.js"),
     include_str!("../assets/js/sections.js"),
     include_str!("../assets/js/main.js"),
 ];

@@ -14,6 +14,7 @@
 //! layout, order and quantiles across tenants. It reads no clock: the same record gives the same
 //! bytes.
 
+mod accounts;
 mod embed;
 mod gains;
 mod html;
@@ -30,6 +31,7 @@ mod table;
 mod tenants;
 mod words;
 
+pub use accounts::write_accounts;
 pub use html::to_html;
 pub use jobs::{bounded_slowdown, write_jobs};
 pub use json::{to_json, write_json};

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use meed_driver::record::{
-    Comparison, GroupRecord, JOB_PERCENTILES, QueueRecord, QueueSeries, RunRecord, Series,
+    AccountsRecord, Comparison, GroupRecord, JOB_PERCENTILES, QueueRecord, QueueSeries, RunRecord, Series,
 };
 use serde::ser::{Serialize, Serializer};
 
@@ -108,6 +108,8 @@ struct RunView<'a> {
     chart: Option<ChartView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mapreduce: Option<MapReduceView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accounts: Option<&'a AccountsRecord>,
 }
 
 impl<'a> RunView<'a> {
@@ -133,6 +135,7 @@ impl<'a> RunView<'a> {
             groups: &run.groups,
             series: SeriesView::new(&run.series, stride),
             chart: run.chart.as_deref().map(ChartView::new),
+            accounts: run.accounts.as_deref(),
             mapreduce: run.mapreduce.as_deref().map(|record| MapReduceView::new(record, plan)),
         }
     }

@@ -15,6 +15,7 @@ mod limits;
 mod live;
 mod load;
 mod mapreduce;
+mod plans;
 mod reclaim;
 mod recompute;
 mod runs;
