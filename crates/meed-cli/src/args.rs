@@ -134,7 +134,7 @@ fn policy_help() -> String {
     let orders: Vec<&str> = [STATIC].into_iter().chain(orders()).collect();
     format!(
         "A policy to run: {} or a [policies] name of the scenario, with `,key=value` to change its \
-         keys; with NAME= before it the name that it is called. May be given several times. \
+         keys; as-you-pay where tenants contribute; with NAME= before it the name that it is called. May be given several times. \
          Default: static (up to 50 tenants), fair, long-term",
         orders.join(", ")
     )

@@ -16,6 +16,7 @@ mod live;
 mod load;
 mod mapreduce;
 mod plans;
+mod plans_audit;
 mod reclaim;
 mod recompute;
 mod runs;
