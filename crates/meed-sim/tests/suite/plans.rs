@@ -57,6 +57,11 @@ impl Given {
         self.prices.iter().rev().find(|step| step.0 <= second).unwrap().1
     }
 
+    /// The fee as a rate, in hundredths an hour: down to a whole millionth.
+    fn fee_rate(&self) -> f64 {
+        (self.fee * 10_000 * 3600 / (self.until - self.from)) as f64 / 1e4
+    }
+
     fn is_there(&self, second: u64) -> bool {
         let priced = self.bid.is_none_or(|bid| self.price(second) < bid);
         self.from <= second && second < self.until && priced
@@ -156,7 +161,7 @@ impl World {
             let there: Vec<&Given> =
                 self.given.iter().filter(|given| given.is_there(second)).collect();
             let rate = |given: &&Given| {
-                let fee = given.fee as f64 / (given.until - given.from) as f64 * 3600.0;
+                let fee = given.fee_rate();
                 given.count as f64 * (given.price(second) as f64 + fee) / 100.0 / 3600.0
             };
             let mut capacity = [0f64; 2];
@@ -190,7 +195,10 @@ impl World {
                 }
             }
         }
-        for given in &self.given {
+        for given in self.given.iter().filter(|given| given.from <= end) {
+            let spread = given.fee_rate() * (given.until - given.from) as f64 / 3600.0;
+            paid.get_mut(&given.tenant).unwrap()[0] +=
+                (given.fee as f64 - spread) / 100.0 * given.count as f64;
             let (mut since, mut second) = (None, given.from);
             while second <= end.min(given.until) {
                 match (given.is_there(second), since) {
