@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use meed_driver::record::{
-    AccountsRecord, Comparison, GroupRecord, JOB_PERCENTILES, QueueRecord, QueueSeries, RunRecord, Series,
+    AccountsRecord, Comparison, GroupRecord, JOB_PERCENTILES, QueueRecord, QueueSeries, RunRecord,
+    Series,
 };
 use serde::ser::{Serialize, Serializer};
 

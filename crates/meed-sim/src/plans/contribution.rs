@@ -117,7 +117,8 @@ impl Contribution {
             if self.bid.is_some_and(|bid| price >= bid) {
                 continue;
             }
-            let lumps = (if from == self.from { u128::from(fee_rest) * u128::from(count) } else { 0 }, 0);
+            let rest = u128::from(fee_rest) * u128::from(count);
+            let lumps = (if from == self.from { rest } else { 0 }, 0);
             let piece = Piece { from, until, rate: (price + fee_rate) * count, lumps };
             if pieces.last().is_none_or(|last| last.until < from) {
                 came = from;

@@ -58,9 +58,7 @@ impl Prices {
             return Err(format!("has more than {MOST_STEPS} prices"));
         }
         match steps.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
-            Some(pair) => {
-                Err(format!("has a price at {} behind one at {}", pair[1].0, pair[0].0))
-            }
+            Some(pair) => Err(format!("has a price at {} behind one at {}", pair[1].0, pair[0].0)),
             None => Ok(Prices { steps }),
         }
     }

@@ -78,3 +78,26 @@ impl Tree {
         all
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_ratios_are_exact_and_large_ones_within_bounds() {
+        let [a, b, c] = weights(&[30, 10, 0])[..] else { panic!("three weights") };
+        assert_eq!((a, c), (3 * b, 1));
+        assert!(a <= MAX_WEIGHT && b >= MAX_WEIGHT / 31);
+        let large = weights(&[u128::from(u64::MAX) * 1_000_000_007, 1 << 70, 1]);
+        assert_eq!((large[0], large[2]), (MAX_WEIGHT, 1));
+        assert_eq!(weights(&[0, 0]), [1, 1]);
+    }
+
+    #[test]
+    fn parents_have_what_their_children_have() {
+        let tenants = ["g.a".to_owned(), "g.b".to_owned(), "c".to_owned()];
+        let tree = Tree::of(&["g", "g.a", "g.b", "c"], &tenants);
+        let weights = tree.weights(&[1, 2, 6]);
+        assert_eq!((weights[3], weights[2]), (2 * weights[0], 2 * weights[1]));
+    }
+}

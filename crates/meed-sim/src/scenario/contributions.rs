@@ -140,9 +140,11 @@ impl Reading<'_> {
             return Err("is never there: no price is below the bid".to_owned());
         }
         if pieces.iter().any(|piece| piece.rate == 0) {
-            return Err("has a price of nothing; what costs nothing has no value that use could be \
+            return Err(
+                "has a price of nothing; what costs nothing has no value that use could be \
                         held against"
-                .to_owned());
+                    .to_owned(),
+            );
         }
         Ok(one)
     }
@@ -165,11 +167,7 @@ impl Reading<'_> {
         NodeForm { name, count: raw.count, capacity, weight, labels }.nodes("", self.kinds)
     }
 
-    fn prices(
-        &self,
-        raw: &Price,
-        files: &mut BTreeMap<String, Prices>,
-    ) -> Result<Prices, String> {
+    fn prices(&self, raw: &Price, files: &mut BTreeMap<String, Prices>) -> Result<Prices, String> {
         let named = |why: String| format!("price: {why}");
         match raw {
             Price::Fixed(price) => Ok(Prices::fixed(money(&price.text()).map_err(named)?)),

@@ -417,7 +417,8 @@ pub(super) struct Contribution {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(
     untagged,
-    expecting = "expected a price, as in 0.14, a list of [time, price], or { file = \"prices.csv\" }"
+    expecting = "expected a price, as in 0.14, a list of [time, price], or { file = \"prices.csv\" \
+                 }"
 )]
 pub(super) enum Price {
     Fixed(Quantity),

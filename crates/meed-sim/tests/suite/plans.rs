@@ -165,7 +165,9 @@ impl World {
                 given.count as f64 * (given.price(second) as f64 + fee) / 100.0 / 3600.0
             };
             let mut capacity = [0f64; 2];
-            there.iter().for_each(|given| (0..2).for_each(|kind| capacity[kind] += has(given, kind)));
+            there
+                .iter()
+                .for_each(|given| (0..2).for_each(|kind| capacity[kind] += has(given, kind)));
             let all_paid: f64 = there.iter().map(rate).sum();
             for &tenant in &all {
                 let own = || there.iter().filter(|given| given.tenant == tenant);
@@ -267,10 +269,8 @@ fn intervals(log: &[Value], two: bool) -> Vec<Ran> {
         if let Some(arrive) = line.get("arrive") {
             let demand = &arrive["groups"][0]["demand"];
             let memory = if two { demand["memory"].as_f64().unwrap() } else { 0.0 };
-            demands.insert(
-                arrive["job"].as_u64().unwrap(),
-                [demand["cpu"].as_f64().unwrap(), memory],
-            );
+            demands
+                .insert(arrive["job"].as_u64().unwrap(), [demand["cpu"].as_f64().unwrap(), memory]);
         }
         let key = |value: &Value| (value["job"].as_u64().unwrap(), value["task"].as_u64().unwrap());
         if let Some(start) = line.get("start") {
@@ -398,5 +398,141 @@ proptest! {
                 }
             }
         }
+    }
+}
+
+const PLAIN: &str = "\
+[cluster]
+resources = [\"slot\"]
+[[queue]]
+name = \"a\"
+[[queue]]
+name = \"b\"
+[[job]]
+queue = \"a\"
+duration = 60
+demand = { slot = 1 }
+[[contribution]]
+tenant = \"a\"
+plan = \"spot\"
+capacity = { slot = 2 }
+price = 1
+";
+
+fn refused(text: &str) -> String {
+    let scenario = Scenario::parse("s.toml", text, Path::new("."), &[], OnBadLine::Stop);
+    match scenario {
+        Ok(_) => panic!("it is taken:\n{text}"),
+        Err(why) => why.to_string(),
+    }
+}
+
+/// What is wrong is said, with its line.
+#[test]
+fn contributions_that_cannot_be_are_refused() {
+    let more = |key: &str| format!("{PLAIN}{key}\n");
+    let instead = |old: &str, new: &str| PLAIN.replace(old, new);
+    let cases = [
+        (instead("tenant = \"a\"", "tenant = \"z\""), "`z`"),
+        (instead("plan = \"spot\"", "plan = \"sport\""), "reserved, on-demand, spot"),
+        (instead("plan = \"spot\"", "plan = \"reserved\""), "give until"),
+        (instead("price = 1", "price = 0"), "a price of nothing"),
+        (instead("price = 1", "price = -1"), "is below zero"),
+        (instead("price = 1", "price = 0.1234567"), "more than six decimals"),
+        (instead("price = 1", "price = 1e300"), "is above 1000000"),
+        (instead("price = 1", ""), "has no price"),
+        (instead("price = 1", "price = []"), "has no prices"),
+        (instead("price = 1", "price = [[5, 1]]"), "first price"),
+        (instead("price = 1", "price = [[0, 1], [0, 2]]"), "behind"),
+        (instead("price = 1", "price = { file = \"none.csv\" }"), "none.csv"),
+        (more("bid = 1"), "no price is below the bid"),
+        (more("fee = 1"), "belongs to the plan reserved"),
+        (more("billing = 0"), "above zero"),
+        (more("from = 5\nuntil = 5"), "after from"),
+        (more("count = 0"), "at least 1"),
+        (more("count = 9999999"), "at most"),
+        (more("instance = \"m\""), "either instance"),
+        (instead("capacity = { slot = 2 }", "instance = \"m\""), "declare it"),
+        (more("[accounts]\nentitled = \"all\""), "paid, contributed"),
+        (more("[accounts]\nvalue = \"all\""), "price, resource"),
+        (more("[accounts]\nevery = 0"), "above zero"),
+        (more("[[cluster.node]]\ncapacity = { slot = 1 }"), "nodes come from"),
+        (more("[[change]]\nat = 1\nnode_leaves = \"a-0\""), "follow from"),
+        (instead("name = \"b\"", "name = \"b\"\nweight = 2"), "follow from"),
+        (instead("demand = { slot = 1 }", "demand = { slot = 3 }"), "fits no node"),
+    ];
+    for (text, word) in cases {
+        let why = refused(&text);
+        assert!(why.contains(word), "{why}\nis not about {word}\n{text}");
+    }
+    let alone =
+        format!("{}[accounts]\nevery = 1\n", PLAIN.split("[[contribution]]").next().unwrap());
+    let alone = format!("{alone}[[cluster.node]]\ncapacity = {{ slot = 1 }}\n");
+    assert!(refused(&alone).contains("without [[contribution]]"));
+}
+
+#[test]
+fn words_of_the_order_are_checked() {
+    let scenario =
+        |text: &str| Scenario::parse("s.toml", text, Path::new("."), &[], OnBadLine::Stop).unwrap();
+    let here = scenario(PLAIN);
+    for words in ["as-you-pay", "as-you-pay, value = resource ,every=1h,placement=best-fit"] {
+        assert!(here.check_policy(words).is_ok(), "{words}");
+    }
+    let cases = [
+        ("as-you-pay,value=gold", "price, resource"),
+        ("as-you-pay,every=0s", "above zero"),
+        ("as-you-pay,resource=slot", "all resources"),
+        ("as-you-pay,half_life=1d", "half_life"),
+        ("as-you-pay,zzz=1", "zzz"),
+        ("as-you-pai", "as-you-pay"),
+    ];
+    for (words, expected) in cases {
+        let why = here.check_policy(words).unwrap_err().to_string();
+        assert!(why.contains(expected), "{words}: {why}");
+    }
+    let node = "[[cluster.node]]\ncapacity = { slot = 1 }\n";
+    let nobody = scenario(&(PLAIN.split("[[contribution]]").next().unwrap().to_owned() + node));
+    let why = nobody.check_policy("as-you-pay").unwrap_err().to_string();
+    assert!(why.contains("needs [[contribution]]"), "{why}");
+}
+
+/// A table of prices is read with its lines, and a run under the order is the same again.
+#[test]
+fn prices_from_a_file_and_a_log_that_runs_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = PLAIN.replace("price = 1", "price = { file = \"p.csv\" }\nbid = 3")
+        + "[[contribution]]\ntenant = \"b\"\nplan = \"reserved\"\nuntil = 900\nfee = 2\n\
+           capacity = { slot = 1 }\n[run]\nuntil = 600\n";
+    let read = |table: &str| {
+        std::fs::write(folder.path().join("p.csv"), table).unwrap();
+        Scenario::parse("s.toml", &text, folder.path(), &[], OnBadLine::Stop)
+    };
+    for (table, word) in [
+        ("time,price\n0,1\n0,2\n", "line 3"),
+        ("time,price\n0;1\n", "line 2"),
+        ("0,1\n1h,x\n", "line 2"),
+        ("time,price\n", "has no prices"),
+    ] {
+        let why = read(table).err().map(|why| why.to_string()).unwrap_or_default();
+        assert!(why.contains(word) && why.contains("p.csv"), "{why}");
+    }
+    let scenario = read("# made up\ntime,price\n0,1.5\n2min,4\n200s,2\n").unwrap();
+    let mut log = Vec::new();
+    let policies = vec!["as-you-pay,every=30s".to_owned(), "static".to_owned()];
+    let options = SimulateOptions { policies, ..SimulateOptions::default() };
+    let runs = simulate(&scenario, &options, Some(&mut log), &mut Unwatched).unwrap().runs;
+    // 2 instances, 1.5 for 2 min, nothing for 80 s, 2 for 400 s; a fee of 2 for two thirds.
+    let accounts = &runs[0].accounts.as_ref().unwrap().accounts;
+    assert!((accounts[0].paid - (1.5 * 120.0 + 2.0 * 400.0) / 3600.0).abs() < 1e-9);
+    assert!((accounts[1].paid - 2.0 * 600.0 / 900.0).abs() < 1e-6);
+    assert_eq!(accounts.iter().map(|one| one.balance).sum::<f64>(), 0.0);
+    assert!(runs[1].accounts.is_some(), "the static partition has accounts");
+    use meed_sim::log::read::LogFile;
+    use meed_sim::replay::{Recording, verify};
+    let log = LogFile::of(meed_workload::Origin::bytes("log", &log)).unwrap();
+    for run in ["1", "2"] {
+        let recording = Recording::of(log.clone(), Some(run)).unwrap();
+        assert_eq!(verify(&recording, &mut Unwatched).unwrap(), None);
     }
 }

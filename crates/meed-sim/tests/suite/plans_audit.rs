@@ -19,7 +19,8 @@ struct Tenant {
 
 fn scenario(tenants: &[Tenant], accounts: &str) -> String {
     let mut text = format!(
-        "[cluster]\nresources = [\"slot\"]\n[accounts]\nevery = 60\n{accounts}\n[run]\nuntil = 7200\n"
+        "[cluster]\nresources = [\"slot\"]\n[accounts]\nevery = 60\n{accounts}\n[run]\nuntil = \
+         7200\n"
     );
     for tenant in tenants {
         text += &format!("[[queue]]\nname = \"{}\"\n", tenant.name);
@@ -134,8 +135,8 @@ fn splitting_alike_gains_nothing() {
 }
 
 /// Who pays more for the same instances, and has it given back behind the pool's back, gains where
-/// payment counts; not where what was contributed counts. And the other falls below what it brought:
-/// with mixed prices no order gives both what they brought and what they paid for.
+/// payment counts; not where what was contributed counts. And the other falls below what it
+/// brought: with mixed prices no order gives both what they brought and what they paid for.
 #[test]
 fn a_price_that_is_too_high_buys_a_larger_part_unless_contributions_count() {
     let tenants = |price: &'static [(u64, u64, &'static str)]| {
