@@ -134,7 +134,8 @@ fn policy_help() -> String {
     let orders: Vec<&str> = [STATIC].into_iter().chain(orders()).collect();
     format!(
         "A policy to run: {} or a [policies] name of the scenario, with `,key=value` to change its \
-         keys; with NAME= before it the name that it is called. May be given several times. \
+         keys; as-you-pay where tenants contribute; with NAME= before it the name that it is \
+         called. May be given several times. \
          Default: static (up to 50 tenants), fair, long-term",
         orders.join(", ")
     )
@@ -172,6 +173,10 @@ pub(crate) struct SimulateArgs {
     /// Writes all jobs one by one as CSV (docs/jobs.md); compressed as the log.
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) jobs: Option<PathBuf>,
+    /// Writes what each tenant has paid and received as CSV (docs/prices-and-plans.md), where
+    /// tenants contribute the nodes.
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) accounts: Option<PathBuf>,
     /// Changes a key of the scenario before it is read, as in policy.quantum=5,
     /// queue.ads.weight=2 or cluster.node.0.count=20.
     #[arg(long = "set", value_name = "KEY=VALUE")]

@@ -188,6 +188,7 @@ impl Workload {
             keep_jobs: false,
             looks: Default::default(),
             attendant: None,
+            accounts: None,
             log: meed_sim::log::Log::off(),
         };
         let started = Instant::now();

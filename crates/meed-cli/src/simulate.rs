@@ -25,6 +25,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         ("--report", args.report.as_deref()),
         ("--log", args.log.as_deref()),
         ("--jobs", args.jobs.as_deref()),
+        ("--accounts", args.accounts.as_deref()),
     ];
     let mut inputs = vec![("scenario", args.scenario.as_path())];
     inputs.extend(args.weights.file());
@@ -41,6 +42,10 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     reads_of(&mut files, &scenario)?;
     if args.jobs.is_some() && scenario.is_mapreduce() {
         let what = "--jobs: a scenario of the MapReduce world has its jobs in --json";
+        return Err(Failure::Usage(what.to_owned()));
+    }
+    if args.accounts.is_some() && !scenario.has_accounts() {
+        let what = "--accounts: nobody contributes here; the scenario has no [[contribution]]";
         return Err(Failure::Usage(what.to_owned()));
     }
     if !args.quiet {
@@ -81,6 +86,11 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     if let Some(path) = &args.jobs {
         let mut file = files.create(path)?;
         meed_report::write_jobs(&comparison, &mut file).map_err(|why| file.failure(why))?;
+        file.finish()?;
+    }
+    if let Some(path) = &args.accounts {
+        let mut file = files.create(path)?;
+        meed_report::write_accounts(&comparison, &mut file).map_err(|why| file.failure(why))?;
         file.finish()?;
     }
     if let Some(log) = log {

@@ -90,6 +90,7 @@ pub fn outcome(
         groups: groups(books, end),
         series: sampler.map(|sampler| sampler.series(books)).unwrap_or_default(),
         mapreduce: None,
+        accounts: None,
         jobs: job_records(&leaves, kept, kinds.unit(measured).scale()),
         chart: None,
         queues,

@@ -14,7 +14,7 @@ use crate::table::{TableOptions, summary_table};
 
 const PAGE: &str = include_str!("../assets/report.html");
 /// In the order in which they build on one another.
-const SCRIPT: [&str; 25] = [
+const SCRIPT: [&str; 26] = [
     shell::BASE,
     include_str!("../assets/js/data.js"),
     shell::FORMAT,
@@ -37,6 +37,7 @@ const SCRIPT: [&str; 25] = [
     include_str!("../assets/js/scatter.js"),
     include_str!("../assets/js/gains.js"),
     include_str!("../assets/js/holders.js"),
+    include_str!("../assets/js/accounts.js"),
     include_str!("../assets/js/sections.js"),
     shell::PAPER,
     include_str!("../assets/js/main.js"),

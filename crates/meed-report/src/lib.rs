@@ -15,6 +15,7 @@
 //! layout, order and quantiles across tenants. It reads no clock: the same record gives the same
 //! bytes.
 
+mod accounts;
 pub mod dashboard;
 mod embed;
 mod gains;
@@ -33,6 +34,7 @@ mod table;
 mod tenants;
 mod words;
 
+pub use accounts::write_accounts;
 pub use html::{to_html, to_html_made};
 pub use jobs::{bounded_slowdown, write_jobs};
 pub use made::Made;

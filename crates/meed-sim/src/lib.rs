@@ -11,6 +11,7 @@ mod holds;
 mod live;
 pub mod log;
 pub mod mapreduce;
+mod plans;
 pub mod replay;
 mod rerun;
 pub mod scenario;
@@ -19,6 +20,7 @@ mod slots;
 pub mod world;
 
 pub use meed_driver::record;
+pub use plans::{AS_YOU_PAY, Accounts};
 pub use simulate::{
     DEFAULT_POLICIES, MOST_SPLIT, Overtaking, SimulateError, SimulateOptions, Unwatched, Watch,
     run_one, simulate, simulate_telling,

@@ -188,6 +188,7 @@ pub(crate) fn setup_of<'a>(
 ) -> WorldSetup<'a> {
     let (per_million, max_attempts) = scenario.failures();
     let delays = plan.delays(scenario.delays());
+    let accounts = scenario.accounts(&plan);
     let (source, changes): (Box<dyn JobSource>, _) = match plan.slots {
         None => (source, scenario.changes()),
         Some(slots) => (slots.source(source), slots.changes(scenario.changes())),
@@ -208,6 +209,7 @@ pub(crate) fn setup_of<'a>(
         keep_jobs: false,
         looks: Looks::default(),
         attendant: None,
+        accounts,
         log: Log::off(),
     }
 }

@@ -5,6 +5,7 @@
 //! (core-seconds, byte-seconds), ratios are plain numbers; a value that does not exist (no job
 //! ended, no demand) is `null`.
 
+mod accounts;
 mod chart;
 pub mod mapreduce;
 mod overtaken;
@@ -16,6 +17,7 @@ use serde::Serialize;
 
 use mapreduce::MapReduceRecord;
 
+pub use accounts::{AccountRecord, AccountsRecord};
 pub use chart::{ChartHold, ChartNode, ChartStart, ChartTask, NodeChart};
 pub use overtaken::{MostOvertaken, OVERTAKERS, Overtaken, Overtaker, WithReserve};
 
@@ -105,6 +107,9 @@ pub struct RunRecord {
     /// Jobs, locality, slots and nodes of a run of the MapReduce world; not there for others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mapreduce: Option<Box<MapReduceRecord>>,
+    /// What tenants have paid and received; only where they contribute the nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accounts: Option<Box<AccountsRecord>>,
     /// Jobs one by one, where the setup asked for them; not part of the JSON output.
     #[serde(skip)]
     pub jobs: Vec<JobRecord>,

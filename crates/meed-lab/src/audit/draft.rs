@@ -282,6 +282,7 @@ impl Draft {
             keep_jobs: false,
             looks: Default::default(),
             attendant: None,
+            accounts: None,
             log,
         })
     }

@@ -284,6 +284,7 @@ Meed.sections = (() => {
     { id: "lending", title: "Lending", parts: lending },
     { id: "utilisation", title: "Utilisation", parts: utilisation },
     { id: "jobs", title: "Job times", parts: jobs },
+    ...(Meed.accounts.some ? [{ id: "accounts", title: "Accounts", parts: () => Meed.accounts.parts() }] : []),
     ...(Meed.overtaken.some ? [{ id: "overtaken", title: "Wide tasks", parts: () => Meed.overtaken.parts(register) }] : []),
     ...(Meed.nodes.runs.length ? [
       { id: "requests-jobs", title: "Requests and jobs", parts: () => Meed.jobviews.parts(register) },

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use meed_driver::record::{
-    Comparison, GroupRecord, JOB_PERCENTILES, QueueRecord, QueueSeries, RunRecord, Series,
+    AccountsRecord, Comparison, GroupRecord, JOB_PERCENTILES, QueueRecord, QueueSeries, RunRecord,
+    Series,
 };
 use serde::ser::{Serialize, Serializer};
 
@@ -138,6 +139,8 @@ struct RunView<'a> {
     chart: Option<ChartView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mapreduce: Option<MapReduceView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accounts: Option<&'a AccountsRecord>,
 }
 
 impl<'a> RunView<'a> {
@@ -163,6 +166,7 @@ impl<'a> RunView<'a> {
             groups: &run.groups,
             series: SeriesView::new(&run.series, stride, run.queues.len() >= MANY),
             chart: run.chart.as_deref().map(ChartView::new),
+            accounts: run.accounts.as_deref(),
             mapreduce: run.mapreduce.as_deref().map(|record| MapReduceView::new(record, plan)),
         }
     }

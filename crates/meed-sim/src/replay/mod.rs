@@ -208,6 +208,7 @@ impl Recording {
             keep_jobs: false,
             looks: Looks { overtaken: true, ..Looks::default() },
             attendant: None,
+            accounts: None,
             log,
         })
     }

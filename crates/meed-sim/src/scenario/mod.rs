@@ -6,6 +6,7 @@
 
 mod changes;
 pub(crate) mod cluster;
+mod contributions;
 mod delays;
 mod generators;
 mod given;
@@ -43,6 +44,7 @@ use meed_workload::macro_workload::MacroSpec;
 use meed_workload::stretch::Load;
 use meed_workload::{JobSource, OnBadLine, TraceError};
 
+use crate::plans::{Terms, Timetable};
 use crate::slots::Slots;
 use crate::world::{Delays, NewPlacement, StopAt, TimedChange};
 pub use given::GivenJobs;
@@ -77,6 +79,8 @@ pub struct Scenario {
     /// Queues of the trace or of what is given, known from the first opening.
     trace_queues: Vec<String>,
     changes: Vec<TimedChange>,
+    /// Who contributes what when, where tenants contribute the nodes.
+    timetable: Option<Timetable>,
     stop: StopAt,
     load: Load,
     /// Tasks are stopped at their time limits.
@@ -108,6 +112,8 @@ pub(crate) struct Plan {
     /// How servers are cut, where slots are shared.
     pub(crate) slots: Option<Slots>,
     pub(crate) placement_name: String,
+    /// How `as-you-pay` counts, where that is the order.
+    pub(crate) pays: Option<Terms>,
     /// Of the MapReduce world: which maps a slot may run.
     pub(crate) rule: Option<&'static Rule>,
 }
@@ -186,7 +192,9 @@ impl Scenario {
         let kinds = cluster::kinds(&raw.cluster, &place)?;
         let machines =
             machines::read(raw.cluster.machines.as_ref(), folder, &kinds, &place, on_bad_line)?;
-        let nodes = cluster::nodes(&raw.cluster, &machines.nodes, &kinds, &place)?;
+        let mut nodes = cluster::nodes(&raw.cluster, &machines.nodes, &kinds, &place)?;
+        let timetable = contributions::read(&raw, folder, &kinds, &place)?;
+        nodes.extend(timetable.iter().flat_map(Timetable::nodes));
         let mut warnings = machines::remarks(&machines);
         let queues = queues::queues(&raw.queue, &kinds, &place, &mut warnings)?;
         let measured = measured(&raw.fairness, &kinds, &place)?;
@@ -197,6 +205,8 @@ impl Scenario {
             Some(entry) => Some(cluster::at(&place, entry, folder_of_trace(entry))?),
             None => None,
         };
+        let mut later = machines::changes(&machines);
+        later.extend(timetable.iter().flat_map(Timetable::node_changes));
         let mut scenario = Scenario {
             file: file.to_owned(),
             seed: raw.run.seed.unwrap_or(0),
@@ -212,7 +222,8 @@ impl Scenario {
             given,
             trace_queues: Vec::new(),
             inputs: inputs(&raw, folder),
-            changes: changes::read(&raw.change, machines::changes(&machines), &kinds, &place)?,
+            changes: changes::read(&raw.change, later, &kinds, &place)?,
+            timetable,
             stop,
             load,
             enforce_limit: raw.run.enforce_limit,
@@ -235,6 +246,7 @@ impl Scenario {
         let (all, given) = (&mut scenario.queues, raw.queues.as_ref());
         queues::with_defaults(all, given, &raw.queue, &scenario.kinds, &place)?;
         meed_config::queues::settle_orders(all, |_| true);
+        scenario.follow_contributions(&raw, &place)?;
         scenario.check_names(&raw, &place)?;
         scenario.check_policies(&raw.queue, raw.cluster.node.first(), &place)?;
         scenario.text = text;
@@ -470,7 +482,7 @@ impl Scenario {
 
     /// What `--policy WORDS` means here.
     pub(crate) fn plan(&self, words: &str) -> Result<Plan, ScenarioError> {
-        let choice = policy::choose(words, &self.base, &self.named)?;
+        let choice = self.choose(words)?;
         let place = Place { file: &self.file, text: &self.text };
         // Keys of the command line stand in no file.
         let at = |why: SpecError| match (why.span(), words.contains(',')) {
@@ -493,7 +505,8 @@ impl Scenario {
             None => policy::placement(&choice.keys).map_err(at)?.name,
         };
         let placement_name = placement_name.to_owned();
-        Ok(Plan { config, partitioned: choice.partitioned, placement, placement_name, slots, rule })
+        let (partitioned, pays) = (choice.partitioned, choice.pays);
+        Ok(Plan { config, partitioned, placement, placement_name, slots, rule, pays })
     }
 
     /// The cluster's resource kinds.
@@ -605,7 +618,12 @@ fn inputs(raw: &RawScenario, folder: &Path) -> Vec<PathBuf> {
         raw.cluster.machines.iter().filter_map(|machines| machines.get_ref().file.as_ref());
     let submissions =
         raw.workload.iter().filter_map(|workload| workload.get_ref().submissions.as_ref());
-    trace.chain(machines).chain(submissions).map(|file| folder.join(file)).collect()
+    let prices = raw.contribution.iter().filter_map(|one| match &one.get_ref().price {
+        Some(raw::Price::File(prices)) => Some(&prices.file),
+        _ => None,
+    });
+    let all = trace.chain(machines).chain(submissions).chain(prices);
+    all.map(|file| folder.join(file)).collect()
 }
 
 fn is_closed(spec: &GeneratorSpec) -> bool {

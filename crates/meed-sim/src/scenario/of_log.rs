@@ -136,6 +136,7 @@ impl Scenario {
             trace_queues: Vec::new(),
             inputs: Vec::new(),
             changes: Vec::new(),
+            timetable: None,
             stop: stop_of(header),
             load: Load::ONE,
             // Recorded durations are cut already.
@@ -205,6 +206,7 @@ impl Scenario {
             // Tasks and nodes are recorded with their slots.
             slots: None,
             rule: None,
+            pays: None,
         })
     }
 
@@ -267,6 +269,13 @@ impl Scenario {
             let what = format!("queue `{}` is not of the recorded tree{near}", new.name);
             return Err(place.whole(what));
         }
+        if !raw.contribution.is_empty() {
+            // They follow from what was contributed, which is recorded as changes.
+            for queue in &mut queues {
+                let told = header.queues.iter().find(|told| queue.name == told.queue.as_str());
+                queue.weight = told.map_or(queue.weight, |told| told.weight);
+            }
+        }
         // The text may declare queues that only a change named, then or now.
         queues::in_order(&mut queues, names.iter().map(String::as_str));
         queues::with_defaults(&mut queues, raw.queues.as_ref(), &raw.queue, &kinds, &place)?;
@@ -291,6 +300,7 @@ impl Scenario {
             trace_queues: Vec::new(),
             inputs: Vec::new(),
             changes: Vec::new(),
+            timetable: None,
             stop,
             load: Load::ONE,
             // Recorded durations are cut already.

@@ -8,12 +8,15 @@ use meed_config::policy::{PolicySpec, STATIC, SpecError, Words, orders, unknown_
 
 use super::ScenarioError;
 use crate::classes::{RULES, Rule};
+use crate::plans::Terms;
 
 /// What a policy's name stands for.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
     pub(super) partitioned: bool,
     pub(super) keys: PolicySpec,
+    /// How `as-you-pay` counts, where that is the order.
+    pub(super) pays: Option<Terms>,
 }
 
 /// What `--policy WORDS` asks for: `static`, an order, or a `[policies]` name; then `,key=value` to
@@ -45,7 +48,7 @@ pub(super) fn choose(
     if let Some(why) = together.contradiction() {
         return Err(fail(why.to_string()));
     }
-    Ok(Choice { partitioned: name == STATIC, keys: own.over(&keys) })
+    Ok(Choice { partitioned: name == STATIC, keys: own.over(&keys), pays: None })
 }
 
 /// An error about words of the command line, which stand in no file.

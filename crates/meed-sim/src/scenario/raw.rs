@@ -47,6 +47,11 @@ pub(super) struct RawScenario {
     #[serde(default)]
     pub(super) change: Vec<Spanned<Change>>,
     #[serde(default)]
+    pub(super) instance: Vec<Spanned<Instance>>,
+    #[serde(default)]
+    pub(super) contribution: Vec<Spanned<Contribution>>,
+    pub(super) accounts: Option<Spanned<Accounts>>,
+    #[serde(default)]
     pub(super) run: Run,
 }
 
@@ -65,6 +70,9 @@ impl RawScenario {
             generator: Vec::new(),
             workload: Vec::new(),
             change: Vec::new(),
+            instance: Vec::new(),
+            contribution: Vec::new(),
+            accounts: None,
             run: Run::default(),
         }
     }
@@ -375,6 +383,61 @@ pub(super) struct QueueChanged {
     pub(super) weight: Option<Quantity>,
     pub(super) min: Option<AmountsByName>,
     pub(super) max: Option<AmountsByName>,
+}
+
+/// What instances of a type have.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an [[instance]] table")]
+pub(super) struct Instance {
+    pub(super) name: String,
+    pub(super) capacity: AmountsByName,
+    pub(super) weight: Option<Quantity>,
+    #[serde(default)]
+    pub(super) labels: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a [[contribution]] table")]
+pub(super) struct Contribution {
+    pub(super) tenant: String,
+    pub(super) plan: String,
+    pub(super) instance: Option<String>,
+    pub(super) capacity: Option<AmountsByName>,
+    #[serde(default = "one")]
+    pub(super) count: i64,
+    pub(super) from: Option<Quantity>,
+    pub(super) until: Option<Quantity>,
+    pub(super) price: Option<Price>,
+    pub(super) fee: Option<Quantity>,
+    pub(super) bid: Option<Quantity>,
+    pub(super) billing: Option<Quantity>,
+}
+
+/// A price, or a series of prices.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a price, as in 0.14, a list of [time, price], or { file = \"prices.csv\" \
+                 }"
+)]
+pub(super) enum Price {
+    Fixed(Quantity),
+    Steps(Vec<(Quantity, Quantity)>),
+    File(PriceFile),
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PriceFile {
+    pub(super) file: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an [accounts] table")]
+pub(super) struct Accounts {
+    pub(super) entitled: Option<String>,
+    pub(super) value: Option<String>,
+    pub(super) every: Option<Quantity>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -21,9 +21,16 @@ pub trait Attendant {
 impl<'a, D: Desk<'a>> World<'a, D> {
     /// Time passes to `at`.
     pub(super) fn attend(&mut self, at: Time) -> Result<(), RunError> {
-        let Some(attendant) = &mut self.attendant else { return Ok(()) };
+        if self.attendant.is_none() && self.accounts.is_none() {
+            return Ok(());
+        }
         let mut said = Vec::new();
-        attendant.passes(at, self.desk.tree(), &mut |queue, rank| said.push((queue, rank)));
+        if let Some(accounts) = &mut self.accounts {
+            accounts.passes(at, &self.desk, &mut |queue, rank| said.push((queue, rank)));
+        }
+        if let Some(attendant) = &mut self.attendant {
+            attendant.passes(at, self.desk.tree(), &mut |queue, rank| said.push((queue, rank)));
+        }
         for (queue, rank) in said {
             let change = QueueChange { rank: Some(rank), ..QueueChange::default() };
             let told = self.desk.any().queue_changed(at, queue, change);

@@ -48,6 +48,7 @@ use meed_workload::TraceError;
 use smallvec::SmallVec;
 
 use crate::log::SharedLog;
+use crate::plans::Accounts;
 use arrivals::Arrivals;
 use ends::Ends;
 use jobs::PlannedTasks;
@@ -108,6 +109,7 @@ pub(crate) struct Finished<D> {
     pub(crate) counts: meed_workload::SourceCounts,
     pub(crate) notes: Notes,
     stops: Stops,
+    accounts: Option<Box<Accounts>>,
     /// Messages about the first lines that were skipped.
     pub(crate) bad_lines: Vec<String>,
 }
@@ -211,6 +213,7 @@ pub(crate) struct World<'a, D: Desk<'a>> {
     strict: bool,
     sampler: Option<Sampler>,
     attendant: Option<&'a mut dyn Attendant>,
+    accounts: Option<Box<Accounts>>,
     log: SharedLog<'a>,
     notes: Notes,
     stops: Stops,
@@ -467,6 +470,9 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         let end = self.now.max(if self.stop.hold { self.stop.at } else { Time::ZERO });
         self.sample_until(end);
         self.attend(end)?;
+        if let Some(accounts) = &mut self.accounts {
+            accounts.ends(end, &self.desk);
+        }
         if let Some(sampler) = &mut self.sampler {
             sampler.last(end, &mut self.desk);
         }
@@ -487,6 +493,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             bad_lines: self.arrivals.bad_lines(),
             notes: self.notes,
             stops: self.stops,
+            accounts: self.accounts,
         })
     }
 }

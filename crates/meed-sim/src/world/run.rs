@@ -39,7 +39,7 @@ fn run_world<'a, D: Desk<'a>>(
     script: Option<Script<'a>>,
     progress: Watching<'_>,
 ) -> Result<Ran, RunError> {
-    let Finished { mut desk, end, sampler, jobs, counts, bad_lines, notes, stops } =
+    let Finished { mut desk, end, sampler, jobs, counts, bad_lines, notes, stops, accounts } =
         world.run(script, progress)?;
     let mut record = outcome(policy, &mut desk, Ending { end, sampler, jobs })
         .map_err(|why| RunError::Change { at: end, why })?;
@@ -48,6 +48,11 @@ fn run_world<'a, D: Desk<'a>>(
     record.ignored_lines = counts.ignored;
     if desk.tree().reclaims() {
         stops.tell(desk.tree(), &mut record);
+    }
+    if let Some(accounts) = accounts {
+        let tree = desk.tree();
+        let scale = tree.kinds().unit(tree.measured()).scale();
+        record.accounts = Some(Box::new(accounts.statement(scale)));
     }
     let most = tell(notes, desk.tree(), end, &mut record);
     Ok(Ran { record, bad_lines, most })

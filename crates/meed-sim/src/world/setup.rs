@@ -12,6 +12,7 @@ use super::partition::Partition;
 use super::stops::Stops;
 use super::{Delays, Failures, RunError, TimedChange, World};
 use crate::log::{Log, SharedLog};
+use crate::plans::Accounts;
 use crate::slots::Slots;
 
 /// Makes the placement that the run uses.
@@ -64,6 +65,8 @@ pub struct WorldSetup<'a> {
     pub looks: Looks,
     /// Who looks on, and may tell ranks; of a run that is not split among its tenants.
     pub attendant: Option<&'a mut dyn Attendant>,
+    /// The books of tenants that contribute the nodes; they tell ranks where the order asks.
+    pub accounts: Option<Box<Accounts>>,
     /// Where to log.
     pub log: Log<'a>,
 }
@@ -111,6 +114,7 @@ impl<'a> WorldSetup<'a> {
             keep_jobs: false,
             looks: Looks::default(),
             attendant: None,
+            accounts: None,
             log: Log::off(),
         }
     }
@@ -158,6 +162,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             strict: setup.strict,
             sampler,
             attendant: setup.attendant.filter(|_| !setup.partitioned),
+            accounts: setup.accounts,
             log,
             notes,
             script: None,

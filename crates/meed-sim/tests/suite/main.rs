@@ -15,6 +15,8 @@ mod limits;
 mod live;
 mod load;
 mod mapreduce;
+mod plans;
+mod plans_audit;
 mod reclaim;
 mod recompute;
 mod runs;

@@ -84,6 +84,7 @@ pub(super) fn of_raw(
         inputs: Vec::new(),
         trace_queues: Vec::new(),
         changes: Vec::new(),
+        timetable: None,
         stop,
         load,
         enforce_limit: false,
@@ -279,6 +280,7 @@ impl Scenario {
                 .filter(|policy| {
                     *policy != super::STATIC || self.tenant_count() <= crate::MOST_SPLIT
                 })
+                .chain(self.has_accounts().then_some(crate::AS_YOU_PAY))
                 .map(str::to_owned)
                 .collect(),
         }

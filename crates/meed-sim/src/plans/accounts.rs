@@ -1,0 +1,264 @@
+//! The books of a run: of each tenant what it has paid, what it is entitled to, and what it has
+//! received, as integers without rounding.
+//!
+//! Between two instants of the timetable prices and capacities stand still, so a stretch of time is
+//! settled at its end: use comes from the engine's integrals. Where instances count differently it
+//! is what every running task holds, looked up at each instant. Money is in grains, values in
+//! grains / `whole`, where `whole` is a multiple of all capacities.
+//!
+//! Cost: O(queues x resources) for each stretch that is settled: an instant of the timetable, or a
+//! tick. With unequal instances also O(running tasks) at each instant.
+
+use meed::{MAX_KINDS, QueueId, Rank, Span, Time};
+use num_bigint::BigUint;
+
+use super::timetable::{Pool, Timetable};
+use super::{Entitled, Terms, Value};
+use crate::world::Desk;
+
+/// The account of a tenant.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Account {
+    /// Grains.
+    pub(super) paid: u128,
+    /// The value of what it gave, grains / whole.
+    pub(super) given: BigUint,
+    /// Of the measured resource: thousandths of smallest units x microseconds.
+    pub(super) contributed: u128,
+    /// Its part of the pool, likewise.
+    pub(super) entitled: BigUint,
+    /// Per resource, likewise.
+    pub(super) received: [u128; MAX_KINDS],
+    /// The same at the pool's prices, grains / whole.
+    pub(super) value: Vec<BigUint>,
+    /// The engine's integral when it was last read.
+    read: [u128; MAX_KINDS],
+    /// What is held, each unit by its node's weight; where nodes differ.
+    held: [u128; MAX_KINDS],
+}
+
+/// See the module. Scenarios make it where tenants contribute the nodes.
+pub struct Accounts {
+    pub(super) table: Timetable,
+    /// How the order counts, where it is `as-you-pay`.
+    tells: Option<Terms>,
+    pub(super) pool: Pool,
+    /// The next of the timetable's moments.
+    next: usize,
+    now: Time,
+    /// When ranks are told next.
+    due: Time,
+    pub(super) measured: usize,
+    pub(super) kinds: usize,
+    /// By tenant.
+    pub(super) accounts: Vec<Account>,
+    /// By tenant: its queue.
+    queues: Vec<Option<QueueId>>,
+    /// What the pool had: thousandths of smallest units x microseconds of the measured resource.
+    pub(super) capacity: u128,
+    /// What was paid by all, counted from the sums.
+    pub(super) paid: u128,
+    /// Grains that came with no stretch of time.
+    lumps: u128,
+}
+
+impl Accounts {
+    pub(crate) fn new(table: Timetable, tells: Option<Terms>) -> Accounts {
+        let (pool, kinds) = (table.empty(), table.most.len());
+        let empty = Account { value: vec![BigUint::ZERO; kinds], ..Account::default() };
+        Accounts {
+            accounts: vec![empty; table.tenants.len()],
+            queues: Vec::new(),
+            table,
+            tells,
+            pool,
+            next: 0,
+            now: Time::ZERO,
+            due: Time::ZERO,
+            measured: 0,
+            kinds,
+            capacity: 0,
+            paid: 0,
+            lumps: 0,
+        }
+    }
+
+    /// Time passes to `at`, and nothing has happened since the last word. Ranks go to `say`.
+    pub(crate) fn passes<'a, D: Desk<'a>>(
+        &mut self,
+        at: Time,
+        desk: &D,
+        say: &mut dyn FnMut(QueueId, Rank),
+    ) {
+        if self.queues.is_empty() {
+            let tree = desk.tree();
+            self.measured = tree.measured();
+            self.queues = self.table.tenants.iter().map(|name| tree.find_queue(name)).collect();
+        }
+        if self.table.weight.is_none() {
+            self.weigh(desk);
+        }
+        let mut turned = false;
+        while let Some(moment) = self.table.moments().get(self.next).filter(|m| m.at <= at) {
+            let moment = moment.clone();
+            self.settle(moment.at, desk);
+            self.pool.turn(&moment);
+            for &(tenant, lump) in &moment.lumps {
+                self.accounts[tenant].paid += lump;
+                self.lumps += lump;
+            }
+            (self.next, turned) = (self.next + 1, true);
+        }
+        let tells = self.tells.filter(|_| turned || at >= self.due);
+        if tells.is_some() || self.table.weight.is_none() {
+            self.settle(at, desk);
+        }
+        if let Some(terms) = tells {
+            self.due = at.saturating_add(terms.every);
+            super::ranks::tell(self, terms, desk.tree(), say);
+        }
+    }
+
+    /// The run is over.
+    pub(crate) fn ends<'a, D: Desk<'a>>(&mut self, end: Time, desk: &D) {
+        self.passes(end, desk, &mut |_, _| {});
+        self.settle(end, desk);
+    }
+
+    /// What every running task holds.
+    fn weigh<'a, D: Desk<'a>>(&mut self, desk: &D) {
+        self.accounts.iter_mut().for_each(|account| account.held = [0; MAX_KINDS]);
+        for (at, driver) in desk.drivers() {
+            let engine = driver.engine();
+            for task in engine.running_ids() {
+                let row = driver.running(task).and_then(|row| Some((row, driver.job(row.job)?)));
+                let (Some((row, job)), Some(demand)) = (row, engine.demand_of(task)) else {
+                    continue;
+                };
+                let weight = u128::from(engine.node(row.node).0.weight);
+                let queue = Some(desk.in_tree(at, job.queue()));
+                let Some(tenant) = self.queues.iter().position(|own| *own == queue) else {
+                    continue;
+                };
+                let held = &mut self.accounts[tenant].held;
+                for (sum, &amount) in held.iter_mut().zip(demand.as_slice()) {
+                    *sum += u128::from(amount) * weight;
+                }
+            }
+        }
+    }
+
+    /// Books what has happened since the last stretch, up to `to`.
+    fn settle<'a, D: Desk<'a>>(&mut self, to: Time, desk: &D) {
+        let past = u128::from(to.saturating_since(self.now).as_micros());
+        self.now = self.now.max(to);
+        if past == 0 {
+            return;
+        }
+        self.use_up(to, past, desk);
+        let (sum, whole) = (&self.pool.sum, &self.table.whole);
+        self.paid += sum.rate * past;
+        let stretch = sum.has[self.measured] * past;
+        self.capacity += stretch;
+        let there = sum.has.iter().filter(|has| **has > 0).count() as u128;
+        let shares = self.pool.shares(self.table.terms.entitled);
+        let all: u128 = shares.iter().sum();
+        let mut before = 0;
+        for ((account, part), share) in self.accounts.iter_mut().zip(&self.pool.parts).zip(shares) {
+            account.paid += part.rate * past;
+            account.contributed += part.has[self.measured] * past;
+            for (own, all) in part.has.iter().zip(&sum.has).filter(|(own, _)| **own > 0) {
+                account.given += whole / (all * there) * own * (sum.rate * past);
+            }
+            // Differences of what all up to here have: their sum is the stretch, whatever is cut.
+            if all > 0 {
+                let upto = |sum: u128| BigUint::from(stretch) * sum / all;
+                account.entitled += upto(before + share) - upto(before);
+                before += share;
+            }
+        }
+    }
+
+    /// What was received since the last stretch.
+    fn use_up<'a, D: Desk<'a>>(&mut self, to: Time, past: u128, desk: &D) {
+        let (sum, whole) = (&self.pool.sum, &self.table.whole);
+        for (account, queue) in self.accounts.iter_mut().zip(&self.queues) {
+            let mut used = [0; MAX_KINDS];
+            match self.table.weight {
+                None => {
+                    used.iter_mut().zip(account.held).for_each(|(used, held)| *used = held * past);
+                }
+                Some(weight) => {
+                    let books = queue.and_then(|queue| desk.leaf(queue));
+                    let Some((engine, own)) = books else { continue };
+                    let read = engine.integrals(own, to).usage;
+                    for kind in 0..self.kinds {
+                        used[kind] = (read[kind] - account.read[kind]) * u128::from(weight);
+                    }
+                    account.read = read;
+                }
+            }
+            for (kind, &used) in used.iter().enumerate().filter(|(_, used)| **used > 0) {
+                account.received[kind] += used;
+                // Nothing is used of what is not there.
+                if sum.has[kind] > 0 {
+                    account.value[kind] += whole / sum.has[kind] * sum.rate * used;
+                }
+            }
+        }
+    }
+
+    /// What a tenant is credited, grains / whole.
+    pub(super) fn credit(&self, tenant: usize, entitled: Entitled) -> BigUint {
+        match entitled {
+            Entitled::Paid => &self.table.whole * self.accounts[tenant].paid,
+            Entitled::Contributed => self.accounts[tenant].given.clone(),
+        }
+    }
+
+    /// What it will be credited in the time to come, likewise.
+    pub(super) fn credit_ahead(&self, tenant: usize, entitled: Entitled, time: Span) -> BigUint {
+        let (part, sum) = (&self.pool.parts[tenant], &self.pool.sum);
+        let (whole, time) = (&self.table.whole, u128::from(time.as_micros()));
+        match entitled {
+            Entitled::Paid => whole * part.rate * time,
+            Entitled::Contributed => {
+                let there = sum.has.iter().filter(|has| **has > 0).count() as u128;
+                let each = part.has.iter().zip(&sum.has).filter(|(own, _)| **own > 0);
+                each.map(|(own, all)| whole / (all * there) * own * (sum.rate * time)).sum()
+            }
+        }
+    }
+
+    /// What it has received of each resource by its value, in one unit for all.
+    pub(super) fn values(&self, tenant: usize, value: Value) -> Vec<BigUint> {
+        let account = &self.accounts[tenant];
+        match value {
+            Value::Price => account.value.clone(),
+            Value::Resource => {
+                let each = account.received.iter().zip(&self.table.most);
+                each.map(|(used, most)| &self.table.whole / (*most).max(1) * *used).collect()
+            }
+        }
+    }
+
+    /// What a smallest unit of a resource, thousandfold, is worth in a microsecond, likewise.
+    pub(super) fn price(&self, kind: usize, value: Value) -> BigUint {
+        let (sum, whole) = (&self.pool.sum, &self.table.whole);
+        match value {
+            Value::Price if sum.has[kind] == 0 => BigUint::ZERO,
+            Value::Price => whole / sum.has[kind] * sum.rate,
+            Value::Resource => whole / self.table.most[kind].max(1),
+        }
+    }
+
+    /// The tenant of a queue.
+    pub(super) fn tenant(&self, queue: QueueId) -> Option<usize> {
+        self.queues.iter().position(|own| *own == Some(queue))
+    }
+
+    /// Grains that all have paid.
+    pub(super) fn all_paid(&self) -> u128 {
+        self.paid + self.lumps
+    }
+}
