@@ -54,7 +54,8 @@ mod tests {
 
     #[test]
     fn values_come_back_within_half_a_part() {
-        let values = [Some(-120_000.0), None, Some(0.0), Some(17.25), Some(95_000.0), Some(f64::NAN)];
+        let values =
+            [Some(-120_000.0), None, Some(0.0), Some(17.25), Some(95_000.0), Some(f64::NAN)];
         for (width, far) in [(3, 0.5), (4, 0.01)] {
             let back = read(&Packed::of(values.iter().copied(), width));
             assert_eq!(back.len(), values.len());
