@@ -225,7 +225,7 @@ impl<'a> QueueSeriesView<'a> {
             usage: values(&q.usage),
             rho: match many {
                 true => {
-                    Values::Packed(Packed::of(Every { values: &q.rho, stride }.kept().copied(), 4))
+                    Values::Packed(Packed::of(Every { values: &q.rho, stride }.kept().copied(), 3))
                 }
                 false => Values::Plain(Every { values: &q.rho, stride }),
             },
