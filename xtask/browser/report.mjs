@@ -3,12 +3,14 @@
 // It fails on: an error on the console, a request to anywhere, anything that is cut off at three widths or in print,
 // and a first screen that does not say who gains and who loses.
 //
-// Environment: REPORT and EARLY (files: a report, and one of a run that ends early), CHROMIUM, PLAYWRIGHT (the folder
-// of playwright-core), PICTURES (a folder), PROFILE (an empty folder).
+// Environment: REPORT, EARLY, MANY and PAGE (files: a report, one of a run that ends early, one of many tenants, and a
+// page of results), CHROMIUM, PLAYWRIGHT (the folder
+// of playwright-core and axe-core), PICTURES (a folder), PROFILE (an empty folder).
 
 import { createRequire } from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { pages } from "./pages.mjs";
 
 const env = process.env;
 const { chromium } = createRequire(path.join(env.PLAYWRIGHT, "x.js"))("playwright-core");
@@ -22,10 +24,10 @@ const browser = await chromium.launchPersistentContext(env.PROFILE, {
 });
 try {
   const page = await browser.newPage();
-  const [address, early] = [env.REPORT, env.EARLY].map((file) => pathToFileURL(file).href);
+  const [address, early, ...others] = [env.REPORT, env.EARLY, env.MANY, env.PAGE].map((file) => pathToFileURL(file).href);
   page.on("console", (message) => { if (["error", "warning"].includes(message.type())) problems.push(`console: ${message.text()}`); });
   page.on("pageerror", (error) => problems.push(`script: ${error.stack || error}`));
-  page.on("request", (request) => { if (![address, early].some((own) => request.url().startsWith(own)) && !request.url().startsWith("data:")) problems.push("asked: " + request.url()); });
+  page.on("request", (request) => { if (![address, early, ...others, "blob:", "about:"].some((own) => request.url().startsWith(own)) && !request.url().startsWith("data:")) problems.push("asked: " + request.url()); });
   await page.goto(address);
   const heading = page.getByRole("heading", { name: "Who gains, who loses" });
   await heading.waitFor();
@@ -72,6 +74,7 @@ try {
   const shown = (await page.locator("table.gains tbody tr").allInnerTexts()).join(" ");
   demand(/wide.*none ended before.*narrow.*no job ended/s.test(shown), "and has a row: " + shown);
   demand(/No job of 1 more has ended/.test(await page.locator("table.gains caption").innerText()), "who ended none at all is counted");
+  await pages(page, demand, env);
 } catch (error) {
   problems.push(String(error.stack || error));
 }

@@ -25,6 +25,7 @@ use meed_workload::{Durations, Job, JobGroup, JobLabel, OnBadLine};
 use serde::Serialize;
 
 use crate::args::BenchArgs;
+use crate::bench_csv;
 use crate::bench_mapreduce::{self, BenchRequest};
 use crate::exit::Failure;
 use crate::output::{print, print_data};
@@ -145,6 +146,11 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
                 figures.push(measure_request(request, policy, if args.quick { 10 } else { 1 })?);
             }
         }
+    }
+    let csv = format!("{}, {}", bench_csv::NAME, bench_csv::WHAT);
+    if args.only.as_ref().is_none_or(|text| csv.contains(text)) {
+        let (rows, seconds) = bench_csv::measure(if args.quick { 10 } else { 1 })?;
+        figures.push(Figure::new(bench_csv::NAME, bench_csv::WHAT, rows, seconds));
     }
     if let (Some(text), true) = (&args.only, figures.is_empty()) {
         return Err(Failure::Usage(format!(
@@ -295,7 +301,7 @@ fn measure_trace(trace: &Path) -> Result<Figure, Failure> {
 
 fn table(figures: &[Figure]) -> String {
     let mut table = Table::new();
-    table.set_header(["workload", "policy", "tasks", "seconds", "task lifetimes a second"]);
+    table.set_header(["workload", "policy", "tasks", "seconds", "task lifetimes or rows a second"]);
     for figure in figures {
         table.add_row([
             figure.workload.clone(),

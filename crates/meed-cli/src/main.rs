@@ -5,6 +5,7 @@ mod allocate;
 mod args;
 mod audit;
 mod bench;
+mod bench_csv;
 mod bench_mapreduce;
 mod check;
 mod columns;

@@ -83,6 +83,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_policy_is_called_by_its_name_or_by_itself() {
+        let words = ["week=long-term,half_life=7d", "fair"].map(str::to_owned);
+        let pair = |name: &str, policy: &str| (name.to_owned(), policy.to_owned());
+        let both = [pair("week", "long-term,half_life=7d"), pair("fair", "fair")];
+        assert_eq!(called(&words).unwrap(), both);
+        assert!(called(&["week=nothing".to_owned()]).is_err());
+    }
+
+    #[test]
     fn a_name_stands_before_an_equals_sign() {
         let rows = [
             ("long-term,half_life=7d", "long-term,half_life=7d", None),

@@ -37,7 +37,7 @@ mod words;
 pub use accounts::write_accounts;
 pub use html::{to_html, to_html_made};
 pub use jobs::{bounded_slowdown, write_jobs};
-pub use made::Made;
 pub use json::{to_json, write_json};
+pub use made::Made;
 pub use table::{TableOptions, summary_table};
 pub use words::wrap;

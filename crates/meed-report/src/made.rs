@@ -1,5 +1,6 @@
-//! What a page says of its origin: the version of Meed, the command, and of when the data are. Paths
-//! are told by their last part: a page is shown to others, who need not know where it was made.
+//! What a page says of its origin: the version of Meed, the command, and of when the data are.
+//! Paths are told by their last part: a page is shown to others, who need not know where it was
+//! made.
 
 use std::path::Path;
 
@@ -22,7 +23,8 @@ pub struct Made {
 impl Made {
     /// By this version, with these arguments (the first is the program), from data of that time.
     pub fn new(version: &str, arguments: &[String], data: &str) -> Made {
-        let words: Vec<String> = arguments.iter().map(|word| quoted(&without_folders(word))).collect();
+        let words: Vec<String> =
+            arguments.iter().map(|word| quoted(&without_folders(word))).collect();
         Made { version: version.to_owned(), command: words.join(" "), data: data.to_owned() }
     }
 
@@ -44,7 +46,7 @@ impl Made {
 
 /// Absolute paths in a word are cut down to their last part: alone, and behind `=`, `,` and `:`.
 fn without_folders(word: &str) -> String {
-    let ends = |c: char| matches!(c, '=' | ',' | ':' | '"' | '\'' | ' ' | '[' | ']');
+    let ends = |c: char| matches!(c, '=' | ',' | ':' | '"' | '\'' | '[' | ']');
     let mut out = String::new();
     for part in word.split_inclusive(ends) {
         let path = part.trim_end_matches(ends);
@@ -78,7 +80,7 @@ mod tests {
     fn a_command_names_no_folder_of_who_ran_it() {
         let rows: [(&[&str], &str); 5] = [
             (&["/usr/bin/meed", "simulate", "/home/ann/jobs.csv"], "meed simulate jobs.csv"),
-            (&["meed", "--set", "trace.file=/srv/a b/c.swf"], "meed --set 'trace.file=c.swf'"),
+            (&["meed", "--set", "trace.file=/srv/a b/c.swf"], "meed --set trace.file=c.swf"),
             (&["meed", "--report=/tmp/x.html", "it's"], "meed --report=x.html 'it'\\''s'"),
             (&["meed", "examples/lending.toml", ""], "meed examples/lending.toml ''"),
             (&["meed", "--set", "a=[\"/x/y\", \"/z\"]"], "meed --set 'a=[\"y\", \"z\"]'"),

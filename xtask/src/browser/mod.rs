@@ -2,9 +2,10 @@
 //! HTTP interface under requests made up from its own description.
 //!
 //! The first needs Node with npm, and Chromium, the second Python; where one of them is missing it
-//! says what it leaves out, and that is no failure. playwright-core, which steers the browser,
-//! comes from npm, and schemathesis, which makes requests up, from PyPI, into the user's cache:
-//! nothing of them is in the repository. Pictures are left in target/browser.
+//! says what it leaves out, and that is no failure. playwright-core, which steers the browser, and
+//! axe-core, which finds barriers, come from npm, and schemathesis, which makes requests up, from
+//! PyPI, into the user's cache: nothing of them is in the repository. Pictures are left in
+//! target/browser.
 
 mod bench;
 mod fuzz;
@@ -18,6 +19,8 @@ use bench::Bench;
 
 /// The version that the check was written for.
 const PLAYWRIGHT: &str = "playwright-core@1";
+/// What finds barriers in a page.
+const AXE: &str = "axe-core@4";
 
 /// A run that ends early: under a static split only `narrow` ends a job, else only `wide`.
 const EARLY: &str = r#"
@@ -47,6 +50,30 @@ queue = "narrow"
 demand = { cpu = 0.5 }
 duration = "10s"
 "#;
+
+/// A table of 679 tenants' jobs over a year that began with 2024, made up.
+fn jobs_of_many() -> String {
+    const TENANTS: u64 = 679;
+    const JOBS: u64 = 12_000;
+    const YEAR_S: u64 = 366 * 86_400;
+    const BEGIN_S: u64 = 1_704_067_200;
+    let mut state = 1u64;
+    // The high bits of a linear congruential generator.
+    let mut below = |end: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % end
+    };
+    let mut text = String::from("tenant,submit_time,duration_s,cpus\n");
+    for job in 0..JOBS {
+        // Each has a job; then the first have most.
+        let tenant = if job < TENANTS { job } else { below(TENANTS) * below(TENANTS) / TENANTS };
+        let submit = BEGIN_S + job * YEAR_S / JOBS;
+        let (seconds, cpus) = (60 + below(400) * below(400), 1 + below(16));
+        text += &format!("user{tenant},{submit},{seconds},{cpus}\n");
+    }
+    text
+}
 
 pub(crate) fn run() -> Result<(), String> {
     let program = built_for("server", "meed", "/meed")?;
@@ -92,7 +119,17 @@ fn pages(program: &Path) -> Result<(), String> {
         simulate.arg("simulate").arg(scenario).arg("--quiet").arg("--report").arg(report);
         succeed(&mut simulate, "a simulation with a report")?;
     }
-    let reports: [(&str, &Path); 2] = [("REPORT", &report), ("EARLY", &early)];
+    let (table, many) = (bench.folder.join("jobs.csv"), bench.folder.join("many.html"));
+    fs::write(&table, jobs_of_many()).map_err(|why| format!("{}: {why}", table.display()))?;
+    let mut simulate = Command::new(&bench.program);
+    simulate.arg("simulate").arg(&table).arg("--quiet").arg("--report").arg(&many);
+    succeed(&mut simulate, "a simulation of many tenants")?;
+    let page = bench.folder.join("audit.html");
+    let mut audit = Command::new(&bench.program);
+    audit.args(["audit", "--trials", "2", "--quiet", "--report"]).arg(&page);
+    succeed(&mut audit, "an audit with a report")?;
+    let reports: [(&str, &Path); 4] =
+        [("REPORT", &report), ("EARLY", &early), ("MANY", &many), ("PAGE", &page)];
     check("report.mjs", "the report in a browser", &reports)?;
     crate::say(&format!("dashboard and report are well; pictures in {}", pictures.display()));
     Ok(())
@@ -119,16 +156,18 @@ fn found() -> Result<(PathBuf, PathBuf), &'static str> {
     ))
 }
 
-/// The folder of playwright-core, which npm brings where it is not there.
+/// The folder of playwright-core and axe-core, which npm brings where they are not there.
 fn playwright() -> Result<PathBuf, String> {
     let folder = cache("browser");
-    if !folder.join("node_modules/playwright-core/package.json").is_file() {
+    if !folder.join("node_modules/playwright-core/package.json").is_file()
+        || !folder.join("node_modules/axe-core/axe.min.js").is_file()
+    {
         fs::create_dir_all(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
         let mut npm = Command::new("npm");
         npm.args(["install", "--no-fund", "--no-audit", "--ignore-scripts", "--prefix"]);
-        let status = npm.arg(&folder).arg(PLAYWRIGHT).stdin(Stdio::null()).status();
+        let status = npm.arg(&folder).args([PLAYWRIGHT, AXE]).stdin(Stdio::null()).status();
         if !status.map_err(|why| format!("npm: {why}"))?.success() {
-            return Err("npm cannot install playwright-core".to_owned());
+            return Err("npm cannot install playwright-core and axe-core".to_owned());
         }
     }
     Ok(folder)

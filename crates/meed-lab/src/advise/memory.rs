@@ -21,11 +21,16 @@ impl Remembers {
     /// gives to its own policy, for one.
     pub fn of(words: &str, kinds: &ResourceKinds) -> Option<Remembers> {
         let policy = words.parse::<PolicySpec>().ok()?.policy(kinds).ok()?;
-        Some(match (policy.measure.info().keeps_usage, policy.memory) {
+        Some(Remembers::of_policy(&policy))
+    }
+
+    /// What `policy` remembers.
+    pub fn of_policy(policy: &meed::Policy) -> Remembers {
+        match (policy.measure.info().keeps_usage, policy.memory) {
             (false, _) => Remembers::Nothing,
             (true, Memory::HalfLife(half_life)) => Remembers::HalfLife(half_life),
             (true, Memory::Rounds(round)) => Remembers::Round(round),
             (true, Memory::Forever) => Remembers::Forever,
-        })
+        }
     }
 }

@@ -135,8 +135,10 @@ impl View<'_> {
     }
 
     fn memory(&self) -> Option<Remembers> {
-        let kinds = self.question.grid().scenarios.first()?.kinds();
-        Remembers::of(&self.chosen().policy, kinds)
+        let (scenario, words) = (self.question.grid().scenarios.first()?, &self.chosen().policy);
+        // One that has a name of its own is known to the scenario alone.
+        let named = || scenario.root_policy(words).map(|policy| Remembers::of_policy(&policy));
+        Remembers::of(words, scenario.kinds()).or_else(named)
     }
 
     fn figure<'a>(&self, of: &'a Candidate, figure: &Figure) -> Option<&'a Observed> {

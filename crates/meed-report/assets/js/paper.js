@@ -15,7 +15,9 @@ Meed.paper = (() => {
     function land() {
       const target = goal && document.getElementById(goal);
       const bar = document.querySelector(".bar");
-      const sticks = bar && getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0;
+      // Above its own place it does not stick.
+      const isBelow = bar && target && bar.compareDocumentPosition(target) & Node.DOCUMENT_POSITION_FOLLOWING;
+      const sticks = isBelow && getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0;
       document.documentElement.style.scrollPaddingTop = `${sticks + GAP}px`;
       if (target) target.scrollIntoView({ behavior: "instant", block: "start" });
     }

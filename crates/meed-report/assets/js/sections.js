@@ -269,7 +269,7 @@ Meed.sections = (() => {
         rows: runs.map((r) => [r.policy, ...[r.events, r.decisions, r.refused, r.unfinished, r.skipped_lines, r.ignored_lines].map(format.count)]),
       })),
       h("p", { class: "explain" }, "A refused job has a task that no node could hold. A line is skipped when it is wrong, and left out by an assumption above. " + stride.join("")),
-      h("p", { class: "explain" }, "Numbers in this file are rounded to 5 significant digits; the JSON output has all." + (record.runs.some((r) => r.series.queues.some((q) => q.coarse)) ? " Of many tenants usage, balance and ρ over time are kept as parts of each tenant's range: usage and balance to a 500,000th, ρ to a 30-millionth." : ""))];
+      h("p", { class: "explain" }, "Numbers in this file are rounded to 5 significant digits; the JSON output has all." + (record.runs.some((r) => r.series.queues.some((q) => q.coarse)) ? " Of many tenants usage, balance and ρ over time are kept as parts of each tenant's range: to a 500,000th." : ""))];
   }
 
   const summary = () => [Meed.tables.summary(),

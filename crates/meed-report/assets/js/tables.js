@@ -96,7 +96,7 @@ Meed.tables = (() => {
     // Column -1: names; -2 and below: what is the same in all runs.
     let sort = { column: -1, down: false };
     let limit = PAGE;
-    const holder = h("div", { class: "table-scroll tall", tabindex: 0, role: "region", "aria-label": spec.many[0].toUpperCase() + spec.many.slice(1) });
+    const holder = h("div", { class: "table-scroll tall", tabindex: 0, role: "region", "aria-label": spec.many[0].toUpperCase() + spec.many.slice(1) + ", as a table" });
     const status = h("p", { class: "note", role: "status" });
 
     function columns() {

@@ -17,8 +17,8 @@ use meed_driver::record::{
 use serde::ser::{Serialize, Serializer};
 
 use self::chart::ChartView;
-use self::packed::Packed;
 use self::mapreduce::{MapReduceView, Plan, Scale};
+use self::packed::Packed;
 use crate::json::ExpectRecord;
 use crate::made::Made;
 use crate::overtaken::sentence;
@@ -228,7 +228,9 @@ impl<'a> QueueSeriesView<'a> {
             allocation: every(&q.allocation),
             usage: values(&q.usage),
             rho: match many {
-                true => Values::Packed(Packed::of(Every { values: &q.rho, stride }.kept().copied(), 4)),
+                true => {
+                    Values::Packed(Packed::of(Every { values: &q.rho, stride }.kept().copied(), 3))
+                }
                 false => Values::Plain(Every { values: &q.rho, stride }),
             },
             balance: values(&q.balance),

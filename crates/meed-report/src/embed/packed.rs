@@ -1,6 +1,6 @@
 //! A series as so many base-64 digits a value: a part of the way from its lowest to its highest. A
-//! value is off by at most half of a part: with three digits a 524,284th of that way, with four a
-//! 33-millionth. 0 stands for no value.
+//! value is off by at most half of a part: with three digits a 524,284th of that way. 0 stands for
+//! no value.
 
 use serde::Serialize;
 
@@ -42,7 +42,7 @@ mod tests {
     /// Reads digit by digit, as the page does.
     fn read(packed: &Packed) -> Vec<Option<f64>> {
         const DIGITS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-        let most = 64f64.powi(packed.width as i32) - 2.0;
+        let most = (64u64.pow(packed.width as u32) - 2) as f64;
         let digits: Vec<char> = packed.packed.chars().collect();
         let value = |chunk: &[char]| {
             let part = chunk.iter().fold(0, |sum, c| sum * 64 + DIGITS.find(*c).unwrap());
@@ -54,7 +54,8 @@ mod tests {
 
     #[test]
     fn values_come_back_within_half_a_part() {
-        let values = [Some(-120_000.0), None, Some(0.0), Some(17.25), Some(95_000.0), Some(f64::NAN)];
+        let values =
+            [Some(-120_000.0), None, Some(0.0), Some(17.25), Some(95_000.0), Some(f64::NAN)];
         for (width, far) in [(3, 0.5), (4, 0.01)] {
             let back = read(&Packed::of(values.iter().copied(), width));
             assert_eq!(back.len(), values.len());

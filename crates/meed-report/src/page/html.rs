@@ -62,7 +62,8 @@ fn origin(made: &Made) -> String {
         return String::new();
     }
     let (by, command) = made.sentence();
-    let of = if made.data().is_empty() { String::new() } else { format!(" Data of {}.", made.data()) };
+    let of =
+        if made.data().is_empty() { String::new() } else { format!(" Data of {}.", made.data()) };
     let of = escape(&of);
     format!("<p class=\"made\">{}: <code>{}</code>.{of}</p>\n", escape(&by), escape(command))
 }
@@ -85,7 +86,7 @@ fn body(page: &Page) -> String {
         out += "</ul></nav>\n";
     }
     out += "</header>\n<main id=\"main\">\n";
-    let mut charts = 0;
+    let mut counts = Counts::default();
     for (section, id) in page.sections.iter().zip(&anchors) {
         let badge = section.badge.as_ref().map(badge).unwrap_or_default();
         let title = escape(&section.title);
@@ -94,22 +95,32 @@ fn body(page: &Page) -> String {
              id=\"{id}-h\">{title} {badge}</h2>\n"
         );
         for block in &section.blocks {
-            out += &self::block(block, &mut charts);
+            out += &self::block(block, &mut counts);
         }
         out += "</section>\n";
     }
     out + "</main>\n"
 }
 
-fn block(block: &Block, charts: &mut usize) -> String {
+/// What a page has so far: anchors and labels are each other's only once.
+#[derive(Default)]
+struct Counts {
+    charts: usize,
+    tables: usize,
+}
+
+fn block(block: &Block, counts: &mut Counts) -> String {
     match block {
         Block::Text(text) => paragraph("text", text),
         Block::Note(text) => paragraph("note", text),
         Block::Code(text) => format!("<pre tabindex=\"0\"><code>{}</code></pre>\n", escape(text)),
-        Block::Table(table) => self::table(table),
-        Block::Lines(chart) => place(&chart.title, &chart.caption, charts),
-        Block::Heat(chart) => place(&chart.title, &chart.caption, charts),
-        Block::Spreads(chart) => place(&chart.title, &chart.caption, charts),
+        Block::Table(table) => {
+            counts.tables += 1;
+            self::table(table, counts.tables)
+        }
+        Block::Lines(chart) => place(&chart.title, &chart.caption, counts),
+        Block::Heat(chart) => place(&chart.title, &chart.caption, counts),
+        Block::Spreads(chart) => place(&chart.title, &chart.caption, counts),
     }
 }
 
@@ -119,9 +130,9 @@ fn paragraph(class: &str, text: &str) -> String {
 }
 
 /// Where the script puts the next chart.
-fn place(title: &str, caption: &str, charts: &mut usize) -> String {
-    let index = *charts;
-    *charts += 1;
+fn place(title: &str, caption: &str, counts: &mut Counts) -> String {
+    let index = counts.charts;
+    counts.charts += 1;
     let (title, caption) = (escape(title), escape(caption));
     format!(
         "<div class=\"chart-place\" data-chart=\"{index}\"><h3>{title}</h3><p \
@@ -145,12 +156,12 @@ fn badge(badge: &Badge) -> String {
     format!("<span class=\"badge {class}\">{sign}{}</span>", escape(&badge.word))
 }
 
-/// The table in a frame that scrolls when it is too wide.
-fn table(table: &Table) -> String {
+/// The table in a frame that scrolls when it is too wide; `number`: which of the page it is.
+fn table(table: &Table, number: usize) -> String {
     let width = table.rows.iter().map(Vec::len).fold(table.columns.len(), usize::max);
     let columns: Vec<Column> = (0..width).map(|c| Column::new(table, c)).collect();
     let caption = escape(&table.caption);
-    let name = if caption.is_empty() { "Table".into() } else { caption.clone() };
+    let name = format!("Table {number}{}{caption}", if caption.is_empty() { "" } else { ": " });
     let mut out = format!(
         "<div class=\"table-scroll results\" tabindex=\"0\" role=\"region\" \
          aria-label=\"{name}\"><table>\n"

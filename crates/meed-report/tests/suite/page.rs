@@ -97,6 +97,7 @@ fn names_cannot_break_out_of_the_page() {
 #[test]
 fn the_page_fetches_nothing() {
     let html = to_html(&everything())
+        .replace("url(#", "") // a part of the same picture
         .replace(&escaped(HOSTILE), "")
         .replace(&HOSTILE.replace('<', "\\u003c").replace('"', "\\\""), "");
     for wrong in

@@ -523,6 +523,12 @@ impl Scenario {
         engine.map(|_| ()).map_err(|why| place.whole(why.to_string()))
     }
 
+    /// The policy of the root under `words`, with what the scenario says of it; none for a policy
+    /// that there is not.
+    pub fn root_policy(&self, words: &str) -> Option<meed::Policy> {
+        self.plan(words).ok().map(|plan| plan.config.root)
+    }
+
     /// Whether its trace is a table of jobs, of which much may be guessed.
     pub fn has_table(&self) -> bool {
         self.trace.as_ref().is_some_and(TracePlan::is_table)
