@@ -107,8 +107,8 @@ fn other_library() -> Result<(), String> {
     // One of an earlier build would go into the jar.
     let _ = fs::remove_dir_all(&to);
     let missing = match (has_target(target), runs(linker, "--version")) {
-        (false, _) => format!("the target (rustup target add {target})"),
-        (true, false) => format!("a linker ({linker}; Debian's gcc-aarch64-linux-gnu)"),
+        (false, _) => format!("target of Rust's (rustup target add {target})"),
+        (true, false) => format!("linker ({linker}; Debian's gcc-aarch64-linux-gnu)"),
         (true, true) => {
             let linker_of = "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER";
             let mut build = cargo();

@@ -47,7 +47,7 @@ public class LedgerMonitor implements SchedulingEditPolicy {
   /** Ticks without a difference between ledger and scheduler, after which one is put right. */
   private static final int PATIENCE = 2;
   /** Applications that are looked at in one tick. */
-  private static final int LOOKS = 1000;
+  private static final int LOOKS = 500;
   /** Ticks at the start in which all containers are looked at: nodes report them bit by bit. */
   private static final int LOOKING = 5;
 

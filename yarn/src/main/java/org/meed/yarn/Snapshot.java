@@ -181,7 +181,7 @@ final class Snapshot {
     return paces[row.pace];
   }
 
-  /** What is charged to a row of this snapshot (of a scalar, or of memory), by the ledger's word. */
+  /** What is charged to a row of this snapshot (of a scalar, or of memory). */
   Wide charged(Row row) {
     return row.charged(0, pace(row));
   }
