@@ -143,7 +143,7 @@ fn hides(seed: u64, hour: u64) -> bool {
     let mut mixed = (seed ^ 0x6c69_6172).wrapping_add(hour.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (mixed ^ (mixed >> 31)) % 10 == 0
+    (mixed ^ (mixed >> 31)).is_multiple_of(10)
 }
 
 fn inflate(group: &mut JobGroup, most: &Resources) {
