@@ -14,17 +14,20 @@ use super::contribution::GRAINS;
 use super::price::MONEY;
 use super::{Entitled, Value};
 
+const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
+
 /// An integer as a float, over another.
 fn ratio(above: &BigInt, below: &BigInt) -> f64 {
     if *below == BigInt::ZERO {
         return 0.0;
     }
-    // 64 bits of the quotient, where it is not whole.
+    // At least 64 bits of the quotient.
     let up = 96u64.saturating_add(below.bits()).saturating_sub(above.bits());
     let quotient = (above << up) / below;
     let (sign, digits) = (quotient < BigInt::ZERO, quotient.magnitude().to_u64_digits());
-    let float = digits.iter().rev().fold(0.0, |sum, &digit| sum * 2f64.powi(64) + digit as f64);
-    let float = float * 2f64.powi(-(i32::try_from(up).unwrap_or(i32::MAX)));
+    let float = digits.iter().rev().fold(0.0, |sum, &digit| sum * TWO_TO_64 + digit as f64);
+    // Halves are exact.
+    let float = (0..up).fold(float, |float, _| float * 0.5);
     if sign { -float } else { float }
 }
 

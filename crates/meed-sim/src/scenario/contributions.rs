@@ -285,7 +285,7 @@ fn with_order(mut why: ScenarioError, name: &str, pays: bool) -> ScenarioError {
         && why.what.contains(STATIC)
         && let Some(near) = did_you_mean(name, [AS_YOU_PAY])
     {
-        why.what += &format!("; {near}");
+        why.what = format!("{}; {near}", why.what.trim_end_matches('.'));
     }
     why
 }

@@ -20,18 +20,21 @@ pub trait Attendant {
 
 impl<'a, D: Desk<'a>> World<'a, D> {
     /// Time passes to `at`.
-    pub(super) fn attend(&mut self, at: Time) -> Result<(), RunError> {
-        if self.attendant.is_none() && self.accounts.is_none() {
-            return Ok(());
-        }
-        let mut said = Vec::new();
+    pub(super) fn attend(&mut self, at: Time) {
+        let said = &mut self.said;
         if let Some(accounts) = &mut self.accounts {
             accounts.passes(at, &self.desk, &mut |queue, rank| said.push((queue, rank)));
         }
         if let Some(attendant) = &mut self.attendant {
             attendant.passes(at, self.desk.tree(), &mut |queue, rank| said.push((queue, rank)));
         }
-        for (queue, rank) in said {
+    }
+
+    /// Ranks that were said are told: behind the ends of an instant, where a log that is played
+    /// back tells changes as well.
+    pub(super) fn tell_ranks(&mut self) -> Result<(), RunError> {
+        let at = self.now;
+        for (queue, rank) in std::mem::take(&mut self.said) {
             let change = QueueChange { rank: Some(rank), ..QueueChange::default() };
             let told = self.desk.any().queue_changed(at, queue, change);
             told.map_err(|why| RunError::of(at, why))?;

@@ -42,7 +42,7 @@ pub use setup::{StopAt, WorldSetup};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use meed::{AllocationId, JobId, JobState, QueueId, Span, Start, Time};
+use meed::{AllocationId, JobId, JobState, QueueId, Rank, Span, Start, Time};
 use meed_driver::{Failed, KeptJob, LiveJob, Sampler, finish_of};
 use meed_workload::TraceError;
 use smallvec::SmallVec;
@@ -214,6 +214,8 @@ pub(crate) struct World<'a, D: Desk<'a>> {
     sampler: Option<Sampler>,
     attendant: Option<&'a mut dyn Attendant>,
     accounts: Option<Box<Accounts>>,
+    /// Ranks that were said for the coming instant.
+    said: Vec<(QueueId, Rank)>,
     log: SharedLog<'a>,
     notes: Notes,
     stops: Stops,
@@ -263,7 +265,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
                 break;
             }
             self.sample_until(at);
-            self.attend(at)?;
+            self.attend(at);
             self.now = at;
             self.instant()?;
             if self.notes.looks()
@@ -316,6 +318,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
                 self.end_task(self.tasks[slot as usize])?;
             }
         }
+        self.tell_ranks()?;
         while self.next_change.as_ref().is_some_and(|change| change.at == self.now) {
             let change = std::mem::replace(&mut self.next_change, self.changes.next());
             if let Some(change) = change {
@@ -469,7 +472,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
     fn finish(mut self) -> Result<Finished<D>, RunError> {
         let end = self.now.max(if self.stop.hold { self.stop.at } else { Time::ZERO });
         self.sample_until(end);
-        self.attend(end)?;
+        self.attend(end);
         if let Some(accounts) = &mut self.accounts {
             accounts.ends(end, &self.desk);
         }

@@ -163,6 +163,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             sampler,
             attendant: setup.attendant.filter(|_| !setup.partitioned),
             accounts: setup.accounts,
+            said: Vec::new(),
             log,
             notes,
             script: None,

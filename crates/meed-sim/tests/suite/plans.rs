@@ -439,7 +439,7 @@ fn contributions_that_cannot_be_are_refused() {
         (instead("price = 1", "price = 0"), "a price of nothing"),
         (instead("price = 1", "price = -1"), "is below zero"),
         (instead("price = 1", "price = 0.1234567"), "more than six decimals"),
-        (instead("price = 1", "price = 1e300"), "is above 1000000"),
+        (instead("price = 1", "price = 10000000"), "is above 1000000"),
         (instead("price = 1", ""), "has no price"),
         (instead("price = 1", "price = []"), "has no prices"),
         (instead("price = 1", "price = [[5, 1]]"), "first price"),
@@ -483,7 +483,6 @@ fn words_of_the_order_are_checked() {
         ("as-you-pay,value=gold", "price, resource"),
         ("as-you-pay,every=0s", "above zero"),
         ("as-you-pay,resource=slot", "all resources"),
-        ("as-you-pay,half_life=1d", "half_life"),
         ("as-you-pay,zzz=1", "zzz"),
         ("as-you-pai", "as-you-pay"),
     ];
@@ -530,7 +529,7 @@ fn prices_from_a_file_and_a_log_that_runs_again() {
     assert!(runs[1].accounts.is_some(), "the static partition has accounts");
     use meed_sim::log::read::LogFile;
     use meed_sim::replay::{Recording, verify};
-    let log = LogFile::of(meed_workload::Origin::bytes("log", &log)).unwrap();
+    let log = LogFile::of(meed_workload::Origin::bytes("log", log.as_slice())).unwrap();
     for run in ["1", "2"] {
         let recording = Recording::of(log.clone(), Some(run)).unwrap();
         assert_eq!(verify(&recording, &mut Unwatched).unwrap(), None);

@@ -154,3 +154,29 @@ fn a_price_that_is_too_high_buys_a_larger_part_unless_contributions_count() {
         near(&received(&tenants, "entitled = \"contributed\"", "fair"), &[20.0, 20.0]);
     }
 }
+
+/// The day of docs/prices-and-plans.md: what each has received, in money.
+#[test]
+fn a_day_with_spikes_is_as_the_page_says() {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/spot.toml");
+    let scenario = Scenario::load(&example, &[], OnBadLine::Stop).unwrap();
+    let rows = [
+        ("fair", [9.46, 14.31, 8.88]),
+        ("long-term", [6.84, 9.97, 15.84]),
+        ("as-you-pay", [6.30, 15.01, 11.34]),
+        ("as-you-pay,value=resource", [6.25, 12.06, 14.33]),
+        ("as-you-pay,entitled=contributed", [11.65, 11.67, 9.33]),
+    ];
+    let policies = rows.iter().map(|row| row.0.to_owned()).collect();
+    let options = SimulateOptions { policies, ..SimulateOptions::default() };
+    let runs = simulate(&scenario, &options, None, &mut Unwatched).unwrap().runs;
+    let page = include_str!("../../../../docs/prices-and-plans.md");
+    for (run, (policy, expected)) in runs.iter().zip(rows) {
+        let accounts = run.accounts.as_ref().unwrap();
+        let hundredths = |money: f64| (money * 100.0).round() / 100.0;
+        let worth: Vec<f64> = accounts.accounts.iter().map(|one| hundredths(one.worth)).collect();
+        assert_eq!(worth, expected, "{policy}");
+        let row: Vec<String> = worth.iter().map(|worth| format!("{worth:.2}")).collect();
+        assert!(page.contains(&row.join(" | ")), "{policy}: {row:?} is not on the page");
+    }
+}
