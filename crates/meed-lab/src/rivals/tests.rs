@@ -325,7 +325,8 @@ impl Flux {
     fn turn(&mut self, turn: u64) {
         let at = Time::ZERO + Span::from_secs(turn * 7200).unwrap();
         self.passes(at);
-        let name = if turn % 2 == 0 { format!("ci-{turn}") } else { format!("p.ci-{turn}") };
+        let name =
+            if turn.is_multiple_of(2) { format!("ci-{turn}") } else { format!("p.ci-{turn}") };
         let spec = QueueSpec::new(name, Policy::preset("told").unwrap());
         let come = self.engine.apply(at, Event::QueueAdded(spec));
         let Ok(Effect::Queue(new)) = come else { panic!("{come:?}") };
