@@ -41,6 +41,7 @@ mod tests {
             schema: 1,
             scenario: String::new(),
             seed: 0,
+            clock_us: None,
             assumptions: Vec::new(),
             runs: Vec::new(),
         };

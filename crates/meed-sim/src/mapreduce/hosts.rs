@@ -317,16 +317,20 @@ mod tests {
                 run(&mut all, now);
                 twin.run(now as f64);
                 if stream.below(8) == 0 {
-                    let core = Some(300 + stream.below(1500) as u32);
-                    let disk = Some(1_000_000 + stream.below(100_000_000));
+                    let core = 300 + stream.below(1500) as u32;
+                    let bytes_per_s = 1_000_000 + stream.below(100_000_000);
                     let change = SpeedChange {
-                        at: at(now), node, core, disk_bytes_per_s: disk, network_bytes_per_s: disk,
+                        at: at(now),
+                        node,
+                        core: Some(core),
+                        disk_bytes_per_s: Some(bytes_per_s),
+                        network_bytes_per_s: Some(bytes_per_s),
                     };
                     all.change(at(now), &change);
                     let speeds = &mut twin.machines[node].speeds;
-                    speeds.core = core.expect("it is given");
-                    speeds.disk_bytes_per_s = disk.expect("it is given");
-                    speeds.network_bytes_per_s = disk.expect("it is given");
+                    speeds.core = core;
+                    speeds.disk_bytes_per_s = bytes_per_s;
+                    speeds.network_bytes_per_s = bytes_per_s;
                 }
                 all.start(at(now), place, user, work);
                 twin.running.push(Rest { user, place, rest: work as f64 });

@@ -168,8 +168,7 @@ fn environments_compared(
     variant: &Variant,
 ) -> Result<Vec<Check>, ReproduceError> {
     let runs = sweep(context, MOST_SEEDS, &four(variant), &[HADOOP], |runs| runs[0].request_s())?;
-    let times: Vec<Vec<f64>> =
-        runs.chunks(runs.len() / FOUR.len()).map(|runs| times(runs)).collect();
+    let times: Vec<Vec<f64>> = runs.chunks(runs.len() / FOUR.len()).map(times).collect();
     let less = |of: usize, than: usize| -> Vec<f64> {
         times[of].iter().zip(&times[than]).map(|(of, than)| 100.0 * (1.0 - of / than)).collect()
     };
