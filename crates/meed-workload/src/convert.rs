@@ -18,7 +18,7 @@ pub fn convert<W: Write>(
     out: W,
     name: &str,
 ) -> Result<(W, SourceCounts), TraceError> {
-    let mut writer = CanonicalWriter::new(out, name, kinds, source.queues())?;
+    let mut writer = CanonicalWriter::since(out, name, kinds, source.queues(), source.clock_us())?;
     while let Some(job) = source.next_job()? {
         writer.write(&job)?;
     }

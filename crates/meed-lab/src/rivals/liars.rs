@@ -26,7 +26,7 @@ use meed_workload::{
 
 /// A lie.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Lie {
+pub enum Deceit {
     /// Each task asks for one and a half times of all that it needs, at most what the largest node
     /// has.
     Inflates,
@@ -40,11 +40,11 @@ pub enum Lie {
 }
 
 /// All, with the name in JSON and the heading.
-pub const LIES: [(Lie, &str, &str); 4] = [
-    (Lie::Inflates, "inflates", "asks for 1.5 times"),
-    (Lie::Hides, "hides", "hides in a tenth of the hours"),
-    (Lie::Holds, "holds", "holds half as long again"),
-    (Lie::Late, "control", "no lie, a second late"),
+pub const LIES: [(Deceit, &str, &str); 4] = [
+    (Deceit::Inflates, "inflates", "asks for 1.5 times"),
+    (Deceit::Hides, "hides", "hides in a tenth of the hours"),
+    (Deceit::Holds, "holds", "holds half as long again"),
+    (Deceit::Late, "control", "no lie, a second late"),
 ];
 
 /// What the liar's jobs were in truth.
@@ -60,7 +60,7 @@ struct Truth {
 #[derive(Clone, Debug)]
 pub(super) struct Liar {
     pub(super) tenant: String,
-    pub(super) lie: Lie,
+    pub(super) lie: Deceit,
     pub(super) seed: u64,
 }
 
@@ -105,15 +105,15 @@ impl<'a> Lying<'a> {
         truth.jobs += 1;
         truth.submitted += job.submit.as_secs_f64();
         match self.liar.lie {
-            Lie::Inflates => {
+            Deceit::Inflates => {
                 job.groups.iter_mut().for_each(|group| inflate(group, &self.most));
             }
-            Lie::Holds => {
+            Deceit::Holds => {
                 let last = job.groups.last().map_or(0, |group| group.stage);
                 let groups = job.groups.iter_mut().filter(|group| group.stage == last);
                 truth.filler += groups.map(hold).fold(0.0, f64::max);
             }
-            Lie::Hides | Lie::Late => {}
+            Deceit::Hides | Deceit::Late => {}
         }
         job
     }
@@ -121,9 +121,9 @@ impl<'a> Lying<'a> {
     /// When a job that is submitted at `time` comes.
     fn comes(&self, time: Time) -> Time {
         let micros = match self.liar.lie {
-            Lie::Inflates | Lie::Holds => return time,
-            Lie::Late => time.as_micros().saturating_add(1_000_000),
-            Lie::Hides => {
+            Deceit::Inflates | Deceit::Holds => return time,
+            Deceit::Late => time.as_micros().saturating_add(1_000_000),
+            Deceit::Hides => {
                 let mut hour = time.as_micros() / HOUR;
                 if !hides(self.liar.seed, hour) {
                     return time;

@@ -129,8 +129,8 @@ impl World<'_> {
             self.running.remove(&end.remove());
         }
         let end = self.ends.first_key_value().map(|(&(at, _), _)| at);
-        // Up to where things went as told a task may be beyond its end: it ends now. Now is what the
-        // books stand at: a look may have brought them beyond the last instant.
+        // Up to where things went as told a task may be beyond its end: it ends now. Now is where
+        // the books stand: a look may have brought them beyond the last instant.
         let now = self.now.max(self.driver.engine().now());
         let end = end.filter(|_| self.mode != Mode::AsTold).map(|at| at.max(now));
         let record = self.peek()?;

@@ -16,6 +16,9 @@ pub(super) struct Header {
     pub(super) meed_trace: u64,
     pub(super) resources: Entries<String, String>,
     pub(super) queues: Vec<String>,
+    /// What the clock said at time 0.
+    #[serde(default)]
+    pub(super) clock_us: Option<u64>,
     /// Where the trace comes from, for people.
     #[serde(default, rename = "note")]
     pub(super) _note: Option<String>,

@@ -29,6 +29,7 @@ pub struct CanonicalSource {
     /// Kind of each resource of the file, in the kinds that jobs are made for.
     resources: Vec<(String, usize)>,
     queues: Vec<String>,
+    clock_us: Option<u64>,
     by_name: BTreeMap<String, u32>,
     last: Time,
     /// Read ahead, so that a file without jobs is found out at once.
@@ -73,6 +74,7 @@ impl CanonicalSource {
             kinds,
             resources,
             queues: header.queues,
+            clock_us: header.clock_us,
             by_name,
             last: Time::ZERO,
             next: None,
@@ -338,6 +340,10 @@ impl JobSource for CanonicalSource {
 
     fn counts(&self) -> SourceCounts {
         self.records.counts(self.handed_out)
+    }
+
+    fn clock_us(&self) -> Option<u64> {
+        self.clock_us
     }
 
     fn bad_lines(&self) -> Vec<&BadLine> {

@@ -320,10 +320,12 @@ proptest! {
     fn what_is_written_reads_back_equal(
         mut jobs in prop::collection::vec(any_job(), 1..8),
         queues in prop::collection::btree_set("\\PC{1,8}", 2),
+        clock in any::<Option<u64>>(),
     ) {
         jobs.sort_by_key(|job| job.submit);
         let queues: Vec<String> = queues.into_iter().collect();
-        let mut writer = CanonicalWriter::new(Vec::new(), "out", &kinds(), &queues).unwrap();
+        let mut writer =
+            CanonicalWriter::since(Vec::new(), "out", &kinds(), &queues, clock).unwrap();
         for job in &jobs {
             writer.write(job).unwrap();
         }
@@ -332,6 +334,7 @@ proptest! {
             .unwrap();
         prop_assert_eq!(source.queues(), &queues[..]);
         prop_assert_eq!(source.kinds(), &kinds());
+        prop_assert_eq!(source.clock_us(), clock);
         prop_assert_eq!(all(source), jobs);
     }
 }

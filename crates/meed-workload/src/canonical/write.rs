@@ -34,6 +34,18 @@ impl<W: Write> CanonicalWriter<W> {
         kinds: &ResourceKinds,
         queues: &[String],
     ) -> Result<CanonicalWriter<W>, TraceError> {
+        CanonicalWriter::since(out, name, kinds, queues, None)
+    }
+
+    /// The same, of jobs of which it is known what the clock said at time 0
+    /// ([`crate::JobSource::clock_us`]).
+    pub fn since(
+        out: W,
+        name: &str,
+        kinds: &ResourceKinds,
+        queues: &[String],
+        clock_us: Option<u64>,
+    ) -> Result<CanonicalWriter<W>, TraceError> {
         let queues = queues.iter().map(|queue| json(queue)).collect();
         let name = name.into();
         let mut writer = CanonicalWriter {
@@ -50,7 +62,8 @@ impl<W: Write> CanonicalWriter<W> {
             let unit = unit_name(kinds.unit(kind));
             writer.line += &format!("{comma}{}:\"{unit}\"", json(resource));
         }
-        writer.line += &format!("}},\"queues\":[{}]}}\n", writer.queues.join(","));
+        let clock = clock_us.map_or_else(String::new, |at| format!(",\"clock_us\":{at}"));
+        writer.line += &format!("}},\"queues\":[{}]{clock}}}\n", writer.queues.join(","));
         writer.put()?;
         Ok(writer)
     }

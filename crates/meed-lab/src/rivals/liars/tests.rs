@@ -33,7 +33,7 @@ fn group(stage: u16, amount: u64, seconds: u64) -> JobGroup {
 }
 
 /// What comes of these jobs, and what was true of the liar's.
-fn told(jobs: Vec<Job>, lie: Lie, seed: u64) -> (Vec<Job>, Truth) {
+fn told(jobs: Vec<Job>, lie: Deceit, seed: u64) -> (Vec<Job>, Truth) {
     let queues = ["a", "b"].map(str::to_owned).to_vec();
     let source = Box::new(Given { queues, jobs: jobs.into_iter() });
     let liar = Liar { tenant: "b".to_owned(), lie, seed };
@@ -57,7 +57,7 @@ fn demands_are_inflated_up_to_the_largest_node() {
             job(2, 1, 2, vec![gang]),
         ]
     };
-    let (all, truth) = told(jobs(), Lie::Inflates, 1);
+    let (all, truth) = told(jobs(), Deceit::Inflates, 1);
     assert_eq!(all[0], jobs()[0]);
     let asked = |job: &Job| -> Vec<Vec<u64>> {
         job.groups.iter().map(|group| group.demand.as_slice().to_vec()).collect()
@@ -70,7 +70,7 @@ fn demands_are_inflated_up_to_the_largest_node() {
 #[test]
 fn the_last_stage_holds_on() {
     let jobs = vec![job(0, 1, 7, vec![group(0, 1, 30), group(1, 1, 20), group(1, 1, 10)])];
-    let (all, truth) = told(jobs, Lie::Holds, 1);
+    let (all, truth) = told(jobs, Deceit::Holds, 1);
     let spans: Vec<f64> =
         all[0].groups.iter().map(|group| group.duration.get(0).as_secs_f64()).collect();
     assert_eq!(spans, [30.0, 30.0, 15.0]);
@@ -97,7 +97,7 @@ proptest! {
             now += gap;
             job(number as u64, queue, now, vec![group(0, 1, 5)])
         }).collect();
-        for lie in [Lie::Hides, Lie::Late] {
+        for lie in [Deceit::Hides, Deceit::Late] {
             let (all, truth) = told(jobs.clone(), lie, seed);
             prop_assert!(all.windows(2).all(|pair| pair[0].submit <= pair[1].submit));
             let honest = |all: &[Job]| -> Vec<Job> {
@@ -113,7 +113,7 @@ proptest! {
                 let late = lied.submit.saturating_since(job.submit).as_micros();
                 let hours = job.submit.as_micros() / HOUR..lied.submit.as_micros() / HOUR;
                 match lie {
-                    Lie::Late => prop_assert_eq!(late, 1_000_000),
+                    Deceit::Late => prop_assert_eq!(late, 1_000_000),
                     _ => {
                         prop_assert!(!hides(seed, lied.submit.as_micros() / HOUR));
                         prop_assert!(hours.clone().all(|hour| hides(seed, hour)));
