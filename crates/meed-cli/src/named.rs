@@ -53,7 +53,7 @@ fn change_of(name: &str, policy: &str) -> Result<String, String> {
     if name.is_empty() || !name.chars().all(is_plain) {
         return Err("a name has letters, digits, - and _".to_owned());
     }
-    if name == STATIC || orders().any(|order| order == name) {
+    if name == STATIC || name == meed_sim::AS_YOU_PAY || orders().any(|order| order == name) {
         return Err(format!("`{name}` is an order; name it otherwise"));
     }
     let Words { name: order, keys } = Words::parse(policy).map_err(|why| why.to_string())?;

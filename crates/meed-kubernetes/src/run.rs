@@ -377,8 +377,12 @@ impl Term<'_> {
     }
 
     fn answer(&mut self, Ask { sees, question, reply }: Ask) -> Result<(), KubernetesError> {
+        if reply.is_closed() {
+            // Whoever asked has gone.
+            return Ok(());
+        }
         let now = self.world.now();
-        // Who has gone does not hear it.
+        // Who has gone meanwhile does not hear it.
         drop(reply.send(self.world.answer(&sees, question, now)?));
         Ok(())
     }

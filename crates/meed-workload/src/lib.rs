@@ -54,4 +54,4 @@ pub use job::{Durations, Job, JobGroup, JobLabel, MAX_TASKS};
 pub use limits::TimeLimits;
 pub use meed_files::Origin;
 pub use size::busy_size;
-pub use source::{Cause, JobSource, SourceCounts};
+pub use source::{CLOCK_END_US, Cause, JobSource, SourceCounts};

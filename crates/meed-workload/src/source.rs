@@ -54,6 +54,9 @@ pub trait JobSource {
     }
 }
 
+/// The first microsecond since 1970-01-01 UTC that has no date of four digits: clocks are before.
+pub const CLOCK_END_US: u64 = 253_402_300_800_000_000;
+
 /// When a chained job comes: `pause` after the end of the one before, but not before `not_before`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Cause {

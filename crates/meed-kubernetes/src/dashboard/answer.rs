@@ -42,6 +42,12 @@ pub(super) fn text(kind: &'static str, text: String) -> Reply {
     reply(StatusCode::OK, kind, "no-cache", Full::new(Bytes::from(text)).boxed())
 }
 
+/// Figures as Prometheus reads them; they are not everybody's.
+pub(super) fn figures(text: String) -> Reply {
+    let kind = "text/plain; version=0.0.4; charset=utf-8";
+    reply(StatusCode::OK, kind, "no-store", Full::new(Bytes::from(text)).boxed())
+}
+
 fn data(status: StatusCode, kind: &'static str, value: &Value) -> Reply {
     let body = Full::new(Bytes::from(value.to_string())).boxed();
     reply(status, kind, "no-store", body)

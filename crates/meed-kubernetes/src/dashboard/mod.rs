@@ -207,9 +207,7 @@ impl House {
             "/metrics" => {
                 let (_, sees) = self.viewer(asked.headers()).await?;
                 match *sees {
-                    Sees::All => {
-                        Ok(text("text/plain; version=0.0.4; charset=utf-8", self.board.metrics()))
-                    }
+                    Sees::All => Ok(answer::figures(self.board.metrics())),
                     Sees::Namespaces(_) => {
                         let why = "the metrics tell the books of all queues, and are for those who \
                                    may list all pods";

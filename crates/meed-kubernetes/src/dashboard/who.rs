@@ -8,7 +8,8 @@
 //!
 //! What was answered holds for [`HOLDS`], then it is asked again: so long a revoked token, or a
 //! right that was taken away, is good at most. Unknown tokens are remembered as such for a moment.
-//! Reviews at a time are bounded, so that nobody makes the API server work by guessing.
+//! Reviews at a time are bounded, over all who ask, so that nobody makes the API server work by
+//! guessing; of requests that come together with one token one asks, and the others wait for it.
 //!
 //! Cost: one review for a token, and one for each namespace that Meed serves, each [`HOLDS`].
 
@@ -39,9 +40,11 @@ const UNKNOWN_HOLDS: Duration = Duration::from_secs(10);
 const MOST: usize = 4096;
 /// The longest token: of identity providers they are some thousand characters.
 const LONGEST: usize = 16_384;
-/// Reviews of tokens, and of rights of one user, at a time.
+/// Reviews of tokens, and of rights, at a time.
 const REVIEWS: usize = 4;
 const RIGHTS: usize = 8;
+/// Tokens whose rights are asked for at a time.
+const PLACES: usize = 16;
 /// Namespaces that are asked for one user; those behind them by name they do not see.
 const MOST_NAMESPACES: usize = 2000;
 /// A review without an answer after so long has failed.
@@ -72,11 +75,20 @@ pub(super) struct Porter {
     client: Client,
     known: Mutex<BTreeMap<Hash, Known>>,
     reviews: Semaphore,
+    rights: Semaphore,
+    /// Who asks for what somebody sees, by token: few share a place by chance.
+    asking: [tokio::sync::Mutex<()>; PLACES],
 }
 
 impl Porter {
     pub(super) fn new(client: Client) -> Porter {
-        Porter { client, known: Mutex::default(), reviews: Semaphore::new(REVIEWS) }
+        Porter {
+            client,
+            known: Mutex::default(),
+            reviews: Semaphore::new(REVIEWS),
+            rights: Semaphore::new(RIGHTS),
+            asking: Default::default(),
+        }
     }
 
     fn with<T>(&self, read: impl FnOnce(&mut BTreeMap<Hash, Known>) -> T) -> T {
@@ -150,6 +162,12 @@ impl Porter {
         person: &Person,
         namespaces: Vec<String>,
     ) -> Result<Arc<Sees>, Refused> {
+        let place = usize::from(hash(token)[0]) % PLACES;
+        let _turn = self.asking[place].lock().await;
+        if let Some(sees) = self.seen(token) {
+            // Another request of the same token has asked meanwhile.
+            return Ok(sees);
+        }
         let sees = match self.may_list(person, None).await? {
             true => Sees::All,
             false => {
@@ -196,6 +214,8 @@ impl Porter {
             },
             ..SubjectAccessReview::default()
         };
+        let turn = timeout(PATIENCE, self.rights.acquire()).await;
+        let _turn = turn.map_err(|_| busy())?.map_err(|_| busy())?;
         let api: Api<SubjectAccessReview> = Api::all(self.client.clone());
         let made = timeout(PATIENCE, api.create(&PostParams::default(), &review)).await;
         let status = made.map_err(|_| busy())?.map_err(|_| busy())?.status;

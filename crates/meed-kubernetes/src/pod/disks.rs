@@ -127,6 +127,11 @@ impl Attached {
         }
     }
 
+    /// What a node attaches at most; `None`: nothing says.
+    pub(crate) fn limits(&self, node: &str) -> Option<&Limits> {
+        self.limits.get(node)
+    }
+
     /// Nodes that have limits.
     pub(crate) fn limited(&self) -> impl Iterator<Item = &String> {
         self.limits.keys()

@@ -111,9 +111,14 @@ impl Samples {
         let going_on = (now, ring.means(now, &used));
         let rows: Vec<&(Time, Means)> = ring.samples.iter().chain([&going_on]).collect();
         let mut series: BTreeMap<Option<&str>, Vec<f64>> = BTreeMap::new();
+        // Once for each queue: whether somebody may know it is a look at all of his namespaces.
+        let mut known: BTreeMap<&str, bool> = BTreeMap::new();
         for (place, (_, means)) in rows.iter().enumerate() {
             for (queue, mean) in means {
-                let name = Some(&**queue).filter(|name| !name.is_empty() && is_known(name));
+                let name = &**queue;
+                let shows = known.entry(name);
+                let shows = *shows.or_insert_with(|| !name.is_empty() && is_known(name));
+                let name = shows.then_some(name);
                 let held = series.entry(name).or_insert_with(|| vec![0.0; rows.len()]);
                 held[place] += mean;
             }

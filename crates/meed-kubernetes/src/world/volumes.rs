@@ -236,6 +236,12 @@ impl World {
     }
 
     fn limits_are(&mut self, node: &str, limits: Limits) {
+        if self.neighbours.attached().limits(node) == Some(&limits)
+            || limits.is_empty() && self.neighbours.attached().limits(node).is_none()
+        {
+            // A watch that begins anew tells of all nodes; the walks below are over all volumes.
+            return;
+        }
         let bounded = |world: &World| -> BTreeSet<String> {
             let drivers = world.volumes.disks.values().map(|disk| &disk.driver);
             let drivers: BTreeSet<&String> = drivers.collect();

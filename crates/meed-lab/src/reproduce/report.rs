@@ -151,7 +151,8 @@ fn lead(done: &[Done], context: &Context) -> Vec<String> {
     let standing = Standing::of(done);
     let mut lead = vec![format!(
         "{} claims of the papers: {} come out, {} of them to the digit; {} come out under a \
-         stated fact of the environment; {} come out under nothing that was tried.{} What no paper \
+         stated fact of the environment, or with one assumption varied; {} come out under nothing \
+         that was tried.{} What no paper \
          reports is measured besides.",
         standing.same + standing.agree + standing.under.len() + standing.differ,
         standing.same + standing.agree,

@@ -9,6 +9,9 @@ Meed.figure = (() => {
    * `draw` fills the element `panels`; it is called when the figure comes near the window and again on `redraw`.
    */
   function figure(spec) {
+    /** Pages that stay open and change, as the dashboard, have nothing to save by. */
+    const saves = () => (Meed.save ? h("div", { class: "saves" },
+      Meed.save.buttons(spec.title, () => { ensure(); return panels; }, spec.csv || (() => spec.table()))) : null);
     const panels = h("div", { class: spec.wide ? "panels wide" : "panels" });
     const readout = h("p", { class: "readout", role: "status", "aria-live": "polite" });
     const body = h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": spec.title + ", as a table" });
@@ -33,12 +36,12 @@ Meed.figure = (() => {
       spec.draw(panels, (text) => { readout.textContent = text; });
       if (focused >= 0 && focusable()[focused]) focusable()[focused].focus({ preventScroll: true });
     };
-    const element = h("section", { class: "figure", id: spec.id, "aria-labelledby": spec.id + "-title" },
+    // A group, no landmark: a page may have many charts, and several of one title.
+    const element = h("section", { class: "figure", role: "group", id: spec.id, "aria-labelledby": spec.id + "-title" },
       h("h3", { id: spec.id + "-title" }, spec.title),
       h("p", { class: "explain" }, spec.explain),
       spec.controls && spec.controls.length ? h("div", { class: "controls" }, spec.controls) : null,
-      panels, readout, h("div", { class: "under" }, details,
-        h("div", { class: "saves" }, Meed.save.buttons(spec.title, () => { ensure(); return panels; }, spec.csv || (() => spec.table())))));
+      panels, readout, h("div", { class: "under" }, details, saves()));
     const ensure = () => { if (!drawn) draw(); };
     whenNear(element, ensure);
     return {

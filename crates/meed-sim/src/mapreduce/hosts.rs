@@ -45,7 +45,7 @@ pub(super) struct Pool {
     /// The servers that share it, by number.
     members: Vec<u32>,
     /// What they take by themselves, in all.
-    wanted: u64,
+    wanted: u128,
     /// Their users.
     users: u64,
     part: Part,
@@ -67,10 +67,11 @@ impl Pool {
     /// A server of law `before` with `n` users has become one of law `after` with `m`; the part
     /// that all have from now on, where that is another.
     pub(super) fn update(&mut self, before: (Law, u64), after: (Law, u64)) -> Option<Part> {
-        self.wanted = self.wanted - before.0.full(before.1) + after.0.full(after.1);
+        let full = |(law, users): (Law, u64)| u128::from(law.full(users));
+        self.wanted = self.wanted - full(before) + full(after);
         self.users = self.users - before.1 + after.1;
         let capacity = self.law.full(self.users);
-        let part = match self.wanted <= capacity {
+        let part = match self.wanted <= u128::from(capacity) {
             true => Part::ALL,
             false => Part { have: capacity, of: self.wanted },
         };

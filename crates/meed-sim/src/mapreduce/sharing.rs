@@ -113,7 +113,7 @@ pub(super) struct Part {
     /// Not above `of`.
     pub(super) have: u64,
     /// Above zero.
-    pub(super) of: u64,
+    pub(super) of: u128,
 }
 
 impl Part {
@@ -121,7 +121,7 @@ impl Part {
 
     /// This part of a rate, at least one.
     fn of_rate(self, rate: u64) -> u64 {
-        let part = u128::from(rate) * u128::from(self.have) / u128::from(self.of);
+        let part = u128::from(rate) * u128::from(self.have) / self.of;
         (part as u64).max(1)
     }
 }

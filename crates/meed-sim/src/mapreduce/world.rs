@@ -266,8 +266,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// A task that was started: its node hears of it when the master has answered, and begins its
-    /// start-up.
+    /// A task that was started: when the master is through with it, it begins its start-up.
     pub(super) fn start_up(&mut self, number: u32) {
         self.busy_until = self.busy_until.saturating_add(self.cluster.master.task);
         match self.busy_until.saturating_add(self.cluster.start_up) {

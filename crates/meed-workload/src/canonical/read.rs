@@ -15,7 +15,8 @@ use crate::error::{BadRow, no_jobs};
 use crate::fields::{out_of_order, span, time};
 use crate::records::Records;
 use crate::{
-    BadLine, Durations, Job, JobGroup, JobLabel, JobSource, OnBadLine, SourceCounts, TraceError,
+    BadLine, CLOCK_END_US, Durations, Job, JobGroup, JobLabel, JobSource, OnBadLine, SourceCounts,
+    TraceError,
 };
 use meed_files::lines::Lines;
 use meed_files::open::Origin;
@@ -138,6 +139,11 @@ fn check_header(header: &Header) -> Result<ResourceKinds, String> {
         return Err(format!(
             "version {} of the format; this program reads {VERSION}",
             header.meed_trace
+        ));
+    }
+    if let Some(at) = header.clock_us.filter(|&at| at >= CLOCK_END_US) {
+        return Err(format!(
+            "\"clock_us\" is {at}; clocks are before the year 10000 ({CLOCK_END_US})"
         ));
     }
     if header.queues.is_empty() {

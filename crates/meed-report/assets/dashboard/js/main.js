@@ -7,6 +7,8 @@
   const PAUSE = 1000;
   const SLOW = 15000;
   let [me, view, stop, busy, again, last, drawn] = [null, null, null, false, false, 0, 0];
+  /** Whether the page of `view` stands there, and whether the last answer did not come. */
+  let [shown, unanswered] = [false, false];
 
   Meed.say = (text) => { document.getElementById("foot").textContent = text; };
 
@@ -25,6 +27,7 @@
   }
 
   async function open() {
+    shown = false;
     const mine = route();
     view = mine;
     title.textContent = mine.title;
@@ -33,6 +36,7 @@
       await mine.load();
       if (view !== mine) return;
       mine.show(root);
+      shown = true;
       drawn = Date.now();
       root.dataset.page = window.location.hash || "#/";
     } catch (error) { failed(error); }
@@ -40,7 +44,9 @@
 
   function failed(error) {
     if (error.status === 401) { signedOut(); return; }
-    if (error.status === 0) { tone("no answer", "bad"); return; }
+    // What passes leaves the page as it is.
+    if (error.status === 0 || (shown && [429, 503].includes(error.status))) { unanswered = true; tone("no answer", "bad"); return; }
+    shown = false;
     root.replaceChildren(h("p", { class: "empty", role: "alert" }, words.clean(error.message)), h("p", {}, h("a", { href: "#/" }, "All queues")));
   }
 
@@ -56,7 +62,8 @@
       await mine.load();
       if (view === mine) {
         const key = document.activeElement && document.activeElement.dataset.key;
-        mine.update();
+        if (shown) mine.update(); else { mine.show(root); shown = true; }
+        if (unanswered) { unanswered = false; tone("live", "good"); }
         const focused = key && root.querySelector(`[data-key="${CSS.escape(key)}"]`);
         if (focused) focused.focus({ preventScroll: true });
         if (mine.slow && Date.now() - drawn > SLOW) { drawn = Date.now(); mine.slow(); }

@@ -67,7 +67,7 @@ const fn points(
 const WHY_TIME: &str = "Hadoop leaves less idle here than the print says was saved. Whatever the \
     rule, the same work is to be done, and the busiest part of the cluster idles for a fifth of \
     the time on equal nodes with disks of their own, of which JAS saves half; where 99 machines \
-    share four partitions it idles for a fiftieth (jas-hosts). DMR would have to leave more idle \
+    share four partitions it idles for a fortieth (jas-hosts). DMR would have to leave more idle \
     than Hadoop's rule, and leaves less. No variant of our assumptions gives all the printed \
     figures (jas-study)";
 
