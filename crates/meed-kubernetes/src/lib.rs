@@ -41,6 +41,7 @@ mod listen;
 mod log;
 mod look;
 pub mod people;
+mod places;
 mod pod;
 mod prices;
 mod quantity;

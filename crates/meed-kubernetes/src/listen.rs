@@ -10,10 +10,9 @@
 //! decision. What it takes is bounded: connections, those of one address, the time of headers and
 //! of all, one request for each. So nobody keeps the kubelet's probes out alone.
 
-use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::{Method, Request, Response, StatusCode, header};
@@ -29,6 +28,7 @@ use tokio::time::{sleep, timeout};
 use crate::board::Board;
 use crate::error::KubernetesError;
 use crate::log;
+use crate::places::Places;
 
 /// Most connections at once, and most of one address: further ones of it are closed.
 const CONNECTIONS: usize = 256;
@@ -38,41 +38,6 @@ const HEADER_TIME: Duration = Duration::from_secs(2);
 const ALL_TIME: Duration = Duration::from_secs(10);
 /// The pause after a connection that could not be taken: there are too many files open.
 const PAUSE: Duration = Duration::from_millis(100);
-
-/// Connections that are open, by the address of who asks.
-#[derive(Default)]
-struct Callers {
-    open: Mutex<BTreeMap<IpAddr, usize>>,
-}
-
-/// A connection that is open.
-struct Call {
-    callers: Arc<Callers>,
-    from: IpAddr,
-}
-
-impl Callers {
-    /// One more of this address, where it has not too many.
-    fn enter(self: &Arc<Callers>, from: IpAddr) -> Option<Call> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = open.entry(from).or_default();
-        if *count >= OF_ADDRESS {
-            return None;
-        }
-        *count += 1;
-        Some(Call { callers: Arc::clone(self), from })
-    }
-}
-
-impl Drop for Call {
-    fn drop(&mut self) {
-        let mut open = self.callers.open.lock().unwrap_or_else(PoisonError::into_inner);
-        match open.get_mut(&self.from) {
-            Some(count) if *count > 1 => *count -= 1,
-            _ => _ = open.remove(&self.from),
-        }
-    }
-}
 
 /// Answers at `address` from now on, in a task of its own.
 pub(crate) async fn listen(address: SocketAddr, board: Arc<Board>) -> Result<(), KubernetesError> {
@@ -85,7 +50,7 @@ pub(crate) async fn listen(address: SocketAddr, board: Arc<Board>) -> Result<(),
     log::line(&format!("listens on {own}"));
     tokio::spawn(async move {
         let slots = Arc::new(Semaphore::new(CONNECTIONS));
-        let callers = Arc::<Callers>::default();
+        let callers = Places::new(CONNECTIONS, OF_ADDRESS);
         loop {
             let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { return };
             let Ok((stream, from)) = listener.accept().await else {
@@ -135,13 +100,15 @@ fn answer(asked: &Request<Incoming>, board: &Board) -> Response<Full<Bytes>> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use super::*;
 
     #[test]
     fn an_address_has_so_many_connections_and_no_more() {
-        let callers = Arc::<Callers>::default();
+        let callers = Places::new(CONNECTIONS, OF_ADDRESS);
         let [one, other] = ["10.0.0.1", "10.0.0.2"].map(|text| text.parse::<IpAddr>().unwrap());
-        let mut calls: Vec<Call> = (0..OF_ADDRESS).map_while(|_| callers.enter(one)).collect();
+        let mut calls: Vec<_> = (0..OF_ADDRESS).map_while(|_| callers.enter(one)).collect();
         assert_eq!(calls.len(), OF_ADDRESS);
         assert!(callers.enter(one).is_none());
         let theirs = callers.enter(other);
@@ -149,6 +116,6 @@ mod tests {
         calls.pop();
         assert!(callers.enter(one).is_some());
         drop((calls, theirs));
-        assert!(callers.open.lock().unwrap().is_empty(), "nobody is remembered for nothing");
+        assert!(callers.is_empty(), "nobody is remembered for nothing");
     }
 }

@@ -4,8 +4,7 @@
 //! much happens costs nobody anything. It ends after [`LASTS`]; the browser comes back, and is
 //! asked who it is again.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::stream;
@@ -19,6 +18,7 @@ use super::answer::{Reply, reply};
 use super::question::Refused;
 use crate::board::Board;
 use crate::clock::monotonic;
+use crate::places::{Place, Places};
 
 const LOOK: Duration = Duration::from_secs(2);
 /// A line is sent at least so often, so that both ends know of each other.
@@ -30,67 +30,39 @@ const MOST: usize = 64;
 const MOST_OF_ONE: usize = 16;
 
 /// Streams that are open, by user.
-#[derive(Default)]
-pub(super) struct Streams {
-    open: Mutex<BTreeMap<String, usize>>,
+pub(super) type Streams = Places<String>;
+
+pub(super) fn streams() -> Arc<Streams> {
+    Places::new(MOST, MOST_OF_ONE)
 }
 
-/// A stream's place; it is given back with it.
-struct Place {
-    streams: Arc<Streams>,
-    user: String,
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let mut open = self.streams.open.lock().unwrap_or_else(PoisonError::into_inner);
-        match open.get_mut(&self.user) {
-            Some(count) if *count > 1 => *count -= 1,
-            _ => _ = open.remove(&self.user),
-        }
-    }
-}
-
-impl Streams {
-    fn enter(streams: &Arc<Streams>, user: &str) -> Option<Place> {
-        let mut open = streams.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let (all, own) = (open.values().sum::<usize>(), open.get(user).copied().unwrap_or(0));
-        if all >= MOST || own >= MOST_OF_ONE {
-            return None;
-        }
-        open.insert(user.to_owned(), own + 1);
-        drop(open);
-        Some(Place { streams: Arc::clone(streams), user: user.to_owned() })
-    }
-
-    /// A stream for this user.
-    pub(super) fn follow(
-        streams: &Arc<Streams>,
-        user: &str,
-        board: &Arc<Board>,
-    ) -> Result<Reply, Refused> {
-        let place = Streams::enter(streams, user).ok_or_else(|| {
-            let why = "too many streams of events; close some";
-            Refused::new(StatusCode::TOO_MANY_REQUESTS, why)
-        })?;
-        let follower = Follower {
-            _place: place,
-            board: Arc::clone(board),
-            seen: board.turned(),
-            began: monotonic(),
-            spoke: None,
-        };
-        let parts = stream::unfold(follower, async |mut follower| {
-            let text = follower.next().await?;
-            Some((Ok(Frame::data(Bytes::from(text))), follower))
-        });
-        let body = BodyExt::boxed(StreamBody::new(Box::pin(parts)));
-        Ok(reply(StatusCode::OK, "text/event-stream", "no-store", body))
-    }
+/// A stream for this user.
+pub(super) fn follow(
+    streams: &Arc<Streams>,
+    user: &str,
+    board: &Arc<Board>,
+) -> Result<Reply, Refused> {
+    let place = streams.enter(user.to_owned()).ok_or_else(|| {
+        let why = "too many streams of events; close some";
+        Refused::new(StatusCode::TOO_MANY_REQUESTS, why)
+    })?;
+    let follower = Follower {
+        _place: place,
+        board: Arc::clone(board),
+        seen: board.turned(),
+        began: monotonic(),
+        spoke: None,
+    };
+    let parts = stream::unfold(follower, async |mut follower| {
+        let text = follower.next().await?;
+        Some((Ok(Frame::data(Bytes::from(text))), follower))
+    });
+    let body = BodyExt::boxed(StreamBody::new(Box::pin(parts)));
+    Ok(reply(StatusCode::OK, "text/event-stream", "no-store", body))
 }
 
 struct Follower {
-    _place: Place,
+    _place: Place<String>,
     board: Arc<Board>,
     seen: u64,
     began: Instant,
@@ -132,15 +104,14 @@ mod tests {
 
     #[test]
     fn places_are_bounded_and_given_back() {
-        let streams = Arc::<Streams>::default();
-        let own: Vec<Place> =
-            (0..MOST_OF_ONE).map_while(|_| Streams::enter(&streams, "ann")).collect();
+        let streams = streams();
+        let enter = |user: &str| streams.enter(user.to_owned());
+        let own: Vec<_> = (0..MOST_OF_ONE).map_while(|_| enter("ann")).collect();
         assert_eq!(own.len(), MOST_OF_ONE);
-        assert!(Streams::enter(&streams, "ann").is_none());
-        let others: Vec<Place> =
-            (0..MOST).map_while(|user| Streams::enter(&streams, &user.to_string())).collect();
+        assert!(enter("ann").is_none());
+        let others: Vec<_> = (0..MOST).map_while(|user| enter(&user.to_string())).collect();
         assert_eq!(others.len(), MOST - MOST_OF_ONE);
         drop((own, others));
-        assert!(streams.open.lock().unwrap().is_empty(), "nobody is remembered for nothing");
+        assert!(streams.is_empty(), "nobody is remembered for nothing");
     }
 }

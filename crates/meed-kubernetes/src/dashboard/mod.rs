@@ -32,6 +32,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use kube::Client;
+use meed_report::dashboard::AskedFrom;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc, oneshot};
@@ -101,7 +102,7 @@ pub(crate) async fn listen(
         porter: Porter::new(client),
         doors: Doors::default(),
         board,
-        streams: Arc::default(),
+        streams: events::streams(),
         asks,
         hosts: loopback.into_iter().chain(hosts.iter().cloned()).collect(),
     });
@@ -150,28 +151,22 @@ impl House {
             let why = "it is not called so: call it localhost, or name it by --dashboard-host";
             return Err(Refused::new(StatusCode::MISDIRECTED_REQUEST, why));
         }
-        let foreign = || {
-            let why = "requests from pages of others are refused";
-            Err(Refused::new(StatusCode::FORBIDDEN, why))
+        let said =
+            |name: &str| headers.contains_key(name).then(|| one(headers, name).unwrap_or_default());
+        let from = AskedFrom {
+            host,
+            origin: said(header::ORIGIN.as_str()),
+            site: said("sec-fetch-site"),
+            mode: said("sec-fetch-mode"),
+            is_page: *method == Method::GET && path == "/",
         };
-        if headers.contains_key(header::ORIGIN) {
-            let origin = one(headers, header::ORIGIN.as_str()).unwrap_or_default();
-            let from = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-            if !from.is_some_and(|from| from.eq_ignore_ascii_case(host)) {
-                return foreign();
+        match from.is_own() {
+            true => Ok(()),
+            false => {
+                let why = "requests from pages of others are refused";
+                Err(Refused::new(StatusCode::FORBIDDEN, why))
             }
         }
-        if headers.contains_key("sec-fetch-site") {
-            let site = one(headers, "sec-fetch-site").unwrap_or_default();
-            // A link to the page itself, which holds nothing of anybody.
-            let is_link = *method == Method::GET
-                && path == "/"
-                && one(headers, "sec-fetch-mode") == Some("navigate");
-            if !matches!(site, "same-origin" | "none") && !is_link {
-                return foreign();
-            }
-        }
-        Ok(())
     }
 
     async fn route(&self, asked: Request<Incoming>) -> Result<Reply, Refused> {
@@ -202,7 +197,7 @@ impl House {
             }
             "/v1/events" => {
                 let (caller, _) = self.viewer(asked.headers()).await?;
-                Streams::follow(&self.streams, caller.person.name(), &self.board)
+                events::follow(&self.streams, caller.person.name(), &self.board)
             }
             "/metrics" => {
                 let (_, sees) = self.viewer(asked.headers()).await?;

@@ -9,7 +9,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use meed_report::dashboard::HEADERS;
+use meed_report::dashboard::{AskedFrom, HEADERS};
 
 use super::gate::Gate;
 use super::problem::Problem;
@@ -62,24 +62,17 @@ fn check_host(gate: &Gate, request: &Request) -> Result<(), Problem> {
 
 fn check_origin(request: &Request) -> Result<(), Problem> {
     let headers = request.headers();
-    let refused = || Err(Problem::forbidden("requests from pages of others are refused"));
-    if headers.contains_key(header::ORIGIN) {
-        let origin = one(headers, header::ORIGIN).unwrap_or_default();
-        let host = one(headers, header::HOST).unwrap_or_default();
-        let from = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-        if !from.is_some_and(|from| from.eq_ignore_ascii_case(host)) {
-            return refused();
-        }
+    let said =
+        |name: &str| headers.contains_key(name).then(|| one(headers, name).unwrap_or_default());
+    let from = AskedFrom {
+        host: said(header::HOST.as_str()).unwrap_or_default(),
+        origin: said(header::ORIGIN.as_str()),
+        site: said("sec-fetch-site"),
+        mode: said("sec-fetch-mode"),
+        is_page: *request.method() == Method::GET && request.uri().path() == "/",
+    };
+    match from.is_own() {
+        true => Ok(()),
+        false => Err(Problem::forbidden("requests from pages of others are refused")),
     }
-    if headers.contains_key("sec-fetch-site") {
-        let site = one(headers, "sec-fetch-site").unwrap_or_default();
-        // A link to the page itself, which holds nothing of anybody.
-        let is_link = *request.method() == Method::GET
-            && request.uri().path() == "/"
-            && one(headers, "sec-fetch-mode") == Some("navigate");
-        if !matches!(site, "same-origin" | "none") && !is_link {
-            return refused();
-        }
-    }
-    Ok(())
 }
