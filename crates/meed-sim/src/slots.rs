@@ -11,7 +11,8 @@
 //! whatever fits by slots fits by all kinds.
 
 use meed::{Config, MAX_AMOUNT, MAX_KINDS, ResourceKinds, Resources, Scalar, Unit};
-use meed_workload::{BadLine, Job, JobSource, SourceCounts, TraceError};
+use meed_workload::changed::{Changed, JobChange};
+use meed_workload::{Job, JobSource};
 
 use crate::world::{Change, Delays, TimedChange};
 
@@ -116,7 +117,7 @@ impl Slots {
 
     /// `source` with demands in slots as well.
     pub(crate) fn source<'a>(self, source: Box<dyn JobSource + 'a>) -> Box<dyn JobSource + 'a> {
-        Box::new(Slotted { slots: self, source })
+        Box::new(Changed::new(source, self))
     }
 
     /// Changes of the cluster and of bounds, in slots as well.
@@ -151,51 +152,27 @@ impl Slots {
             }
         }
     }
+}
 
-    fn job(&self, mut job: Job) -> Job {
+impl JobChange for Slots {
+    fn submitted(&self, mut job: Job) -> Job {
         for group in &mut job.groups {
             group.demand = self.with(&group.demand, self.of_task(&group.demand));
         }
         job
     }
-}
 
-struct Slotted<'a> {
-    slots: Slots,
-    source: Box<dyn JobSource + 'a>,
-}
-
-impl JobSource for Slotted<'_> {
-    fn queues(&self) -> &[String] {
-        self.source.queues()
+    fn caused(&self, job: Job) -> Job {
+        self.submitted(job)
     }
 
-    fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
-        Ok(self.source.next_job()?.map(|job| self.slots.job(job)))
+    fn keeps_time(&self) -> bool {
+        true
     }
 
-    fn job_ended(&mut self, chain: u32, now: meed::Time) -> Option<Job> {
-        self.source.job_ended(chain, now).map(|job| self.slots.job(job))
-    }
-
-    fn counts(&self) -> SourceCounts {
-        self.source.counts()
-    }
-
-    fn bad_lines(&self) -> Vec<&BadLine> {
-        self.source.bad_lines()
-    }
-
-    fn assumptions(&self) -> Vec<String> {
-        self.source.assumptions()
-    }
-
-    fn clock_us(&self) -> Option<u64> {
-        self.source.clock_us()
-    }
-
-    fn progress(&self) -> Option<f64> {
-        self.source.progress()
+    /// The policy's name says it.
+    fn words(&self) -> Option<String> {
+        None
     }
 }
 

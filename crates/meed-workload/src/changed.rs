@@ -18,8 +18,8 @@ pub trait JobChange {
     /// Whether jobs come when they came in the input.
     fn keeps_time(&self) -> bool;
 
-    /// What is changed, in words; for reports.
-    fn words(&self) -> String;
+    /// What is changed, in words; for reports. `None`: nothing need be said.
+    fn words(&self) -> Option<String>;
 }
 
 /// A source whose jobs are changed.
@@ -62,7 +62,7 @@ impl<S: JobSource, C: JobChange> JobSource for Changed<S, C> {
 
     fn assumptions(&self) -> Vec<String> {
         let mut words = self.source.assumptions();
-        words.push(self.change.words());
+        words.extend(self.change.words());
         words
     }
 

@@ -69,8 +69,8 @@ impl JobChange for AtLimit {
         true
     }
 
-    fn words(&self) -> String {
-        "enforce_limit: a task that reaches its time limit ends there, as if done".into()
+    fn words(&self) -> Option<String> {
+        Some("enforce_limit: a task that reaches its time limit ends there, as if done".into())
     }
 }
 

@@ -61,11 +61,11 @@ impl JobChange for Load {
         self.0 == 1000
     }
 
-    fn words(&self) -> String {
+    fn words(&self) -> Option<String> {
         let load = f64::from(self.0) / 1000.0;
-        format!(
+        Some(format!(
             "load {load}: the times between submissions are those of the workload divided by {load}"
-        )
+        ))
     }
 }
 
