@@ -69,15 +69,7 @@ pub fn summary_page(done: &[Done], context: &Context) -> Page {
         blocks: vec![Block::Table(table)],
         ..Section::default()
     }];
-    let under = under_facts(done);
-    if !under.is_empty() {
-        sections.push(Section {
-            id: "under".to_owned(),
-            title: "What comes out under a stated fact".to_owned(),
-            blocks: under,
-            ..Section::default()
-        });
-    }
+    sections.extend(under_facts(done));
     let differing: Vec<Block> =
         done.iter().flat_map(|(item, outcome)| differences(item, outcome)).collect();
     if !differing.is_empty() {
@@ -91,12 +83,18 @@ pub fn summary_page(done: &[Done], context: &Context) -> Page {
     Page { title: "Reproduction".to_owned(), lead: lead(done, context), sections }
 }
 
-/// A line for each claim that comes out under facts only.
-fn under_facts(done: &[Done]) -> Vec<Block> {
+/// A line for each claim that comes out under facts only; `None`: none does.
+fn under_facts(done: &[Done]) -> Option<Section> {
     let line = |claim: &UnderFacts<'_>| {
         Block::Text(format!("{}, {}: {}.", claim.item, claim.claim, claim.facts.join("; ")))
     };
-    Standing::of(done).under.iter().map(line).collect()
+    let blocks: Vec<Block> = Standing::of(done).under.iter().map(line).collect();
+    (!blocks.is_empty()).then(|| Section {
+        id: "under".to_owned(),
+        title: "What comes out under a stated fact".to_owned(),
+        blocks,
+        ..Section::default()
+    })
 }
 
 fn differences(item: &Item, outcome: &ItemOutcome) -> Vec<Block> {
@@ -116,17 +114,10 @@ pub fn page(done: &[Done], context: &Context) -> Page {
         badge: Some(badge(outcome.verdict())),
         blocks: blocks(outcome),
     };
-    let under = Section {
-        id: "under".to_owned(),
-        title: "What comes out under a stated fact".to_owned(),
-        blocks: under_facts(done),
-        ..Section::default()
-    };
-    let first = (!under.blocks.is_empty()).then_some(under);
     Page {
         title: "The papers, reproduced".to_owned(),
         lead: lead(done, context),
-        sections: first.into_iter().chain(done.iter().map(section)).collect(),
+        sections: under_facts(done).into_iter().chain(done.iter().map(section)).collect(),
     }
 }
 

@@ -60,6 +60,14 @@ const fn time(name: &'static str, default: &'static str, about: &'static str) ->
     Parameter { name, form: ParameterForm::Time, default, about }
 }
 
+/// Of Karma, over one resource and over several.
+const ALPHA: Parameter = Parameter {
+    name: "alpha",
+    form: ParameterForm::Part,
+    default: "0.5",
+    about: "the part of the fair share that is guaranteed",
+};
+
 /// All of them.
 pub const RIVALS: &[Rival] = &[
     Rival {
@@ -107,12 +115,7 @@ pub const RIVALS: &[Rival] = &[
         of: "Karma, OSDI'23",
         about: "credits for what was donated and borrowed",
         cadence: "5min",
-        parameters: &[Parameter {
-            name: "alpha",
-            form: ParameterForm::Part,
-            default: "0.5",
-            about: "the part of the fair share that is guaranteed",
-        }],
+        parameters: &[ALPHA],
         make: |values| Box::new(Karma::new(values[0])),
     },
     Rival {
@@ -120,12 +123,7 @@ pub const RIVALS: &[Rival] = &[
         of: "Meed, after Karma",
         about: "Karma's credits in dominant shares over all resources",
         cadence: "5min",
-        parameters: &[Parameter {
-            name: "alpha",
-            form: ParameterForm::Part,
-            default: "0.5",
-            about: "the part of the fair share that is guaranteed",
-        }],
+        parameters: &[ALPHA],
         make: |values| Box::new(MrKarma::new(values[0])),
     },
     Rival {

@@ -8,7 +8,7 @@ use super::super::raw::Quantity;
 use super::super::{Place, ScenarioError};
 use super::hosts::Hosts;
 use super::raw::{MapReduce, Node};
-use super::{between, bytes, optional, span, thousandths, whole};
+use super::{between, bytes, given, optional, span, thousandths, whole};
 use crate::mapreduce::{Cluster, HostsOf, Machine, Master, SpeedChange, Speeds};
 use meed_config::nodes::MAX_NODES;
 
@@ -185,26 +185,27 @@ fn machines(
 
 fn machine(raw: &Node, rack: u32, task_memory: u64) -> Result<Machine, String> {
     let key = |key: &'static str| move |why: String| format!(", {key}: {why}");
-    let slots = |raw: Option<i64>, usual: u32| raw.map_or(Ok(usual), |raw| between(raw, 1, 10_000));
-    let map_slots = slots(raw.map_slots, MAP_SLOTS).map_err(key("map_slots"))?;
-    let reduce_slots = slots(raw.reduce_slots, REDUCE_SLOTS).map_err(key("reduce_slots"))?;
+    let slots = |raw: &Option<i64>, key, usual: u32| -> Result<u32, String> {
+        Ok(given(raw, key, |&slots| between(slots, 1, 10_000))?.unwrap_or(usual))
+    };
+    let map_slots = slots(&raw.map_slots, "map_slots", MAP_SLOTS)?;
+    let reduce_slots = slots(&raw.reduce_slots, "reduce_slots", REDUCE_SLOTS)?;
     let cache = |memory: u64| {
         let tasks = u64::from(map_slots + reduce_slots).saturating_mul(task_memory);
         memory.saturating_sub(tasks) / u64::from(reduce_slots)
     };
-    let memory = raw.memory.as_ref().map(bytes).transpose().map_err(key("memory"))?;
     Ok(Machine {
         name: String::new(),
+        cache_bytes: given(&raw.memory, "memory", bytes)?.map(cache),
         cores: between(raw.cores, 1, MAX_CORES).map_err(key("cores"))?,
         speeds: Speeds {
-            core: raw.speed.as_ref().map_or(Ok(1000), speed).map_err(key("speed"))?,
+            core: given(&raw.speed, "speed", speed)?.unwrap_or(1000),
             disk_bytes_per_s: bandwidth(&raw.disk_bytes_per_s).map_err(key("disk_bytes_per_s"))?,
             network_bytes_per_s: bandwidth(&raw.network_bytes_per_s)
                 .map_err(key("network_bytes_per_s"))?,
         },
         rack,
         hosts: HostsOf::default(),
-        cache_bytes: memory.map(cache),
         map_slots,
         reduce_slots,
     })
@@ -212,34 +213,24 @@ fn machine(raw: &Node, rack: u32, task_memory: u64) -> Result<Machine, String> {
 
 /// The changes of a node's speeds; of node 0.
 fn later(raw: &Node) -> Result<Vec<SpeedChange>, String> {
-    let change = |raw: &super::raw::SpeedChange| {
-        let key = |key: &'static str| move |why: String| format!(", change, {key}: {why}");
-        let change = SpeedChange {
-            at: Time::ZERO.saturating_add(span(&raw.at).map_err(key("at"))?),
-            node: 0,
-            core: raw.speed.as_ref().map(speed).transpose().map_err(key("speed"))?,
-            disk_bytes_per_s: raw
-                .disk_bytes_per_s
-                .as_ref()
-                .map(bandwidth)
-                .transpose()
-                .map_err(key("disk_bytes_per_s"))?,
-            network_bytes_per_s: raw
-                .network_bytes_per_s
-                .as_ref()
-                .map(bandwidth)
-                .transpose()
-                .map_err(key("network_bytes_per_s"))?,
-        };
-        let changes = [
-            change.core.is_some(),
-            change.disk_bytes_per_s.is_some(),
-            change.network_bytes_per_s.is_some(),
-        ];
-        if !changes.contains(&true) {
-            return Err(", change: give speed, disk_bytes_per_s or network_bytes_per_s".to_owned());
-        }
-        Ok(change)
+    raw.change.iter().map(|raw| change(raw).map_err(|why| format!(", change{why}"))).collect()
+}
+
+fn change(raw: &super::raw::SpeedChange) -> Result<SpeedChange, String> {
+    let change = SpeedChange {
+        at: Time::ZERO.saturating_add(span(&raw.at).map_err(|why| format!(", at: {why}"))?),
+        node: 0,
+        core: given(&raw.speed, "speed", speed)?,
+        disk_bytes_per_s: given(&raw.disk_bytes_per_s, "disk_bytes_per_s", bandwidth)?,
+        network_bytes_per_s: given(&raw.network_bytes_per_s, "network_bytes_per_s", bandwidth)?,
     };
-    raw.change.iter().map(change).collect()
+    let changes = [
+        change.core.is_some(),
+        change.disk_bytes_per_s.is_some(),
+        change.network_bytes_per_s.is_some(),
+    ];
+    if !changes.contains(&true) {
+        return Err(": give speed, disk_bytes_per_s or network_bytes_per_s".to_owned());
+    }
+    Ok(change)
 }

@@ -6,9 +6,9 @@ use meed_config::nodes::MAX_NODES;
 use meed_config::words::suggest;
 
 use super::super::{Place, ScenarioError};
-use super::between;
 use super::cluster::{MAX_CORES, bandwidth, penalty};
 use super::raw::{self, OnHosts};
+use super::{between, given};
 use crate::mapreduce::{Host, HostsOf};
 
 /// Hosts that have one name in the file, as one of them; and how machines are dealt to them.
@@ -116,31 +116,16 @@ impl Hosts {
 }
 
 fn host(raw: &raw::Host, name: &str) -> Result<Host, String> {
-    let key = |key: &'static str| move |why: String| format!(", {key}: {why}");
     let host = Host {
         name: name.to_owned(),
-        cores: raw
-            .cores
-            .map(|cores| between(cores, 1, MAX_CORES))
-            .transpose()
-            .map_err(key("cores"))?,
-        disk_bytes_per_s: raw
-            .disk_bytes_per_s
-            .as_ref()
-            .map(bandwidth)
-            .transpose()
-            .map_err(key("disk_bytes_per_s"))?,
-        seek_penalty: match (&raw.seek_penalty, &raw.disk_bytes_per_s) {
-            (Some(_), None) => return Err(", seek_penalty: it has no disk_bytes_per_s".to_owned()),
-            (raw, _) => raw.as_ref().map_or(Ok(0), penalty).map_err(key("seek_penalty"))?,
-        },
-        network_bytes_per_s: raw
-            .network_bytes_per_s
-            .as_ref()
-            .map(bandwidth)
-            .transpose()
-            .map_err(key("network_bytes_per_s"))?,
+        cores: given(&raw.cores, "cores", |&cores| between(cores, 1, MAX_CORES))?,
+        disk_bytes_per_s: given(&raw.disk_bytes_per_s, "disk_bytes_per_s", bandwidth)?,
+        seek_penalty: given(&raw.seek_penalty, "seek_penalty", penalty)?.unwrap_or(0),
+        network_bytes_per_s: given(&raw.network_bytes_per_s, "network_bytes_per_s", bandwidth)?,
     };
+    if raw.seek_penalty.is_some() && raw.disk_bytes_per_s.is_none() {
+        return Err(", seek_penalty: it has no disk_bytes_per_s".to_owned());
+    }
     if (host.cores, host.disk_bytes_per_s, host.network_bytes_per_s) == (None, None, None) {
         return Err(" shares nothing; give cores, disk_bytes_per_s or network_bytes_per_s".into());
     }

@@ -218,6 +218,15 @@ fn optional<T, R>(
         .map_err(|why| place.error(raw.span(), format!("mapreduce, {key}: {why}")))
 }
 
+/// The value of a key of a table's own, where it is given; its message names the key.
+fn given<T, R>(
+    raw: &Option<R>,
+    key: &str,
+    read: impl Fn(&R) -> Result<T, String>,
+) -> Result<Option<T>, String> {
+    raw.as_ref().map(read).transpose().map_err(|why| format!(", {key}: {why}"))
+}
+
 /// A whole number between two bounds.
 fn whole(
     place: &Place<'_>,

@@ -60,25 +60,15 @@ impl Claim {
     }
 }
 
-/// A fact under which claims are looked at again.
-pub(super) struct Fact(&'static str);
-
 /// Fig. 8 and 9 count completed tasks.
-pub(super) const UNCUT: Fact = Fact("without tasks that still ran at the trace's end");
+const UNCUT: &str = "without tasks that still ran at the trace's end";
 
-impl Fact {
-    /// Checks of these claims of an item.
-    pub(super) fn of<const N: usize>(
-        &self,
-        item: &'static str,
-        checks: [Check; N],
-        claims: [&Claim; N],
-    ) -> [Check; N] {
-        let mut claims = claims.into_iter();
-        checks.map(|check| {
-            let claim = claims.next().expect("one for each");
-            check.again_as(item, claim.what, self.0)
-        })
+/// The check as it is; where it is of the claim `of` of an item without tasks that are cut, that
+/// claim's, looked at again.
+pub(super) fn uncut(check: Check, item: &'static str, of: Option<&Claim>) -> Check {
+    match of {
+        None => check,
+        Some(claim) => check.again_as(item, claim.what, UNCUT),
     }
 }
 

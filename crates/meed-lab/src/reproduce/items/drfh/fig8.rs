@@ -4,7 +4,7 @@
 use meed_report::page::{Block, Line, LineChart};
 use meed_sim::record::RunRecord;
 
-use super::claim::{Claim, UNCUT};
+use super::claim::{Claim, uncut};
 use super::trace::{BEST_FIT, Google, NEEDED, SLOTS};
 use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError};
 
@@ -56,11 +56,11 @@ pub(in super::super) fn figure_8(context: &Context) -> Result<ItemOutcome, Repro
         return Ok(ItemOutcome::skipped(ALL_DONE.what, ALL_DONE.paper, NEEDED));
     };
     let mut outcome = ItemOutcome { assumptions: google.assumptions(), ..ItemOutcome::default() };
-    for (google, claims, title) in [
-        (&google, [NO_WORSE, ALL_DONE], "Task completion ratio of users"),
+    for (google, [first, second], title) in [
+        (&google, [(NO_WORSE, None), (ALL_DONE, None)], "Task completion ratio of users"),
         (
             &known,
-            [KNOWN_NO_WORSE, KNOWN_ALL_DONE],
+            [(KNOWN_NO_WORSE, Some(&NO_WORSE)), (KNOWN_ALL_DONE, Some(&ALL_DONE))],
             "The same without tasks that still ran at the trace's end",
         ),
     ] {
@@ -74,17 +74,13 @@ pub(in super::super) fn figure_8(context: &Context) -> Result<ItemOutcome, Repro
         let done =
             |ratios: &[Option<f64>]| ratios.iter().flatten().filter(|ratio| **ratio >= 1.0).count();
         let words = format!("{} and {} of {}", done(&best), done(&slots), users.len());
-        let found = [
-            claims[0].of(part(|(best, slots)| best >= slots)),
-            claims[1].of(part(|(best, slots)| *best >= 1.0 && *slots < 1.0)),
-        ];
-        let [first, second] = match claims[0].what == NO_WORSE.what {
-            true => found,
-            false => UNCUT.of("drfh-fig8", found, [&NO_WORSE, &ALL_DONE]),
-        };
         outcome.checks.extend([
-            first,
-            second,
+            uncut(first.0.of(part(|(best, slots)| best >= slots)), "drfh-fig8", first.1),
+            uncut(
+                second.0.of(part(|(best, slots)| *best >= 1.0 && *slots < 1.0)),
+                "drfh-fig8",
+                second.1,
+            ),
             Check::beyond(
                 "users all of whose tasks are completed, best fit and 14 slots",
                 Measured::Words(words),
