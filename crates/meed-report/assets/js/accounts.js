@@ -20,6 +20,7 @@ Meed.accounts = (() => {
       h("p", { class: "explain" }, words.join("")),
       h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": "Statements of account" }, Meed.figure.table({
         caption: rows.length > MOST_ROWS ? `The first ${MOST_ROWS} of ${rows.length} statements.` : "One row for each tenant and policy.",
+        words: runs.length > 1 ? 2 : 1,
         head: ["Tenant", ...(runs.length > 1 ? ["Policy"] : []), "Paid", "Contributed, h", "Entitled, h", "Received, h", "Worth", "Balance"],
         rows: rows.slice(0, MOST_ROWS).map(([run, one]) => [one.queue, ...(runs.length > 1 ? [run.policy] : []),
           number(one.paid), number(one.contributed), number(one.entitled), number(one.received), number(one.worth), number(one.balance)]),

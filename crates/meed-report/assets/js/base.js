@@ -46,12 +46,13 @@ Meed.base = (() => {
     return out;
   }
 
-  /** Whether positive values reach over more than a decade, but for a hundredth of them at either end. */
-  function passesDecade(values) {
+  /** The positive values in rising order where, but for a hundredth at either end, they reach over more than a decade; else null. */
+  function passingDecade(values) {
     const all = sorted(values);
-    if (all.length < 2 || all[0] < 0) return false;
+    if (all.length < 2 || all[0] < 0) return null;
     const positive = all.filter((v) => v > 0);
-    return positive.length > 1 && positive.length >= all.length * 0.9 && quantile(positive, 0.99) > 10 * quantile(positive, 0.01);
+    const passes = positive.length > 1 && positive.length >= all.length * 0.9 && quantile(positive, 0.99) > 10 * quantile(positive, 0.01);
+    return passes ? positive : null;
   }
 
   /** Ticks of a logarithmic axis of plain numbers: decades, and 2 and 5 between them where there are few. */
@@ -70,5 +71,31 @@ Meed.base = (() => {
   const LOG_TIMES = [1, 60, 3600, 86400, 0.001, 0.01, 0.1, 10, 600, 36000, 864000, 8640000,
     0.003, 0.03, 0.3, 3, 30, 180, 1800, 10800, 259200, 2592000, 2, 5, 20, 120, 300, 1200, 7200, 18000, 43200, 172800, 432000];
 
-  return { passesDecade, logTicks, LOG_TIMES, number, quantile, sorted, extent, nearest, ticks };
+  /** Of wished ticks, the more important first, those between low and high of which no two have places nearer than `apart`. */
+  function thinned(wishes, [low, high], place, apart) {
+    const out = [];
+    for (const v of wishes) {
+      if (v >= low && v <= high && out.every((w) => Math.abs(place(w) - place(v)) >= apart)) out.push(v);
+    }
+    return out;
+  }
+
+  /**
+   * One table of columns with places of their own, { x: rising, values }: for each place of any of them a row, the place and
+   * then each column's value, null where it has none there. A column that has a place twice has a row for each.
+   */
+  function joined(columns) {
+    const arrays = [...new Set(columns.map((c) => c.x))];
+    const own = columns.map((c) => arrays.indexOf(c.x));
+    const next = arrays.map(() => 0);
+    const rows = [];
+    for (;;) {
+      const place = Math.min(...arrays.map((xs, k) => (next[k] < xs.length ? xs[next[k]] : Infinity)));
+      if (place === Infinity) return rows;
+      const here = arrays.map((xs, k) => (xs[next[k]] === place ? next[k]++ : null));
+      rows.push([place, ...columns.map((c, k) => (here[own[k]] === null ? null : c.values[here[own[k]]]))]);
+    }
+  }
+
+  return { passingDecade, logTicks, LOG_TIMES, thinned, joined, number, quantile, sorted, extent, nearest, ticks };
 })();

@@ -1,7 +1,7 @@
 // Purpose: where it is known what the clock said at time 0, instants as dates, and ticks where days, months and years begin.
 
 Meed.calendar = (() => {
-  const { data } = Meed;
+  const { data, format } = Meed;
   const clock = data.record.clock || null;
   const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
   const DAY = 86400;
@@ -17,7 +17,10 @@ Meed.calendar = (() => {
     return `${d.getUTCDate()} ${MONTHS[d.getUTCMonth()]} ${d.getUTCFullYear()} ${hours(d)}`;
   }
 
-  /** The same for programs. */
+  /** An instant in words: as a date where that is known, else how long after time 0. */
+  const instant = (s) => (clock ? date(s) : format.time(s));
+
+  /** The date for programs. */
   const iso = (s) => at(s).toISOString().slice(0, 19);
 
   /** Steps of whole seconds within a day, then of days; months and years are counted by the calendar. */
@@ -56,5 +59,5 @@ Meed.calendar = (() => {
     return step < 60 ? `${hours(d)}:${two(d.getUTCSeconds())}` : hours(d);
   }
 
-  return { known: clock !== null, zone: clock ? clock.zone : "", date, iso, ticks, tick };
+  return { known: clock !== null, zone: clock ? clock.zone : "", date, instant, iso, ticks, tick };
 })();

@@ -9,15 +9,20 @@ Meed.data = (() => {
   const DIGIT = new Uint8Array(128);
   [...DIGITS].forEach((c, i) => { DIGIT[c.charCodeAt(0)] = i; });
 
+  /** The whole number of `width` digits that begins at a place of a text. */
+  function whole(text, at, width) {
+    let out = 0;
+    for (let k = 0; k < width; k++) out = out * 64 + DIGIT[text.charCodeAt(at + k)];
+    return out;
+  }
   /** Values of a series that is packed: parts of the way from its lowest to its highest value, 0 for none. */
   function unpacked(series) {
     if (Array.isArray(series)) return series;
     const { low, high, width, packed } = series;
     const most = 64 ** width - 2;
     const out = new Array(packed.length / width);
-    for (let i = 0, p = 0; i < out.length; i++) {
-      let part = 0;
-      for (let k = 0; k < width; k++) part = part * 64 + DIGIT[packed.charCodeAt(p++)];
+    for (let i = 0; i < out.length; i++) {
+      const part = whole(packed, i * width, width);
       out[i] = part ? low + ((high - low) * (part - 1)) / most : null;
     }
     return out;
@@ -78,7 +83,7 @@ Meed.data = (() => {
 
   const FEW = 12;
   return {
-    record, runs, tenants, number, quantile, sorted, quantilesOverTime, order,
+    record, runs, tenants, whole, number, quantile, sorted, quantilesOverTime, order,
     /** Few enough tenants to draw a line for each. */
     few: tenants.length <= FEW,
     measured: runs.length ? runs[0].measured : "",

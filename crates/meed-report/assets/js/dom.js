@@ -52,18 +52,22 @@ Meed.dom = (() => {
     return Math.floor(element.clientWidth - (parseFloat(style.paddingLeft) || 0) - (parseFloat(style.paddingRight) || 0));
   }
 
-  /** Charts and other things that are as wide as their elements: told at once when paper is another width. */
-  const wide = new Set();
+  /**
+   * How charts and other things that are as wide as their elements take a width. The elements are marked: the page itself
+   * knows which are there, and what has left it is kept by nobody.
+   */
+  const uses = new WeakMap();
   /** Sets everything to the width that it has now, without waiting for a frame: of paper there is none. */
   function settle() {
-    for (const one of wide) { if (one.element.isConnected) one.use(innerWidth(one.element)); else wide.delete(one); }
+    for (const element of document.querySelectorAll("[data-wide]")) uses.get(element)(innerWidth(element));
   }
 
-  /** Calls `run(width)` when the element has a width, and when that changes, in the next frame. */
+  /** Calls `run(width)` when the element has a width, and when that changes, in the next frame. Once for an element. */
   function onWidth(element, run) {
     let last = 0;
     const use = (width) => { if (width > 0 && width !== last) { last = width; run(width); } };
-    wide.add({ element, use });
+    element.setAttribute("data-wide", "");
+    uses.set(element, use);
     new ResizeObserver((entries) => {
       const width = Math.floor(entries[entries.length - 1].contentRect.width);
       if (width > 0 && width !== last) requestAnimationFrame(() => use(width));

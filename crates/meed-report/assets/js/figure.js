@@ -56,12 +56,13 @@ Meed.figure = (() => {
     };
   }
 
-  /** A plain table: head is an array of texts, rows arrays of texts, the first of each names the row. */
-  function table({ head, rows, caption }) {
+  /** A plain table: head is an array of texts, rows arrays of texts, the first of each names the row; `words`: so many columns are no numbers. */
+  function table({ head, rows, caption, words = 1 }) {
+    const look = (i) => ({ class: i && i < words ? "text" : null });
     return h("table", {},
       caption ? h("caption", {}, caption) : null,
-      h("thead", {}, h("tr", {}, head.map((text) => h("th", { scope: "col" }, text)))),
-      h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, i) => h(i ? "td" : "th", i ? {} : { scope: "row" }, cell))))));
+      h("thead", {}, h("tr", {}, head.map((text, i) => h("th", { scope: "col", ...look(i) }, text)))),
+      h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, i) => (i ? h("td", look(i), cell) : h("th", { scope: "row" }, cell)))))));
   }
 
   /** A labelled select; options are [value, text]. */

@@ -106,9 +106,12 @@ Meed.gains = (() => {
     return svg;
   }
 
-  function listing() {
-    const all = order();
-    const cut = all.length > 2 * ENDS + 2;
+  /** More tenants than are listed one by one. */
+  const isMany = (all) => all.length > 2 * ENDS + 2;
+
+  /** The table of tenants, or of the first and last of many. */
+  function listing(all) {
+    const cut = isMany(all);
     const shown = cut ? [...all.slice(0, ENDS), ...all.slice(-ENDS)] : all;
     const values = shown.flatMap((t) => data.runs.map((_, run) => valueIn(run, t))).filter((v) => data.number(v) && v > 0);
     const range = values.length ? [Math.max(Math.min(...values), Math.max(...values) * 1e-5), Math.max(...values)] : [1, 1];
@@ -136,7 +139,6 @@ Meed.gains = (() => {
     const range = data.extent(panels.flatMap(({ found }) => found.flatMap((p) => [[p.before, p.now]])));
     return range ? panels.map(({ run, found }) => scatter(found, range, { before: data.runs[base].policy, now: data.runs[run].policy, what: quantity[1] })) : [];
   }
-  const isMany = () => order().length > 2 * ENDS + 2;
   /** All tenants with their value under each policy, and the change. */
   const all = () => ({
     head: ["tenant", ...data.runs.map((run) => `${quantity[1]} under ${run.policy}, s`), ...others().map((run) => `${data.runs[run].policy} over ${data.runs[base].policy}`)],
@@ -151,14 +153,21 @@ Meed.gains = (() => {
       id: "gains-scatter", title: "Every tenant, before and after",
       explain: "A point for each tenant, on logarithmic axes: on the dashed diagonal nothing changes; below it (blue circles) its times are shorter, above it (orange triangles) longer. Grey diamonds: less than 5 % either way.",
       draw: (root) => root.append(...points()),
-      table: () => ({ head: all().head, rows: all().rows.map((row) => row.map((v) => (typeof v === "number" ? format.num(v, 4) : v === null ? format.NONE : v))) }),
+      table() {
+        const { head, rows } = all();
+        return { head, rows: rows.map((row) => row.map((v) => (typeof v === "number" ? format.num(v, 4) : v === null ? format.NONE : v))) };
+      },
       csv: all,
     });
-    chart.element.hidden = !isMany();
+    const frame = h("div", {}, h("div", {}, body,
+      h("div", { class: "saves" }, Meed.save.buttons("Who gains, who loses", () => body, all)),
+      h("p", { class: "explain" }, "Ring: the policy compared with; mark: the other policy, on a logarithmic axis that all rows share. Blue: shorter; orange: longer.")), chart.element);
     const redraw = () => {
+      const ranked = order();
       words.replaceChildren(...others().map(sentence));
-      body.replaceChildren(listing());
-      chart.element.hidden = !isMany();
+      body.replaceChildren(listing(ranked));
+      chart.element.hidden = !isMany(ranked);
+      frame.classList.toggle("gains-two", isMany(ranked));
       chart.redraw();
     };
     redraw();
@@ -168,9 +177,7 @@ Meed.gains = (() => {
         select("Compared with", data.runs.map((run, r) => [String(r), run.policy]), String(base), (v) => { base = Number(v); redraw(); }),
         select("By", QUANTITIES.map(([key, name]) => [key, name]), quantity[0], (v) => { quantity = QUANTITIES.find(([key]) => key === v); redraw(); })),
       words,
-      h("div", { class: isMany() ? "gains-two" : "" }, h("div", {}, body,
-      h("div", { class: "saves" }, Meed.save.buttons("Who gains, who loses", () => body, all)),
-      h("p", { class: "explain" }, "Ring: the policy compared with; mark: the other policy, on a logarithmic axis that all rows share. Blue: shorter; orange: longer.")), chart.element),
+      frame,
     ];
   }
 

@@ -101,7 +101,7 @@ Meed.heatmap = (() => {
         const v = values[y] ? values[y][s] : null;
         cross.style.left = x(t[s]) + "px";
         line.style.top = ((y + 0.5) / rows) * height + "px";
-        text.textContent = `${spec.name(order[y])} (${y + 1} of ${rows}), ${calendar.known ? calendar.date(t[s]) : format.time(t[s])}: ` + (data.number(v) ? spec.say(v) : spec.missing);
+        text.textContent = `${spec.name(order[y])} (${y + 1} of ${rows}), ${calendar.instant(t[s])}: ` + (data.number(v) ? spec.say(v) : spec.missing);
         return text.textContent;
       }
       view.addEventListener("mousemove", (event) => {

@@ -3,7 +3,7 @@
 
 Meed.linechart = (() => {
   const { h, swatch, onWidth } = Meed.dom;
-  const { number, extent } = Meed.base;
+  const { number, extent, joined } = Meed.base;
   const { union, onto, pointAt, lonely } = Meed.points;
   const { format, theme } = Meed;
   const HELP = "Left and right arrow keys move the reading cursor, with Shift by ten points; Home and End jump; "
@@ -67,14 +67,17 @@ Meed.linechart = (() => {
       if (chart.thinned_from) root.append(h("p", { class: "note" }, `Drawn from the highest and the lowest values of ${format.count(chart.thinned_from)} points.`));
     }
 
+    /** Columns of tables: { l: line, name, x, values }. */
+    const columnsOf = (some) => some.flatMap((l) => [["", l.y], ...(l.low ? [[", low", l.low], [", high", l.high]] : [])]
+      .map(([edge, values]) => ({ l, name: l.name + edge, x: l.xs, values })));
+
     function table() {
       const wide = known.slice(0, 100);
       const places = union([...new Set(wide.map((l) => l.xs))]);
       const step = Math.max(1, Math.ceil(places.length / 100));
       const picked = places.filter((_, i) => i % step === 0 || i === places.length - 1);
       const [x, y] = whole ? [Meed.axis.axis(chart.x, ...xExtent), Meed.axis.axis(chart.y, ...whole)] : [];
-      const columns = wide.flatMap((l) => [{ l, name: l.name, values: l.y },
-        ...(l.low ? [{ l, name: l.name + ", low", values: l.low }, { l, name: l.name + ", high", values: l.high }] : [])]);
+      const columns = columnsOf(wide);
       const notes = [step > 1 ? `One in ${step} of ${format.count(places.length)} places on the x axis, and the last.` : "",
         ...[...chart.marks, ...chart.levels].map((m) => `${m.label}: ${(chart.marks.includes(m) ? x || format : y || format).text ? (chart.marks.includes(m) ? x : y).text(m.at) : format.num(m.at)}.`)];
       return {
@@ -88,10 +91,8 @@ Meed.linechart = (() => {
     }
     /** All points of all lines, in the units of the labels. */
     function csv() {
-      const places = union([...new Set(known.map((l) => l.xs))]);
-      const at = new Map(known.map((l) => [l, new Map(Array.from(l.xs, (v, i) => [v, i]))]));
-      const columns = known.flatMap((l) => [{ l, name: l.name, values: l.y }, ...(l.low ? [{ l, name: l.name + ", low", values: l.low }, { l, name: l.name + ", high", values: l.high }] : [])]);
-      return { head: [chart.x || "x", ...columns.map((c) => c.name)], rows: Array.from(places, (v) => [v, ...columns.map(({ l, values }) => { const i = at.get(l).get(v); return i === undefined ? null : values[i]; })]) };
+      const columns = columnsOf(known);
+      return { head: [chart.x || "x", ...columns.map((c) => c.name)], rows: joined(columns) };
     }
     return { draw, table, csv };
   }

@@ -2,8 +2,6 @@
 
 Meed.nodes = (() => {
   const { data } = Meed;
-  const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  const VALUE = new Map([...DIGITS].map((c, i) => [c, i]));
   /** Locality over time is that of the maps started in so long a part of the time axis. */
   const WINDOW = 1 / 20;
   const runs = data.runs.filter((run) => run.mapreduce);
@@ -15,12 +13,7 @@ Meed.nodes = (() => {
   /** Numbers of a fixed count of digits, as `embed` writes them; nothing stands for zeros. */
   function unpack(text, { width, step }, count) {
     const out = new Float64Array(count);
-    if (!text) return out;
-    for (let i = 0, at = 0; i < count; i++) {
-      let whole = 0;
-      for (let d = 0; d < width; d++) whole = whole * 64 + VALUE.get(text[at++]);
-      out[i] = whole * step;
-    }
+    if (text) for (let i = 0; i < count; i++) out[i] = data.whole(text, i * width, width) * step;
     return out;
   }
   const known = new Map();

@@ -4,7 +4,7 @@
 Meed.rowchart = (() => {
   const { h, s, marker, onWidth } = Meed.dom;
   const { data, format, theme } = Meed;
-  const { ticks, passesDecade, logTicks, LOG_TIMES } = Meed.base;
+  const { ticks, passingDecade, logTicks, LOG_TIMES, thinned } = Meed.base;
   const ROW = 20;
   const HEAD = 24;
   const FOOT = 30;
@@ -53,7 +53,7 @@ Meed.rowchart = (() => {
 
     function picture(groups, values, width, at) {
       let [low, high] = data.extent([values]);
-      const isLog = spec.log || (spec.logWhereWide && low > 0 && passesDecade(values));
+      const isLog = spec.log || (spec.logWhereWide && low > 0 && passingDecade(values));
       if (spec.base !== undefined) [low, high] = [Math.min(low, spec.base), Math.max(high, spec.base)];
       if (isLog) [low, high] = [Math.max(low, high * 1e-6, 1e-3) * 0.9, high * 1.1];
       else if (high - low < 1e-9) [low, high] = [low - 0.5, high + 0.5];
@@ -71,11 +71,8 @@ Meed.rowchart = (() => {
       const between = isLog ? [] : spec.times ? timeTicks(high, wanted) : ticks(low, high, wanted);
       const step = between.length > 1 ? between[1] - between[0] : 1;
       const wishes = spec.log ? LOG_TIMES : isLog ? [spec.base, ...logTicks(low, high)] : [spec.base, ...between];
-      // The more important come first; no tick where its text would touch another.
-      const marks = [];
-      for (const v of wishes) {
-        if (v >= low && v <= high && marks.every((m) => Math.abs(place(m) - place(v)) >= 56)) marks.push(v);
-      }
+      // No tick where its text would touch another.
+      const marks = thinned(wishes, [low, high], place, 56);
       const svg = s("svg", { width, height, "aria-hidden": "true" });
       const ink = theme.color("ink");
       for (const v of marks) {

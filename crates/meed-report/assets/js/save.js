@@ -185,14 +185,11 @@ Meed.save = (() => {
     return new XMLSerializer().serializeToString(root);
   }
 
+  const button = (text, save) => h("button", { type: "button", class: "save", onclick: save }, text);
+  const tableButton = (title, table) => button("Save table (CSV)", () => hand(file(title, ".csv"), "text/csv;charset=utf-8", csv(table())));
+  const pictureButton = (title, element) => button("Save picture (SVG)", async () => hand(file(title, ".svg"), "image/svg+xml", await picture(element(), title)));
   /** Buttons under a chart. */
-  function buttons(title, element, table) {
-    return [
-      h("button", { type: "button", class: "save", onclick: async () => hand(file(title, ".svg"), "image/svg+xml", await picture(element(), title)) }, "Save picture (SVG)"),
-      h("button", { type: "button", class: "save", onclick: () => hand(file(title, ".csv"), "text/csv;charset=utf-8", csv(table())) }, "Save table (CSV)"),
-    ];
-  }
-  const tableButton = (title, table) => h("button", { type: "button", class: "save", onclick: () => hand(file(title, ".csv"), "text/csv;charset=utf-8", csv(table())) }, "Save table (CSV)");
+  const buttons = (title, element, table) => [pictureButton(title, element), tableButton(title, table)];
 
   return { buttons, tableButton, ofTable, csv, recipe: (canvas, make) => recipes.set(canvas, make) };
 })();

@@ -3,7 +3,7 @@
 Meed.scatter = (() => {
   const { h, s, marker, onWidth } = Meed.dom;
   const { data, format, theme } = Meed;
-  const { LOG_TIMES } = Meed.base;
+  const { LOG_TIMES, thinned } = Meed.base;
   const [LEFT, BOTTOM, TOP, RIGHT] = [74, 40, 12, 12];
   const HEIGHT = 330;
 
@@ -22,11 +22,7 @@ Meed.scatter = (() => {
     const part = (v) => Math.log(v / low) / Math.log(high / low);
     const x = (v) => LEFT + part(v) * (width - LEFT - RIGHT);
     const y = (v) => HEIGHT - BOTTOM - part(v) * (HEIGHT - BOTTOM - TOP);
-    function marks(place, apart) {
-      const out = [];
-      for (const v of LOG_TIMES) { if (v >= low && v <= high && out.every((w) => Math.abs(place(v) - place(w)) >= apart)) out.push(v); }
-      return out;
-    }
+    const marks = (place, apart) => thinned(LOG_TIMES, [low, high], place, apart);
 
     function paint() {
       const ink = theme.color("ink");

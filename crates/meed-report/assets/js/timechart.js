@@ -4,7 +4,7 @@
 Meed.timechart = (() => {
   const { h, swatch, onWidth } = Meed.dom;
   const { format, theme, data } = Meed;
-  const { nearest, passesDecade, logTicks, LOG_TIMES } = Meed.base;
+  const { nearest, passingDecade, logTicks, LOG_TIMES, thinned, joined } = Meed.base;
   const { calendar } = Meed;
   const HELP = "Left and right arrow keys move the reading cursor, with Shift by ten samples; Home and End jump; "
     + "plus and minus zoom the time axis, 0 shows all; Escape leaves.";
@@ -41,23 +41,22 @@ Meed.timechart = (() => {
       [low, high] = [Math.max(low, clip[0]), Math.min(high, clip[1])];
     }
     if (panels.some((p) => p.stack)) {
-      const tops = panels.map((p) => p.lines.filter((l) => !l.hidden).reduce((sum, l) => sum.map((v, i) => v + (l.values[i] || 0)), p.x.map(() => 0)));
+      const tops = panels.map((p) => (p.areas.length ? p.areas[p.areas.length - 1].high : [0]));
       const top = Math.max(spec.baseline || 0, (data.extent(tops) || [0, 1])[1]);
       return { range: [0, top * 1.04 || 1], log: false };
     }
-    const log = Boolean(spec.log) && passesDecade(arrays.flatMap((a) => [...a]));
-    if (log) {
-      const positive = data.sorted(arrays.flatMap((a) => [...a]).filter((v) => v > 0));
+    const positive = spec.log ? passingDecade(arrays.flatMap((a) => [...a])) : null;
+    if (positive) {
       low = Math.max(positive[0], data.quantile(positive, 0.01) / 10, high * 1e-7);
       if (spec.baseline > 0) [low, high] = [Math.min(low, spec.baseline), Math.max(high, spec.baseline)];
-      return { range: [low / 1.15, high * 1.15], log };
+      return { range: [low / 1.15, high * 1.15], log: true };
     }
     if (spec.baseline !== undefined) [low, high] = [Math.min(low, spec.baseline), Math.max(high, spec.baseline)];
     const floor = spec.zeroFloor && low >= 0;
     if (floor) low = 0;
     if (high - low < 1e-9) [low, high] = [low - (floor ? 0 : 0.5), high + 0.5];
     const room = (high - low) * 0.06;
-    return { range: [floor ? 0 : low - room, high + room], log };
+    return { range: [floor ? 0 : low - room, high + room], log: false };
   }
 
   /** What lies below each line of a stack that is shown. */
@@ -86,7 +85,10 @@ Meed.timechart = (() => {
       for (const chart of mine) { charts.delete(chart); chart.destroy(); }
       mine = [];
       const panels = spec.panels();
-      for (const panel of panels) for (const line of panel.lines) line.hidden = hidden.has(line.label);
+      for (const panel of panels) {
+        for (const line of panel.lines) line.hidden = hidden.has(line.label);
+        panel.areas = panel.stack ? stacked(panel) : [];
+      }
       const { range, log } = limits(spec, panels);
       const redraw = () => { root.replaceChildren(); draw(root, announce); };
       for (const panel of panels) {
@@ -110,36 +112,35 @@ Meed.timechart = (() => {
       }
     }
 
-    const columns = (panels) => panels.flatMap((p) => [...p.bands.flatMap((b) => [[p, b.label + ", low", b.low], [p, b.label + ", high", b.high]]),
-      ...p.lines.map((l) => [p, l.label, l.values])]);
-    const heads = (panels) => columns(panels).map(([p, label]) => (panels.length > 1 && p.title ? `${p.title}: ${label}` : label));
+    /** Columns of tables: { head, x, values }. */
+    const columns = (panels) => panels.flatMap((p) => [...p.bands.flatMap((b) => [[b.label + ", low", b.low], [b.label + ", high", b.high]]),
+      ...p.lines.map((l) => [l.label, l.values])].map(([label, values]) => ({ head: panels.length > 1 && p.title ? `${p.title}: ${label}` : label, x: p.x, values })));
     function table() {
       const panels = spec.panels().filter((p) => p.x.length);
       const longest = panels.reduce((a, p) => (p.x.length > a.length ? p.x : a), []);
       const step = Math.max(1, Math.ceil(longest.length / 60));
       const picked = longest.filter((_, i) => i % step === 0 || i === longest.length - 1);
+      const all = columns(panels);
       return {
         note: step > 1 ? `One in ${step} of ${longest.length} points, and the last.` : null,
-        head: [spec.percent ? `Part of ${spec.of || "tenants"}` : "Time", ...heads(panels)],
-        rows: picked.map((x) => [xText(spec, x), ...columns(panels).map(([p, , values]) => spec.format(values[nearest(p.x, x)]))]),
+        head: [spec.percent ? `Part of ${spec.of || "tenants"}` : "Time", ...all.map((c) => c.head)],
+        rows: picked.map((at) => [xText(spec, at), ...all.map(({ x, values }) => spec.format(values[nearest(x, at)]))]),
       };
     }
     /** All points, each panel at its own: runs are not sampled at the same instants. */
     function csv() {
-      const panels = spec.panels().filter((p) => p.x.length);
-      const xs = [...new Set(panels.flatMap((p) => [...p.x]))].sort((a, b) => a - b);
-      const places = new Map(panels.map((p) => [p, new Map([...p.x].map((x, i) => [x, i]))]));
+      const all = columns(spec.panels().filter((p) => p.x.length));
       const dated = !spec.percent && calendar.known;
       return {
-        head: [spec.percent ? `percent of ${spec.of || "tenants"}` : "seconds", ...(dated ? ["date (" + calendar.zone + ")"] : []), ...heads(panels)],
-        rows: xs.map((x) => [x, ...(dated ? [calendar.iso(x)] : []), ...columns(panels).map(([p, , values]) => { const i = places.get(p).get(x); return i === undefined ? null : values[i]; })]),
+        head: [spec.percent ? `percent of ${spec.of || "tenants"}` : "seconds", ...(dated ? ["date (" + calendar.zone + ")"] : []), ...all.map((c) => c.head)],
+        rows: joined(all).map(([x, ...values]) => [x, ...(dated ? [calendar.iso(x)] : []), ...values]),
       };
     }
     return { draw, table, csv };
   }
 
   const empty = (title, why) => h("div", { class: "panel" }, h("h4", {}, title), h("p", { class: "note" }, why));
-  const xText = (spec, x) => (spec.percent ? format.num(x) + " %" : calendar.known ? calendar.date(x) : format.time(x));
+  const xText = (spec, x) => (spec.percent ? format.num(x) + " %" : calendar.instant(x));
 
   function onePanel(spec, panel, yRange, announce, peers, toggle) {
     const height = spec.height || 230;
@@ -201,8 +202,7 @@ Meed.timechart = (() => {
         columns.push(...[b.high, b.low].map((edge) => (spec.isLog ? Array.from(edge, (v) => (v > 0 ? v : null)) : edge)));
         for (let k = 0; k < 2; k++) series.push({ stroke: "transparent", width: 0, points: { show: false } });
       }
-      const stack = panel.stack ? stacked(panel) : [];
-      for (const { line, low, high } of stack) {
+      for (const { line, low, high } of panel.areas) {
         const paths = uPlot.paths.stepped({ align: -1 });
         bands.push({ series: [series.length, series.length + 1], fill: line.color });
         columns.push(high, low);
@@ -262,12 +262,9 @@ Meed.timechart = (() => {
     /** Ticks of a logarithmic axis, no two of them too near. */
     function logSplits(height) {
       const [low, high] = yRange.map(Math.log);
-      const apart = (a, b) => (Math.abs(Math.log(a) - Math.log(b)) / (high - low)) * (height - 40) >= 22;
-      const out = [];
-      for (const v of [spec.baseline, ...(spec.times ? LOG_TIMES : logTicks(...yRange))]) {
-        if (v > 0 && v >= yRange[0] && v <= yRange[1] && out.every((w) => apart(v, w))) out.push(v);
-      }
-      return out.sort((a, b) => a - b);
+      const place = (v) => (Math.log(v) / (high - low)) * (height - 40);
+      const wishes = [spec.baseline, ...(spec.times ? LOG_TIMES : logTicks(...yRange))];
+      return thinned(wishes, yRange, place, 22).sort((a, b) => a - b);
     }
     /** Pixels between ticks: texts of hours with minutes are longer. */
     function tickSpace(min, max, size) {

@@ -14,6 +14,12 @@ Meed.views = (() => {
   const lately = (area) => (words.isCluster ? [] : [h("h2", {}, "Lately ended"), area]);
   const names = (queues) => queues.map((q) => q.queue);
 
+  /** Answers by their names, once all have come. */
+  const together = async (asked) => Object.fromEntries(await Promise.all(Object.entries(asked).map(async ([name, answer]) => [name, await answer])));
+  const listed = (query) => ask.get(`/v1/jobs?${query}`);
+  /** A list that is always empty of a cluster: no pod is held or waits for another one, and what has ended is not kept. */
+  const listedHere = (query) => (words.isCluster ? { jobs: [], next: null } : listed(query));
+
   /** Over-time data with its span; a chart that lives as long as its page. */
   function timeline(only) {
     const state = { span: "day", history: null, names: [], chart: null };
@@ -43,9 +49,10 @@ Meed.views = (() => {
     let data = null;
     const areas = { head: h("div"), now: h("div"), queues: h("div"), waiting: h("div"), running: h("div"), ended: h("div") };
     async function load() {
-      const [cluster, queues, waiting, after, kept, running, ended] = await Promise.all([
-        ask.get("/v1/cluster"), ask.get("/v1/queues"), ...["waiting", "after", "held", "running"].map((state) => ask.get(`/v1/jobs?state=${state}&limit=100`)),
-        ask.get("/v1/jobs?ended=true&limit=20"), over.load()]);
+      const { cluster, queues, waiting, after, kept, running, ended } = await together({
+        cluster: ask.get("/v1/cluster"), queues: ask.get("/v1/queues"), history: over.load(),
+        waiting: listed("state=waiting&limit=100"), after: listedHere("state=after&limit=100"), kept: listedHere("state=held&limit=100"),
+        running: listed("state=running&limit=100"), ended: listedHere("ended=true&limit=20") });
       waiting.next = waiting.next || after.next || kept.next;
       waiting.jobs.push(...after.jobs, ...kept.jobs);
       data = { cluster, queues: queues.queues, waiting, running, ended, why: await reasons(waiting.jobs, me) };
@@ -90,8 +97,9 @@ Meed.views = (() => {
     let data = null;
     const areas = { head: h("div"), open: h("div"), ended: h("div") };
     async function load() {
-      const path = `/v1/jobs?queue=${ask.part(name)}`;
-      const [all, open, ended] = await Promise.all([ask.get("/v1/queues"), ask.get(path + "&limit=200"), ask.get(path + "&ended=true&limit=50"), over.load()]);
+      const own = `queue=${ask.part(name)}`;
+      const { all, open, ended } = await together({ all: ask.get("/v1/queues"), history: over.load(),
+        open: listed(own + "&limit=200"), ended: listedHere(own + "&ended=true&limit=50") });
       const one = all.queues.find((q) => q.queue === name);
       if (!one) throw new ask.Refused(404, "There is no such queue.");
       const waiting = open.jobs.filter((j) => j.state !== "running");
