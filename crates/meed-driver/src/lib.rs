@@ -87,6 +87,7 @@ pub mod counters;
 mod driver;
 pub mod explain;
 mod header;
+pub mod holdings;
 mod index;
 mod journal;
 pub mod live;

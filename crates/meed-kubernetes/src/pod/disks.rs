@@ -64,9 +64,9 @@ impl Disks {
         self.all.is_empty()
     }
 
-    /// By driver: how many are its own, and which it shares.
-    fn by_driver(&self) -> BTreeMap<&str, (usize, Vec<&str>)> {
-        let mut all: BTreeMap<&str, (usize, Vec<&str>)> = BTreeMap::new();
+    /// See there.
+    pub(crate) fn by_driver(&self) -> DisksByDriver<'_> {
+        let mut all = DisksByDriver::new();
         for disk in &self.all {
             let (own, shared) = all.entry(&disk.driver).or_default();
             match disk.is_shared {
@@ -90,10 +90,15 @@ impl fmt::Display for Disks {
     }
 }
 
+/// By driver: how many are a pod's own, and which it shares.
+pub(crate) type DisksByDriver<'d> = BTreeMap<&'d str, (usize, Vec<&'d str>)>;
+
 /// What is attached to each node for pods that are there, and how much can be.
 #[derive(Default)]
 pub(crate) struct Attached {
     limits: BTreeMap<String, Limits>,
+    /// By driver: how many nodes bound what it attaches.
+    bounding: BTreeMap<String, usize>,
     /// By node and driver: how many pods use each volume.
     at: BTreeMap<String, BTreeMap<String, BTreeMap<String, usize>>>,
 }
@@ -119,17 +124,26 @@ impl Attached {
         }
     }
 
-    /// A node's limits are these; whether they were others.
-    pub(crate) fn limit(&mut self, node: &str, limits: Limits) -> bool {
-        match limits.is_empty() {
-            true => self.limits.remove(node).is_some(),
-            false => self.limits.insert(node.to_owned(), limits.clone()) != Some(limits),
+    /// A node's limits are these; `None`: they were. Else whether drivers are bounded that nobody
+    /// bounded before, or are no more.
+    pub(crate) fn limit(&mut self, node: &str, limits: Limits) -> Option<bool> {
+        let before = self.limits.remove(node).unwrap_or_default();
+        let (is_new, mut is_bound_anew) = (before != limits, false);
+        for driver in limits.keys().filter(|driver| !before.contains_key(*driver)) {
+            let nodes = self.bounding.entry(driver.clone()).or_default();
+            *nodes += 1;
+            is_bound_anew |= *nodes == 1;
         }
-    }
-
-    /// What a node attaches at most; `None`: nothing says.
-    pub(crate) fn limits(&self, node: &str) -> Option<&Limits> {
-        self.limits.get(node)
+        for driver in before.keys().filter(|driver| !limits.contains_key(*driver)) {
+            match self.bounding.get_mut(driver) {
+                Some(nodes) if *nodes > 1 => *nodes -= 1,
+                _ => is_bound_anew |= self.bounding.remove(driver).is_some(),
+            }
+        }
+        if !limits.is_empty() {
+            self.limits.insert(node.to_owned(), limits);
+        }
+        is_new.then_some(is_bound_anew)
     }
 
     /// Nodes that have limits.
@@ -139,13 +153,13 @@ impl Attached {
 
     /// Whether any node bounds what this driver attaches.
     pub(crate) fn bounds(&self, driver: &str) -> bool {
-        self.limits.values().any(|limits| limits.contains_key(driver))
+        self.bounding.contains_key(driver)
     }
 
     /// Whether a node can attach these, too.
-    pub(crate) fn fits(&self, node: &str, disks: &Disks) -> bool {
+    pub(crate) fn fits(&self, node: &str, disks: &DisksByDriver<'_>) -> bool {
         let Some(limits) = self.limits.get(node) else { return true };
-        disks.by_driver().into_iter().all(|(driver, (own, shared))| {
+        disks.iter().all(|(&driver, (own, shared))| {
             let Some(limit) = limits.get(driver) else { return true };
             let there = self.at.get(node).and_then(|here| here.get(driver));
             let is_new =
@@ -194,22 +208,24 @@ mod tests {
         let mut attached = Attached::default();
         let of = |all: &[&Disk]| all.iter().map(|&disk| disk.clone()).collect::<Disks>();
         let (x, y, s) = (disk("a", "x", false), disk("a", "y", false), disk("a", "s", true));
-        assert!(attached.fits("n", &of(&[&x, &y])), "no limit is known");
-        assert!(attached.limit("n", [("a".to_owned(), 2)].into()));
-        assert!(!attached.limit("n", [("a".to_owned(), 2)].into()), "nothing is new");
-        assert!(attached.fits("n", &of(&[&x, &y])));
-        assert!(!attached.fits("n", &of(&[&x, &y, &s])));
+        assert!(attached.fits("n", &of(&[&x, &y]).by_driver()), "no limit is known");
+        let limit = || [("a".to_owned(), 2)].into();
+        assert_eq!(attached.limit("n", limit()), Some(true), "nobody bounded it");
+        assert_eq!(attached.limit("n", limit()), None, "nothing is new");
+        assert!(attached.fits("n", &of(&[&x, &y]).by_driver()));
+        assert!(!attached.fits("n", &of(&[&x, &y, &s]).by_driver()));
         attached.count("n", &of(&[&x, &s]), true);
         attached.count("n", &of(&[&s]), true);
-        assert!(attached.fits("n", &of(&[&s])), "it is there already");
-        assert!(!attached.fits("n", &of(&[&s, &y])));
-        assert!(!attached.fits("n", &of(&[&disk("a", "t", true)])));
-        assert!(attached.fits("n", &of(&[&disk("b", "y", false)])), "another driver");
-        assert!(attached.fits("m", &of(&[&y])), "another node");
+        assert!(attached.fits("n", &of(&[&s]).by_driver()), "it is there already");
+        assert!(!attached.fits("n", &of(&[&s, &y]).by_driver()));
+        assert!(!attached.fits("n", &of(&[&disk("a", "t", true)]).by_driver()));
+        assert!(attached.fits("n", &of(&[&disk("b", "y", false)]).by_driver()), "another driver");
+        assert!(attached.fits("m", &of(&[&y]).by_driver()), "another node");
         attached.count("n", &of(&[&x]), false);
-        assert!(attached.fits("n", &of(&[&y])));
+        assert!(attached.fits("n", &of(&[&y]).by_driver()));
         attached.count("n", &of(&[&s]), false);
-        assert!(!attached.fits("n", &of(&[&y, &disk("a", "z", false)])), "one uses it still");
+        let two = of(&[&y, &disk("a", "z", false)]);
+        assert!(!attached.fits("n", &two.by_driver()), "one uses it still");
         attached.count("n", &of(&[&s]), false);
         assert!(attached.at.is_empty(), "nothing is remembered for nothing");
         assert_eq!(of(&[&y, &disk("a", "t", true)]).to_string(), "1 of a, and t");

@@ -20,7 +20,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::pod::disks::{Attached, Limits};
+use crate::pod::disks::{Attached, DisksByDriver, Limits};
 use crate::pod::near::{Labels, Near, Term};
 use crate::pod::rule::NodeFacts;
 use spread::SpreadView;
@@ -96,17 +96,18 @@ impl Places {
 }
 
 /// Where a wish holds.
-struct WishView {
+struct WishView<'w> {
     text: String,
     beside: Vec<Places>,
     /// It may be the first of its like.
     is_first: bool,
     away: Vec<Places>,
     taken: BTreeSet<String>,
+    disks: DisksByDriver<'w>,
 }
 
-impl WishView {
-    fn of(text: &str, wish: &Wish, nodes: &dyn Nodes) -> WishView {
+impl<'w> WishView<'w> {
+    fn of(text: &str, wish: &'w Wish, nodes: &dyn Nodes) -> WishView<'w> {
         let places = |at: &Count, term: &Term| Places::of(at, &term.topology, nodes);
         let Near { wants, keeps_away, .. } = &*wish.near;
         let beside: Vec<Places> = wants.iter().map(|term| places(&wish.beside, term)).collect();
@@ -117,6 +118,7 @@ impl WishView {
             is_first,
             away: wish.away.iter().zip(keeps_away).map(|(at, term)| places(at, term)).collect(),
             taken: wish.ports.keys().cloned().collect(),
+            disks: wish.near.disks.by_driver(),
         }
     }
 
@@ -131,7 +133,7 @@ impl WishView {
 /// Where terms and wishes hold at one instant.
 pub(super) struct View<'w> {
     blocked: Vec<(String, Places)>,
-    wishes: Vec<(&'w Wish, WishView)>,
+    wishes: Vec<(&'w Wish, WishView<'w>)>,
     attached: &'w Attached,
     nodes: &'w dyn Nodes,
 }
@@ -144,9 +146,9 @@ impl View<'_> {
         node: &'v Labels,
     ) -> impl Iterator<Item = String> + 'v {
         let blocked = self.blocked.iter().filter(|(_, places)| places.has(node));
-        let holds = |(wish, view): &&(&Wish, WishView)| {
+        let holds = |(wish, view): &&(&Wish, WishView<'_>)| {
             view.holds(name, node)
-                && self.attached.fits(name, &wish.near.disks)
+                && self.attached.fits(name, &view.disks)
                 && wish.is_spread(node, self.nodes)
         };
         let wished = self.wishes.iter().filter(holds);
@@ -270,10 +272,13 @@ impl Neighbours {
     }
 
     /// A node attaches so many volumes of each driver.
-    pub(super) fn limit(&mut self, node: &str, limits: Limits) {
-        if self.attached.limit(node, limits) {
+    /// Whether drivers are bounded now that were not, or the other way round.
+    pub(super) fn limit(&mut self, node: &str, limits: Limits) -> bool {
+        let news = self.attached.limit(node, limits);
+        if news.is_some() {
             self.disks_changed();
         }
+        news.unwrap_or(false)
     }
 
     /// What is attached, and can be.
@@ -416,7 +421,7 @@ impl Neighbours {
         let text = wish?;
         let holds = self.wishes.get(text).is_none_or(|wish| {
             WishView::of(text, wish, nodes).holds(node, here)
-                && self.attached.fits(node, &pod.disks)
+                && self.attached.fits(node, &pod.disks.by_driver())
                 && wish.is_spread(here, nodes)
         });
         (!holds).then(|| format!("pods that are there do not let it be {text}"))

@@ -36,6 +36,11 @@ impl QueueRow {
     }
 }
 
+/// The name of the object in the full name of its queue.
+pub(super) fn object_in(full: &str) -> &str {
+    full.rsplit('.').next().unwrap_or(full)
+}
+
 impl World {
     /// A queue's object is there, in this form.
     pub(crate) fn queue_seen(&mut self, object: &QueueObject) {
@@ -119,8 +124,7 @@ impl World {
 
     /// The name of the object that a queue of the engine is for.
     pub(super) fn object_of(&self, leaf: QueueId) -> String {
-        let full = self.driver.engine().queue_name(leaf);
-        full.rsplit('.').next().unwrap_or(full).to_owned()
+        object_in(self.driver.engine().queue_name(leaf)).to_owned()
     }
 
     /// Which Queues below others are for priorities. Of two for the same the first by name counts.

@@ -15,6 +15,7 @@ use meed::{QueueId, Time};
 use meed_driver::explain::{QueueStatus, Standing, Subject};
 use serde_json::{Map, Value, json};
 
+use super::queues::object_in;
 use super::{PodRow, Stand, World};
 use crate::dashboard::question::{JobsQuery, Question, Refused, Sees};
 use crate::error::KubernetesError;
@@ -28,10 +29,9 @@ const ANOTHER_POD: &str = "a pod of another namespace";
 struct PodShown<'w> {
     row: &'w PodRow,
     state: &'static str,
-    queue: String,
+    queue: &'w str,
     /// Microseconds since 1970.
     since: i64,
-    why: Option<String>,
 }
 
 impl World {
@@ -58,10 +58,9 @@ impl World {
             Question::Job(namespace, name) => self.job_shown(sees, (&namespace, &name)),
             Question::Why(namespace, name) => self.why_shown(sees, (&namespace, &name), now)?,
             Question::History { month } => {
-                // The books are brought to this instant.
-                self.books(now)?;
+                let used = self.used(now)?;
                 let is_known = |queue: &str| self.is_theirs(sees, queue);
-                Ok(self.samples.shown(month, self, &is_known))
+                Ok(self.samples.shown(month, &used, self, &is_known))
             }
         })
     }
@@ -69,7 +68,7 @@ impl World {
     /// Namespaces with pods of ours, those that a queue chooses by their labels, and those that
     /// have a default.
     fn served_namespaces(&self) -> BTreeSet<&String> {
-        let with_pods = self.pods_shown().map(|pod| &pod.row.name.namespace);
+        let with_pods = self.pods_shown(|_| true).map(|pod| &pod.row.name.namespace);
         let selectors = self.queues.values().filter_map(|row| row.spec.namespace_selector.as_ref());
         let narrow: Vec<_> = selectors.filter(|selector| !selector.is_all()).collect();
         let chosen = self.namespaces.iter().filter(|(_, labels)| {
@@ -82,8 +81,8 @@ impl World {
     /// Whether somebody may know a queue, by its full name.
     fn is_theirs(&self, sees: &Sees, full: &str) -> bool {
         let Sees::Namespaces(own) = sees else { return true };
-        let object = full.rsplit('.').next().unwrap_or(full);
-        let selector = self.queues.get(object).and_then(|row| row.spec.namespace_selector.as_ref());
+        let selector =
+            self.queues.get(object_in(full)).and_then(|row| row.spec.namespace_selector.as_ref());
         let nothing = BTreeMap::new();
         selector.is_some_and(|selector| {
             let labels = |name| self.namespaces.get(name).unwrap_or(&nothing);
@@ -105,7 +104,7 @@ impl World {
     }
 
     fn cluster_shown(&self, sees: &Sees) -> Value {
-        let open = self.pods_shown().filter(|pod| sees.has(&pod.row.name.namespace)).count();
+        let open = self.pods_shown(|row| sees.has(&row.name.namespace)).count();
         let queues = self.queues.values().filter_map(|row| row.full.as_deref());
         let node = json!({ "node": "all", "resources": self.resources_shown() });
         json!({ "server": env!("CARGO_PKG_VERSION"), "nodes": [node],
@@ -137,64 +136,86 @@ impl World {
         Ok(books.into_iter().filter_map(one).collect())
     }
 
-    /// Pods of ours that have not ended.
-    fn pods_shown(&self) -> impl Iterator<Item = PodShown<'_>> {
-        self.pods.values().filter_map(|row| self.pod_shown(row))
+    /// Pods of ours that have not ended, of these rows.
+    fn pods_shown<'w>(
+        &'w self,
+        is_asked: impl Fn(&PodRow) -> bool + 'w,
+    ) -> impl Iterator<Item = PodShown<'w>> {
+        let rows = self.pods.values().filter(move |row| is_asked(row));
+        rows.filter_map(|row| self.pod_shown(row))
     }
 
     fn pod_shown<'w>(&'w self, row: &'w PodRow) -> Option<PodShown<'w>> {
-        let engine = self.driver.engine();
-        let in_queue = |job, state, why| {
+        let in_queue = |job, state| {
             let job = self.driver.job(job)?;
             let since = self.clock.unix(job.submit());
-            let queue = engine.queue_name(job.queue()).to_owned();
-            Some(PodShown { row, state, queue, since, why })
+            let queue = self.driver.engine().queue_name(job.queue());
+            Some(PodShown { row, state, queue, since })
+        };
+        // The full name of a queue that it names itself.
+        let named = |queue: &'w str| {
+            self.queues.get(queue).and_then(|row| row.full.as_deref()).unwrap_or(queue)
         };
         match &row.stand {
-            Stand::Waits(job) => in_queue(*job, "waiting", None),
-            Stand::Sent(placed) | Stand::Bound(placed) => in_queue(placed.job, "running", None),
-            Stand::Lifted(placed) => {
-                let why = "It was let go, and kube-scheduler has not placed it yet.".to_owned();
-                in_queue(placed.job, "running", Some(why))
+            Stand::Waits(job) => in_queue(*job, "waiting"),
+            Stand::Sent(placed) | Stand::Lifted(placed) | Stand::Bound(placed) => {
+                in_queue(placed.job, "running")
             }
             Stand::Unplaced { queue } => {
-                let full = self.queues.get(queue).and_then(|row| row.full.clone());
-                let why = "It was let go, and nobody has placed it in time: it holds no room. \
-                           kube-scheduler goes on looking for a node.";
-                let (queue, why) = (full.unwrap_or_else(|| queue.clone()), Some(why.to_owned()));
-                Some(PodShown { row, state: "waiting", queue, since: 0, why })
+                Some(PodShown { row, state: "waiting", queue: named(queue), since: 0 })
             }
             Stand::Refused(seen) => {
-                let named = seen.queue.clone().unwrap_or_default();
-                let full = self.queues.get(&named).and_then(|row| row.full.clone());
-                let why = match self.wants(seen) {
-                    Err((reason, note)) => format!("{reason}: {note}."),
-                    Ok(_) => format!("It is not taken: {}.", row.said.unwrap_or("NotSupported")),
-                };
-                let (queue, since) = (full.unwrap_or(named), seen.created);
-                Some(PodShown { row, state: "waiting", queue, since, why: Some(why) })
+                let queue = named(seen.queue.as_deref().unwrap_or_default());
+                Some(PodShown { row, state: "waiting", queue, since: seen.created })
             }
             Stand::Outside | Stand::Stranger { .. } | Stand::Homeless(_) | Stand::Over => None,
         }
     }
 
+    /// Why a pod stands as it does, beside what its queue is asked.
+    fn why_of(&self, row: &PodRow) -> Option<String> {
+        match &row.stand {
+            Stand::Lifted(_) => {
+                Some("It was let go, and kube-scheduler has not placed it yet.".to_owned())
+            }
+            Stand::Unplaced { .. } => {
+                let why = "It was let go, and nobody has placed it in time: it holds no room. \
+                           kube-scheduler goes on looking for a node.";
+                Some(why.to_owned())
+            }
+            Stand::Refused(seen) => Some(match self.wants(seen) {
+                Err((reason, note)) => format!("{reason}: {note}."),
+                Ok(_) => format!("It is not taken: {}.", row.said.unwrap_or("NotSupported")),
+            }),
+            _ => None,
+        }
+    }
+
+    fn as_job(&self, pod: &PodShown<'_>) -> Value {
+        let (namespace, name) = (&pod.row.name.namespace, &pod.row.name.name);
+        json!({ "id": format!("{namespace}/{name}"), "name": name, "user": namespace,
+            "queue": pod.queue, "state": pod.state, "tasks": 1,
+            "running": u32::from(pod.state == "running"), "done": 0, "failed": 0,
+            "submitted_us": pod.since, "why": self.why_of(pod.row) })
+    }
+
     fn jobs_shown(&self, sees: &Sees, query: &JobsQuery) -> Value {
-        let is_wanted = |pod: &PodShown<'_>| {
-            let namespace = &pod.row.name.namespace;
-            sees.has(namespace)
+        let is_asked = |row: &PodRow| {
+            let namespace = &row.name.namespace;
+            // What has ended is not kept, and who asks for it has asked for what is there before.
+            !query.ended
+                && sees.has(namespace)
                 && query.user.as_ref().is_none_or(|wanted| wanted == namespace)
-                && query.state.as_ref().is_none_or(|wanted| wanted == pod.state)
+        };
+        let is_wanted = |pod: &PodShown<'_>| {
+            query.state.as_ref().is_none_or(|wanted| wanted == pod.state)
                 && query.queue.as_ref().is_none_or(|wanted| *wanted == pod.queue)
         };
-        // What has ended is not kept, and who asks for it has asked for what is there before.
-        let mut found: Vec<PodShown<'_>> = match query.ended {
-            true => Vec::new(),
-            false => self.pods_shown().filter(is_wanted).collect(),
-        };
+        let mut found: Vec<PodShown<'_>> = self.pods_shown(is_asked).filter(is_wanted).collect();
         found.sort_by(|a, b| b.since.cmp(&a.since).then_with(|| a.row.name.cmp(&b.row.name)));
         let more = found.len() > query.limit;
         found.truncate(query.limit);
-        let jobs: Vec<Value> = found.iter().map(as_job).collect();
+        let jobs: Vec<Value> = found.iter().map(|pod| self.as_job(pod)).collect();
         json!({ "jobs": jobs, "next": more.then_some("narrow it down by queue or namespace") })
     }
 
@@ -207,7 +228,7 @@ impl World {
 
     fn job_shown(&self, sees: &Sees, pod: (&str, &str)) -> Result<Value, Refused> {
         let shown = self.theirs(sees, pod).ok_or_else(no_pod)?;
-        let mut job = as_job(&shown);
+        let mut job = self.as_job(&shown);
         let placed = match &shown.row.stand {
             Stand::Sent(placed) | Stand::Lifted(placed) | Stand::Bound(placed) => Some(*placed),
             _ => None,
@@ -245,7 +266,7 @@ impl World {
         now: Time,
     ) -> Result<Result<Value, Refused>, KubernetesError> {
         let Some(shown) = self.theirs(sees, pod) else { return Ok(Err(no_pod())) };
-        let (job, queue) = (as_job(&shown), shown.queue.clone());
+        let (job, queue) = (self.as_job(&shown), shown.queue.to_owned());
         let id = match &shown.row.stand {
             Stand::Waits(id) => self.driver.job(*id).map(|job| (*id, job.queue())),
             _ => None,
@@ -314,12 +335,4 @@ impl World {
 
 fn no_pod() -> Refused {
     Refused::unknown("there is no such pod of Meed's, or it is not yours to see")
-}
-
-fn as_job(pod: &PodShown<'_>) -> Value {
-    let (namespace, name) = (&pod.row.name.namespace, &pod.row.name.name);
-    json!({ "id": format!("{namespace}/{name}"), "name": name, "user": namespace,
-        "queue": pod.queue, "state": pod.state, "tasks": 1,
-        "running": u32::from(pod.state == "running"), "done": 0, "failed": 0,
-        "submitted_us": pod.since, "why": pod.why })
 }

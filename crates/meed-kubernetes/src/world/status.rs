@@ -8,6 +8,7 @@ use meed_driver::explain::QueueStatus;
 use meed_driver::metrics::{MetricsPage, queue_gauges};
 
 use super::World;
+use super::queues::object_in;
 use crate::crd::{QueueCondition, QueueObjectStatus};
 use crate::error::KubernetesError;
 
@@ -26,15 +27,13 @@ impl World {
         let sums = self.sums(books, &late);
         let of_queue = |(name, row): (&String, &super::queues::QueueRow)| {
             let id = row.full.as_deref().and_then(|full| self.driver.queue_named(full));
-            let sum = row.full.as_ref().and_then(|full| sums.get(full));
+            let sum = row.full.as_deref().and_then(|full| sums.get(full));
             let mut status = sum.map_or_else(QueueObjectStatus::default, |sum| {
                 let status = figures(&sum.books, as_of);
                 QueueObjectStatus { running: Some(sum.running), ..status }
             });
-            status.unplaced = Some(match (sum, id) {
-                (Some(sum), _) => sum.unplaced,
-                (None, _) => late.get(name.as_str()).copied().unwrap_or(0),
-            });
+            let alone = || late.get(name.as_str()).copied().unwrap_or(0);
+            status.unplaced = Some(sum.map_or_else(alone, |sum| sum.unplaced));
             let (is_accepted, reason, message) = match (&row.problem, id) {
                 (None, Some(_)) => (true, "Accepted", ACCEPTED.to_owned()),
                 (Some(why), Some(_)) => (true, "OldPolicy", why.clone()),
@@ -59,18 +58,17 @@ impl World {
         &self,
         books: Vec<(QueueId, QueueStatus)>,
         late: &BTreeMap<&str, u64>,
-    ) -> BTreeMap<String, Sum> {
+    ) -> BTreeMap<&str, Sum> {
         let engine = self.driver.engine();
         let gangs = self.more_tasks();
-        let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
+        let mut sums: BTreeMap<&str, Sum> = BTreeMap::new();
         for (id, books) in books.into_iter().filter(|(id, _)| !engine.is_removed(*id)) {
             let full = engine.queue_name(id);
-            let leaf = full.rsplit('.').next().unwrap_or(full);
-            let unplaced = late.get(leaf).copied().unwrap_or(0);
+            let unplaced = late.get(object_in(full)).copied().unwrap_or(0);
             let running = running(&books, gangs.get(&id).copied().unwrap_or(0));
             let ends = full.match_indices('.').map(|(end, _)| end).chain([full.len()]);
             for end in ends {
-                sums.entry(full[..end].to_owned()).or_default().add(&books, running, unplaced);
+                sums.entry(&full[..end]).or_default().add(&books, running, unplaced);
             }
         }
         sums

@@ -236,21 +236,7 @@ impl World {
     }
 
     fn limits_are(&mut self, node: &str, limits: Limits) {
-        if self.neighbours.attached().limits(node) == Some(&limits)
-            || limits.is_empty() && self.neighbours.attached().limits(node).is_none()
-        {
-            // A watch that begins anew tells of all nodes; the walks below are over all volumes.
-            return;
-        }
-        let bounded = |world: &World| -> BTreeSet<String> {
-            let drivers = world.volumes.disks.values().map(|disk| &disk.driver);
-            let drivers: BTreeSet<&String> = drivers.collect();
-            let attached = world.neighbours.attached();
-            drivers.into_iter().filter(|driver| attached.bounds(driver)).cloned().collect()
-        };
-        let before = bounded(self);
-        self.neighbours.limit(node, limits);
-        if bounded(self) != before {
+        if self.neighbours.limit(node, limits) {
             // Volumes of a driver count from now on, or no more.
             self.volumes.changed.extend(self.volumes.users.keys().cloned());
         }
