@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use meed_report::Made;
+use meed_sim::scenario::Scenario;
 use meed_workload::table::format_date;
 
 /// By this program as it was called, from these files.
@@ -17,6 +18,14 @@ pub(crate) fn made<P: AsRef<Path>>(inputs: &[P]) -> Made {
     let last = inputs.iter().filter_map(|path| changed(path.as_ref())).max();
     let data = last.map(|date| format!("{date} (when the file last changed)"));
     Made::new(env!("CARGO_PKG_VERSION"), &arguments, &data.unwrap_or_default())
+}
+
+/// By this program, from what the scenario of this file reads.
+pub(crate) fn made_of(scenario: &Scenario, file: &Path) -> Made {
+    match scenario.input_files() {
+        [] => made(&[file]),
+        files => made(files),
+    }
 }
 
 /// The day on which the file last changed.

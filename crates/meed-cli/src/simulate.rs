@@ -11,7 +11,7 @@ use meed_workload::OnBadLine;
 use crate::args::SimulateArgs;
 use crate::exit::Failure;
 use crate::log_file::LogFile;
-use crate::made::made;
+use crate::made::made_of;
 use crate::named::named;
 use crate::output::{guard, print, print_data, print_styled, reads_of, remark, table_options};
 use crate::watch::Terminal;
@@ -77,10 +77,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     watch.finish();
     let comparison = result?;
     if let Some(path) = &args.report {
-        let made = match scenario.input_files() {
-            [] => made(&[&args.scenario]),
-            files => made(files),
-        };
+        let made = made_of(&scenario, &args.scenario);
         files.write_text(path, &meed_report::to_html_made(&comparison, &made))?;
     }
     if let Some(path) = &args.jobs {

@@ -10,7 +10,7 @@ use meed_sim::scenario::Scenario;
 use meed_workload::OnBadLine;
 
 use crate::exit::Failure;
-use crate::made::made;
+use crate::made::made_of;
 use crate::output::{guard, print, print_data, print_styled, reads_of, remark, table_options};
 use crate::watch;
 use crate::weights::WeightArgs;
@@ -132,10 +132,7 @@ fn write(
     if let Some(path) = &args.report {
         let on_bad_line = if args.strict { OnBadLine::Stop } else { OnBadLine::Skip };
         let assumed = grid.scenarios[0].source(grid.seeds[0], on_bad_line)?.assumptions();
-        let made = match grid.scenarios[0].input_files() {
-            [] => made(&[&args.scenario]),
-            files => made(files),
-        };
+        let made = made_of(&grid.scenarios[0], &args.scenario);
         let page = sweep::page::page(grid, results, &assumed);
         let report = page::to_html_made(&page, &made);
         files.write_text(path, &report)?;

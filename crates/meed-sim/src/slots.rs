@@ -38,17 +38,13 @@ impl Slots {
         }
         let names =
             (0..kinds).map(|kind| (config.kinds.name(kind).to_owned(), config.kinds.unit(kind)));
+        let largest = config.largest_node();
         // A cluster whose own kind is called so keeps it.
         let own = std::iter::successors(Some(NAME.to_owned()), |name| Some(format!("{name}'")))
             .find(|name| config.kinds.find(name).is_none())
             .unwrap_or_default();
         config.kinds = ResourceKinds::new(names.chain([(own, Unit::Milli)]).collect())
             .map_err(|why| why.to_string())?;
-        let mut largest = Resources::zero(kinds);
-        for node in &config.nodes {
-            let most = largest.as_mut_slice().iter_mut().zip(node.capacity.as_slice());
-            most.for_each(|(most, &amount)| *most = (*most).max(amount));
-        }
         if largest.is_zero() {
             return Err(
                 "`slots` cuts the largest server that is there at the start; give the cluster a \

@@ -145,6 +145,18 @@ pub struct Config {
     pub nodes: Vec<NodeSpec>,
 }
 
+impl Config {
+    /// The most that a node has of each resource.
+    pub fn largest_node(&self) -> Resources {
+        let mut largest = Resources::zero(self.kinds.len());
+        for node in &self.nodes {
+            let most = largest.as_mut_slice().iter_mut().zip(node.capacity.as_slice());
+            most.for_each(|(most, &amount)| *most = amount.max(*most));
+        }
+        largest
+    }
+}
+
 /// What becomes of tasks that no node could hold when empty.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]

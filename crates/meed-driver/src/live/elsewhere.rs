@@ -1,6 +1,6 @@
 //! Worlds where another scheduler decides: time passes without decisions, and keys are read.
 
-use meed::{KeyPace, KeyParts, QueueId, Rejected, Time};
+use meed::{KeyParts, QueueId, Rejected, Span, Time};
 use meed_journal::{Decide, Fact, JobKey};
 
 use super::{Batch, Live};
@@ -44,12 +44,12 @@ impl<J> Live<J> {
     }
 }
 
-/// Of whom keys need not be read again: see [`meed::KeyPace`].
+/// Of whom keys need not be read again: see [`meed::Engine::key_quantum`].
 impl<J> Live<J> {
-    /// How the key of a live job moves ([`meed::Engine::job_key_pace`]).
-    pub fn job_key_pace(&self, job: &JobKey) -> Option<KeyPace> {
+    /// The quantum of the key of a live job ([`meed::Engine::job_key_quantum`]).
+    pub fn job_key_quantum(&self, job: &JobKey) -> Option<Span> {
         let id = self.driver.job_of(job)?;
-        self.driver.engine.job_key_pace(id)
+        self.driver.engine.job_key_quantum(id)
     }
 }
 

@@ -3,10 +3,10 @@
 //! > part = max over resources of amount / what the parent has
 //!
 //! A parent's amounts are the sums of its children's, and the largest part is taken of the sum.
-//! What is held of a resource is how fast its use grows: nothing changes after the instant that is
-//! read. Cost: O(resources) for each queue and look.
+//! Nothing changes after the instant that is read, so use grows by what is held. Cost: O(resources)
+//! for each queue and look.
 
-use meed::{Engine, MAX_KINDS, QueueId, Resources, Span, Time};
+use meed::{Engine, MAX_KINDS, QueueId, Resources};
 
 use super::rule::DominantPart;
 
@@ -30,15 +30,14 @@ impl Vectors {
         *self = Vectors { used: self.used, ..Vectors::default() };
     }
 
-    /// What `queue` itself has by `next`; afterwards `later` microseconds pass.
-    pub(super) fn look(&mut self, engine: &Engine, queue: QueueId, next: Time, later: u128) {
-        let second = Span::from_secs(1).unwrap_or(Span::MAX);
-        let usage = engine.integrals(queue, next).usage;
-        let grown = engine.integrals(queue, next.saturating_add(second)).usage;
-        for kind in 0..engine.kinds().len() {
-            let held = (grown[kind] - usage[kind]) / u128::from(second.as_micros());
-            self.lately[kind] += usage[kind] - self.used[kind];
-            self.used[kind] = usage[kind] + held * later;
+    /// What `queue` itself has, and its use by the next tick; afterwards `later` microseconds pass.
+    pub(super) fn look(&mut self, engine: &Engine, queue: QueueId, usage: &Amounts, later: u128) {
+        let view = engine.queue(queue);
+        for (kind, &usage) in usage.iter().enumerate().take(engine.kinds().len()) {
+            // What a parent holds comes from its children.
+            let held = if view.is_leaf { u128::from(view.held.get(kind)) } else { 0 };
+            self.lately[kind] += usage - self.used[kind];
+            self.used[kind] = usage + held * later;
             self.held[kind] += held;
             self.wants[kind] += engine.wanted(queue, kind);
         }

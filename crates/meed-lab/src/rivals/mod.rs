@@ -229,11 +229,7 @@ impl Contest {
     /// A run at the first load and seed in which one lies.
     fn lie(&self, contender: &Contender, liar: &Liar, truth: &Ledger) -> Result<Lied, SweepError> {
         let mut setup = self.setup(contender, 0, self.seeds[0])?;
-        let mut most = meed::Resources::zero(setup.config.kinds.len());
-        for node in &setup.config.nodes {
-            let amounts = most.as_mut_slice().iter_mut().zip(node.capacity.as_slice());
-            amounts.for_each(|(most, &amount)| *most = amount.max(*most));
-        }
+        let most = setup.config.largest_node();
         let (source, said) = Lying::new(setup.source, liar.clone(), most);
         setup.source = Box::new(source);
         let mut watcher = contender.watcher();

@@ -5,7 +5,7 @@
 //! ticks in between the first is read, and the others follow from it ([`Rule::ticks`]). Ranks are
 //! told once, after the last. Cost: O(queues log queues) for each instant with a tick before it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use meed::{Engine, QueueId, Rank, Resources, Span, Time};
 
@@ -48,8 +48,8 @@ fn moved<R: Copy + Default>(before: &[QueueId], rows: &[R], after: &[QueueId]) -
 /// A parent's children.
 struct Family {
     parent: QueueId,
+    /// In order of declaration; ids rise.
     children: Vec<QueueId>,
-    known: BTreeSet<QueueId>,
     rule: Box<dyn Rule>,
     seen: Vec<Child>,
     told: Vec<Rank>,
@@ -142,7 +142,7 @@ impl Teller {
                 }
             };
             let family = &mut self.families[at];
-            if family.known.insert(queue) {
+            if family.children.last().is_none_or(|last| *last < queue) {
                 family.children.push(queue);
                 family.told.push(Rank::default());
             }
@@ -176,7 +176,7 @@ impl Teller {
             above.held += row.held;
             above.wants += row.wants;
             if self.counts_all {
-                self.vectors[at].look(engine, queue, self.next, later);
+                self.vectors[at].look(engine, queue, &integrals.usage, later);
                 let below = self.vectors[at];
                 self.vectors[parent].add(&below);
             }
@@ -186,8 +186,7 @@ impl Teller {
 
 impl Family {
     fn new(parent: QueueId, rule: Box<dyn Rule>) -> Family {
-        let (children, known) = (Vec::new(), BTreeSet::new());
-        Family { parent, rule, children, known, seen: Vec::new(), told: Vec::new() }
+        Family { parent, rule, children: Vec::new(), seen: Vec::new(), told: Vec::new() }
     }
 
     fn see(&mut self, engine: &Engine, rows: &[Row], unit: f64) {

@@ -130,44 +130,40 @@ impl Machines {
         all
     }
 
-    /// Says which servers share what.
+    /// Says which servers share what. O(hosts + machines).
     fn share(&mut self, cluster: &Cluster) {
         if cluster.hosts.is_empty() {
             return;
         }
         self.pool_of = vec![ALONE; self.servers.len()];
-        for (number, host) in (0u32..).zip(&cluster.hosts) {
-            let on = |of: fn(&HostsOf) -> Option<u32>, place: fn(usize) -> Place| {
-                let machines = cluster.machines.iter().enumerate();
-                let mine = machines.filter(move |(_, machine)| of(&machine.hosts) == Some(number));
-                mine.map(move |(node, _)| place(node)).collect::<Vec<_>>()
-            };
-            let shared = [
-                (
-                    host.cores.map(|cores| Law::Cores { cores, speed: 1000 }),
-                    on(|hosts| hosts.cores, Place::Cores),
-                ),
-                (
-                    host.disk_bytes_per_s.map(|bytes_per_s| Law::Disk {
-                        bytes_per_s,
-                        seek_penalty: host.seek_penalty,
-                    }),
-                    on(|hosts| hosts.disk, Place::Disk),
-                ),
-                (
-                    host.network_bytes_per_s.map(|bytes_per_s| Law::Link { bytes_per_s }),
-                    on(|hosts| hosts.network, Place::Network),
-                ),
+        // Of each host: the pool of its cores, of its disk and of its network.
+        let mut numbers = Vec::with_capacity(cluster.hosts.len());
+        for host in &cluster.hosts {
+            let laws = [
+                host.cores.map(|cores| Law::Cores { cores, speed: 1000 }),
+                host.disk_bytes_per_s
+                    .map(|bytes_per_s| Law::Disk { bytes_per_s, seek_penalty: host.seek_penalty }),
+                host.network_bytes_per_s.map(|bytes_per_s| Law::Link { bytes_per_s }),
             ];
-            for (law, places) in shared {
-                let Some(law) = law else { continue };
-                let mut pool = Pool::new(law);
-                for place in places {
-                    let server = self.server(place);
-                    self.pool_of[server] = self.pools.len() as u32;
-                    pool.add(server as u32);
-                }
-                self.pools.push(pool);
+            numbers.push(laws.map(|law| {
+                let number = self.pools.len();
+                self.pools.push(Pool::new(law?));
+                Some(number)
+            }));
+        }
+        for (node, machine) in cluster.machines.iter().enumerate() {
+            let on = machine.hosts;
+            let parts = [
+                (on.cores, Place::Cores(node)),
+                (on.disk, Place::Disk(node)),
+                (on.network, Place::Network(node)),
+            ];
+            for (part, (host, place)) in parts.into_iter().enumerate() {
+                let of_host = host.and_then(|host| numbers.get(host as usize));
+                let Some(pool) = of_host.and_then(|of_host| of_host[part]) else { continue };
+                let server = self.server(place);
+                self.pool_of[server] = pool as u32;
+                self.pools[pool].add(server as u32);
             }
         }
     }

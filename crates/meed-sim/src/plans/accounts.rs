@@ -9,6 +9,9 @@
 //! Cost: O(queues x resources) for each stretch that is settled: an instant of the timetable, or a
 //! tick. With unequal instances also O(running tasks) at each instant.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use meed::{MAX_KINDS, QueueId, Rank, Span, Time};
 use num_bigint::BigUint;
 
@@ -39,7 +42,7 @@ pub(super) struct Account {
 
 /// See the module. Scenarios make it where tenants contribute the nodes.
 pub struct Accounts {
-    pub(super) table: Timetable,
+    pub(super) table: Arc<Timetable>,
     /// How the order counts, where it is `as-you-pay`.
     tells: Option<Terms>,
     pub(super) pool: Pool,
@@ -54,6 +57,8 @@ pub struct Accounts {
     pub(super) accounts: Vec<Account>,
     /// By tenant: its queue.
     queues: Vec<Option<QueueId>>,
+    /// Whose queue it is.
+    tenants: BTreeMap<QueueId, usize>,
     /// What the pool had: thousandths of smallest units x microseconds of the measured resource.
     pub(super) capacity: u128,
     /// What was paid by all, counted from the sums.
@@ -63,12 +68,13 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    pub(crate) fn new(table: Timetable, tells: Option<Terms>) -> Accounts {
+    pub(crate) fn new(table: Arc<Timetable>, tells: Option<Terms>) -> Accounts {
         let (pool, kinds) = (table.empty(), table.most.len());
         let empty = Account { value: vec![BigUint::ZERO; kinds], ..Account::default() };
         Accounts {
             accounts: vec![empty; table.tenants.len()],
             queues: Vec::new(),
+            tenants: BTreeMap::new(),
             table,
             tells,
             pool,
@@ -94,15 +100,16 @@ impl Accounts {
             let tree = desk.tree();
             self.measured = tree.measured();
             self.queues = self.table.tenants.iter().map(|name| tree.find_queue(name)).collect();
+            let known = self.queues.iter().enumerate();
+            self.tenants = known.filter_map(|(at, queue)| Some(((*queue)?, at))).collect();
         }
         if self.table.weight.is_none() {
             self.weigh(desk);
         }
-        let mut turned = false;
-        while let Some(moment) = self.table.moments().get(self.next).filter(|m| m.at <= at) {
-            let moment = moment.clone();
+        let (table, mut turned) = (Arc::clone(&self.table), false);
+        while let Some(moment) = table.moments().get(self.next).filter(|m| m.at <= at) {
             self.settle(moment.at, desk);
-            self.pool.turn(&moment);
+            self.pool.turn(moment);
             for &(tenant, lump) in &moment.lumps {
                 self.accounts[tenant].paid += lump;
                 self.lumps += lump;
@@ -119,9 +126,8 @@ impl Accounts {
         }
     }
 
-    /// The run is over.
+    /// The run is over: time has passed to its end ([`Accounts::passes`]).
     pub(crate) fn ends<'a, D: Desk<'a>>(&mut self, end: Time, desk: &D) {
-        self.passes(end, desk, &mut |_, _| {});
         self.settle(end, desk);
     }
 
@@ -136,10 +142,7 @@ impl Accounts {
                     continue;
                 };
                 let weight = u128::from(engine.node(row.node).0.weight);
-                let queue = Some(desk.in_tree(at, job.queue()));
-                let Some(tenant) = self.queues.iter().position(|own| *own == queue) else {
-                    continue;
-                };
+                let Some(tenant) = self.tenant(desk.in_tree(at, job.queue())) else { continue };
                 let held = &mut self.accounts[tenant].held;
                 for (sum, &amount) in held.iter_mut().zip(demand.as_slice()) {
                     *sum += u128::from(amount) * weight;
@@ -156,20 +159,18 @@ impl Accounts {
             return;
         }
         self.use_up(to, past, desk);
-        let (sum, whole) = (&self.pool.sum, &self.table.whole);
+        let sum = &self.pool.sum;
         self.paid += sum.rate * past;
         let stretch = sum.has[self.measured] * past;
         self.capacity += stretch;
-        let there = sum.has.iter().filter(|has| **has > 0).count() as u128;
         let shares = self.pool.shares(self.table.terms.entitled);
         let all: u128 = shares.iter().sum();
         let mut before = 0;
-        for ((account, part), share) in self.accounts.iter_mut().zip(&self.pool.parts).zip(shares) {
+        for (tenant, (account, share)) in self.accounts.iter_mut().zip(shares).enumerate() {
+            let part = &self.pool.parts[tenant];
             account.paid += part.rate * past;
             account.contributed += part.has[self.measured] * past;
-            for (own, all) in part.has.iter().zip(&sum.has).filter(|(own, _)| **own > 0) {
-                account.given += whole / (all * there) * own * (sum.rate * past);
-            }
+            account.given += self.pool.gives(tenant, &self.table.whole) * past;
             // Differences of what all up to here have: their sum is the stretch, whatever is cut.
             if all > 0 {
                 let upto = |sum: u128| BigUint::from(stretch) * sum / all;
@@ -181,7 +182,9 @@ impl Accounts {
 
     /// What was received since the last stretch.
     fn use_up<'a, D: Desk<'a>>(&mut self, to: Time, past: u128, desk: &D) {
-        let (sum, whole) = (&self.pool.sum, &self.table.whole);
+        // Nothing is used of what is not there: it has no price.
+        let prices: Vec<BigUint> =
+            (0..self.kinds).map(|kind| self.price(kind, Value::Price)).collect();
         for (account, queue) in self.accounts.iter_mut().zip(&self.queues) {
             let mut used = [0; MAX_KINDS];
             match self.table.weight {
@@ -200,10 +203,7 @@ impl Accounts {
             }
             for (kind, &used) in used.iter().enumerate().filter(|(_, used)| **used > 0) {
                 account.received[kind] += used;
-                // Nothing is used of what is not there.
-                if sum.has[kind] > 0 {
-                    account.value[kind] += whole / sum.has[kind] * sum.rate * used;
-                }
+                account.value[kind] += &prices[kind] * used;
             }
         }
     }
@@ -218,15 +218,10 @@ impl Accounts {
 
     /// What it will be credited in the time to come, likewise.
     pub(super) fn credit_ahead(&self, tenant: usize, entitled: Entitled, time: Span) -> BigUint {
-        let (part, sum) = (&self.pool.parts[tenant], &self.pool.sum);
-        let (whole, time) = (&self.table.whole, u128::from(time.as_micros()));
+        let time = u128::from(time.as_micros());
         match entitled {
-            Entitled::Paid => whole * part.rate * time,
-            Entitled::Contributed => {
-                let there = sum.has.iter().filter(|has| **has > 0).count() as u128;
-                let each = part.has.iter().zip(&sum.has).filter(|(own, _)| **own > 0);
-                each.map(|(own, all)| whole / (all * there) * own * (sum.rate * time)).sum()
-            }
+            Entitled::Paid => &self.table.whole * self.pool.parts[tenant].rate * time,
+            Entitled::Contributed => self.pool.gives(tenant, &self.table.whole) * time,
         }
     }
 
@@ -254,7 +249,7 @@ impl Accounts {
 
     /// The tenant of a queue.
     pub(super) fn tenant(&self, queue: QueueId) -> Option<usize> {
-        self.queues.iter().position(|own| *own == Some(queue))
+        self.tenants.get(&queue).copied()
     }
 
     /// Grains that all have paid.

@@ -26,6 +26,13 @@ struct Stand {
     step: BigUint,
 }
 
+impl Stand {
+    /// V.
+    fn worth(&self) -> BigUint {
+        self.values.iter().max().cloned().unwrap_or_default()
+    }
+}
+
 /// Tells every queue its rank.
 pub(super) fn tell(
     books: &Accounts,
@@ -36,12 +43,10 @@ pub(super) fn tell(
     let mut stands = stands(books, terms, tree);
     // Children were declared behind their parents.
     for at in (1..stands.len()).rev() {
-        let (values, credit) = (stands[at].values.clone(), stands[at].credit.clone());
-        let above = &mut stands[at];
-        let parent = above.parent;
-        let above = &mut stands[parent];
-        above.values.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
-        above.credit += credit;
+        let (before, rest) = stands.split_at_mut(at);
+        let (above, own) = (&mut before[rest[0].parent], &rest[0]);
+        above.values.iter_mut().zip(&own.values).for_each(|(sum, value)| *sum += value);
+        above.credit += &own.credit;
     }
     let mut families: Vec<Vec<usize>> = vec![Vec::new(); stands.len()];
     for at in 1..stands.len() {
@@ -94,18 +99,16 @@ fn bits(above: &BigUint, below: &BigUint) -> u64 {
 fn scale(family: &[&Stand]) -> u64 {
     let paying = family.iter().filter(|stand| stand.credit != BigUint::ZERO);
     let room = paying.map(|stand| {
-        let worth = stand.values.iter().max().cloned().unwrap_or_default();
-        let amount = AMOUNT.saturating_sub(bits(&worth, &stand.credit));
+        let amount = AMOUNT.saturating_sub(bits(&stand.worth(), &stand.credit));
         // A step may be far below one, so it may be raised far.
-        let step = STEP + stand.credit.bits().saturating_sub(stand.step.bits() + 1);
-        let step = step.saturating_sub((stand.step.bits() + 1).saturating_sub(stand.credit.bits()));
+        let step = (STEP + stand.credit.bits()).saturating_sub(stand.step.bits() + 1);
         amount.min(step)
     });
     room.min().unwrap_or(0)
 }
 
 fn rank(stand: &Stand, up: u64) -> Rank {
-    let worth = stand.values.iter().max().cloned().unwrap_or_default();
+    let worth = stand.worth();
     if stand.credit == BigUint::ZERO {
         // Among those that have paid nothing: who has received the least, to a few bits.
         return Rank { quota: 0, ..Rank::at(worth.bits()) };

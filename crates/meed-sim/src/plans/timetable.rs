@@ -23,7 +23,7 @@ pub(crate) struct Part {
 }
 
 /// What changes at an instant.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Moment {
     pub(crate) at: Time,
     /// By tenant.
@@ -51,6 +51,13 @@ impl Pool {
         }
     }
 
+    /// What the tenant gives in a microsecond, at the pool's price of the moment: grains / `whole`.
+    pub(crate) fn gives(&self, tenant: usize, whole: &BigUint) -> BigUint {
+        let there = self.sum.has.iter().filter(|has| **has > 0).count() as u128;
+        let each = self.parts[tenant].has.iter().zip(&self.sum.has).filter(|(own, _)| **own > 0);
+        each.map(|(own, all)| whole / (all * there) * own * self.sum.rate).sum()
+    }
+
     /// How what all are entitled to is divided: one number for each tenant, whose ratios count.
     pub(crate) fn shares(&self, entitled: Entitled) -> Vec<u128> {
         let contributed = |part: &Part| match self.sum.has.len() {
@@ -70,7 +77,7 @@ impl Pool {
 }
 
 /// See the module.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Timetable {
     /// Full names of the leaves that contribute, in order of their first contributions.
     pub(crate) tenants: Vec<String>,

@@ -38,6 +38,8 @@ pub(crate) struct Tree {
     tenants: Vec<Option<usize>>,
     /// By queue: its parent's place.
     parents: Vec<Option<usize>>,
+    /// Places of those below one parent, or below none.
+    families: Vec<Vec<usize>>,
 }
 
 impl Tree {
@@ -48,9 +50,15 @@ impl Tree {
         let tenants: BTreeMap<&str, usize> =
             tenants.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
         let parent = |name: &&str| places.get(name.rsplit_once('.')?.0).copied();
+        let parents: Vec<Option<usize>> = queues.iter().map(parent).collect();
+        let mut families: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
+        for (queue, parent) in parents.iter().enumerate() {
+            families.entry(*parent).or_default().push(queue);
+        }
         Tree {
             tenants: queues.iter().map(|name| tenants.get(name).copied()).collect(),
-            parents: queues.iter().map(parent).collect(),
+            parents,
+            families: families.into_values().collect(),
         }
     }
 
@@ -66,12 +74,8 @@ impl Tree {
                 above = self.parents[parent];
             }
         }
-        let mut families: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
-        for (queue, parent) in self.parents.iter().enumerate() {
-            families.entry(*parent).or_default().push(queue);
-        }
         let mut all = vec![0; sums.len()];
-        for children in families.values() {
+        for children in &self.families {
             let shares: Vec<u128> = children.iter().map(|&child| sums[child]).collect();
             children.iter().zip(weights(&shares)).for_each(|(&child, weight)| all[child] = weight);
         }

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use meed::{NodeSpec, ResourceKinds, Time};
 use meed_config::Place;
@@ -30,7 +31,7 @@ pub(super) fn read(
     folder: &Path,
     kinds: &ResourceKinds,
     place: &Place<'_>,
-) -> Result<Option<Timetable>, ScenarioError> {
+) -> Result<Option<Arc<Timetable>>, ScenarioError> {
     let Some(first) = raw.contribution.first() else {
         return match (&raw.accounts, raw.instance.first()) {
             (Some(accounts), _) => Err(place.error(accounts.span(), ALONE)),
@@ -57,7 +58,7 @@ pub(super) fn read(
             return Err(place.error(entry.span(), format!("more than {MAX_NODES} instances")));
         }
     }
-    Ok(Some(Timetable::of(&all, kinds.len(), terms)))
+    Ok(Some(Arc::new(Timetable::of(&all, kinds.len(), terms))))
 }
 
 const ALONE: &str = "means nothing without [[contribution]]";
@@ -275,7 +276,7 @@ impl Scenario {
         let table = self.timetable.as_ref()?;
         let unlike = plan.partitioned && table.weight.is_none();
         let sliced = plan.slots.is_some();
-        (!unlike && !sliced).then(|| Box::new(Accounts::new(table.clone(), plan.pays)))
+        (!unlike && !sliced).then(|| Box::new(Accounts::new(Arc::clone(table), plan.pays)))
     }
 }
 

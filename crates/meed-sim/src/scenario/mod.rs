@@ -80,7 +80,7 @@ pub struct Scenario {
     trace_queues: Vec<String>,
     changes: Vec<TimedChange>,
     /// Who contributes what when, where tenants contribute the nodes.
-    timetable: Option<Timetable>,
+    timetable: Option<Arc<Timetable>>,
     stop: StopAt,
     load: Load,
     /// Tasks are stopped at their time limits.
@@ -194,7 +194,7 @@ impl Scenario {
             machines::read(raw.cluster.machines.as_ref(), folder, &kinds, &place, on_bad_line)?;
         let mut nodes = cluster::nodes(&raw.cluster, &machines.nodes, &kinds, &place)?;
         let timetable = contributions::read(&raw, folder, &kinds, &place)?;
-        nodes.extend(timetable.iter().flat_map(Timetable::nodes));
+        nodes.extend(timetable.iter().flat_map(|table| table.nodes()));
         let mut warnings = machines::remarks(&machines);
         let queues = queues::queues(&raw.queue, &kinds, &place, &mut warnings)?;
         let measured = measured(&raw.fairness, &kinds, &place)?;
@@ -206,7 +206,7 @@ impl Scenario {
             None => None,
         };
         let mut later = machines::changes(&machines);
-        later.extend(timetable.iter().flat_map(Timetable::node_changes));
+        later.extend(timetable.iter().flat_map(|table| table.node_changes()));
         let mut scenario = Scenario {
             file: file.to_owned(),
             seed: raw.run.seed.unwrap_or(0),

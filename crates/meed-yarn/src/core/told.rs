@@ -174,14 +174,14 @@ impl Core {
     fn learnt(&self, queues: &mut BTreeSet<usize>, apps: &mut BTreeSet<String>) {
         let engine = self.live.engine();
         for (place, (&queue, told)) in self.queues.iter().zip(&self.told.queues).enumerate() {
-            let guarded = engine.guard_pace(queue).unwrap_or_default();
-            if engine.key_pace(queue).quantum != told.quantum || guarded.quantum != told.guarded {
+            let guarded = engine.guard_quantum(queue).unwrap_or_default();
+            if engine.key_quantum(queue) != told.quantum || guarded != told.guarded {
                 queues.insert(place);
             }
         }
         for (name, app) in &self.names.apps {
-            let pace = app.job.as_ref().and_then(|job| self.live.job_key_pace(job));
-            let quantum = pace.unwrap_or_default().quantum;
+            let quantum = app.job.as_ref().and_then(|job| self.live.job_key_quantum(job));
+            let quantum = quantum.unwrap_or_default();
             if app.told.is_none_or(|(told, _)| told != quantum) {
                 apps.insert(name.clone());
             }
@@ -213,7 +213,7 @@ impl Core {
         let by = (engine.policy(above), engine.capacity());
         out.count(place);
         out.row(parts, by, *engine.queue(queue).held, (&mut self.told.paces, now));
-        let quantum = engine.key_pace(queue).quantum;
+        let quantum = engine.key_quantum(queue);
         let turns = parts.map_or(Time::MAX, |parts| parts.turns);
         let Some(told) = self.told.queues.get_mut(place) else { return };
         told.quantum = quantum;

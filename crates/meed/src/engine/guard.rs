@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use super::books::Used;
 use super::tree::Tree;
-use super::{Engine, KeyPace, KeyParts, NO_PLACE};
+use super::{Engine, KeyParts, NO_PLACE};
 use crate::order::heap::Heap;
 use crate::order::key::Key;
 use crate::order::{Domain, Minimum, Pool, Standing, Terms};
@@ -223,9 +223,9 @@ impl Guard {
         standing.parts(now, &self.domain, terms, quantum)
     }
 
-    /// How those move by themselves; see `parts`.
-    pub(super) fn pace(&self, now: Time, quantum: Span) -> KeyPace {
-        self.domain.rule.pace(now, quantum)
+    /// The quantum of those; see `parts`.
+    pub(super) fn quantum(&self, now: Time, quantum: Span) -> Span {
+        self.domain.rule.key_quantum(now, quantum)
     }
 
     pub(super) fn state(&self, now: Time) -> GuardState {

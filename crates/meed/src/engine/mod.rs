@@ -51,7 +51,7 @@ use std::collections::VecDeque;
 
 pub use explain::{ChildView, FirstChildren, GroupView, GuardView, NodeRoom, RunningView};
 pub use holds::ReservationView;
-pub use parts::{KeyPace, KeyParts, MemoryClock};
+pub use parts::{KeyParts, MemoryClock};
 pub use view::QueueView;
 
 use crate::decision::Start;

@@ -14,7 +14,8 @@
 //!
 //! to the unit, with a half-life and with a discount too. So the parts of a child are known until
 //! something is told of it, or until [`KeyParts::turns`]. What else may change without a word,
-//! [`Engine::refreshes`], [`KeyPace`] and [`Engine::sweeps`] tell, for less than the parts cost.
+//! [`Engine::refreshes`], [`Engine::key_quantum`] and [`Engine::sweeps`] tell, for less than the
+//! parts cost.
 
 use super::Engine;
 use crate::ledger::{Charge, Clock};
@@ -39,11 +40,9 @@ pub struct KeyParts {
     pub pseudo: Charge,
     /// How many parts the pool has.
     pub parts: u64,
-    /// The quantum of what starts here now; zero where nothing is charged ahead.
+    /// The quantum of what starts here now, whose memory time ([`MemoryClock::ahead`]) is charged;
+    /// zero where nothing is charged ahead.
     pub quantum: Span,
-    /// The memory time of that quantum, in microseconds: what one smallest unit is charged, in
-    /// thousandths of a unit x microsecond, is a thousand times that.
-    pub ahead: u64,
     /// What was used before is forgotten: the start of the round, or zero.
     pub since: Time,
     /// What use above the share counts, in thousandths.
@@ -71,7 +70,9 @@ impl MemoryClock {
         self.0.reading(now)
     }
 
-    /// The memory time of so long a quantum that begins at `now`: [`KeyParts::ahead`].
+    /// The memory time of so long a quantum that begins at `now`, in microseconds: what one
+    /// smallest unit is charged, in thousandths of a unit x microsecond, is a thousand times that.
+    /// With a half-life it rises with time, for all children alike.
     pub fn ahead(&self, now: Time, quantum: Span) -> u64 {
         self.0.between(now, now.saturating_add(quantum))
     }
@@ -80,18 +81,6 @@ impl MemoryClock {
     pub fn is_plain(&self) -> bool {
         self.0 == Clock::new(None)
     }
-}
-
-/// What a start is charged. Where nothing was told of a child, nothing of it has outrun its quantum
-/// ([`KeyParts::turns`]), and [`Engine::refreshes`] and [`Engine::sweeps`] are as they were, its
-/// [`KeyParts`] are as they were, but for the amounts, which are on their line, and for `ahead`
-/// ([`MemoryClock::ahead`]).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct KeyPace {
-    /// As in [`KeyParts`].
-    pub quantum: Span,
-    /// As in [`KeyParts`]: with a half-life it rises with time, for all children alike.
-    pub ahead: u64,
 }
 
 impl Engine {
@@ -130,22 +119,25 @@ impl Engine {
         self.refreshes
     }
 
-    /// How the parts of `queue` may move; see [`Engine::key_parts`].
-    pub fn key_pace(&self, queue: QueueId) -> KeyPace {
-        self.books.pace(self.now, self.row(queue))
+    /// [`KeyParts::quantum`] of `queue`. Where it is as it was, nothing was told of the queue,
+    /// nothing of it has outrun its quantum ([`KeyParts::turns`]), and [`Engine::refreshes`] and
+    /// [`Engine::sweeps`] are as they were, its [`KeyParts`] are as they were, but for the amounts,
+    /// which are on their line.
+    pub fn key_quantum(&self, queue: QueueId) -> Span {
+        self.books.key_quantum(self.now, self.row(queue))
     }
 
-    /// How the parts of a job may move; `None` where it is no more.
-    pub fn job_key_pace(&self, job: JobId) -> Option<KeyPace> {
+    /// The same of a job; `None` where it is no more.
+    pub fn job_key_quantum(&self, job: JobId) -> Option<Span> {
         self.work.job(job)?;
-        Some(self.books.pace_of_job(self.now, job))
+        Some(self.books.job_key_quantum(self.now, job))
     }
 
-    /// How what the guard compares of a leaf may move; `None` where there is no guard.
-    pub fn guard_pace(&self, leaf: QueueId) -> Option<KeyPace> {
+    /// The same of what the guard compares of a leaf; `None` where there is no guard.
+    pub fn guard_quantum(&self, leaf: QueueId) -> Option<Span> {
         let leaf = self.row(leaf);
         let quantum = self.books.quantum(leaf).unwrap_or(Span::ZERO);
-        Some(self.guard.as_ref()?.pace(self.now, quantum))
+        Some(self.guard.as_ref()?.quantum(self.now, quantum))
     }
 
     /// How long a leaf waits until the guard serves it, where there is one.

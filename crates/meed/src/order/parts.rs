@@ -1,7 +1,7 @@
 //! What a child's key is made of: see `engine::parts`.
 
 use super::{Domain, Rule, Standing, Terms};
-use crate::engine::{KeyPace, KeyParts, MemoryClock};
+use crate::engine::{KeyParts, MemoryClock};
 use crate::ledger::Ledger;
 use crate::policy::Measure;
 use crate::resources::MAX_KINDS;
@@ -23,8 +23,7 @@ impl Standing {
             amounts: [0; MAX_KINDS],
             pseudo: 0,
             parts: domain.pool.count(),
-            quantum: Span::ZERO,
-            ahead: 0,
+            quantum: rule.key_quantum(now, quantum),
             since: rule.round_start,
             discount: rule.discount,
             shares: [u64::MAX; MAX_KINDS],
@@ -33,7 +32,6 @@ impl Standing {
             rates: [0; MAX_KINDS],
             turns: Time::MAX,
         };
-        KeyPace { quantum: parts.quantum, ahead: parts.ahead } = rule.pace(now, quantum);
         match rule.measure {
             Measure::Arrival | Measure::Told => {}
             Measure::Allocation => self.parts_held(domain, &mut parts),
@@ -75,13 +73,12 @@ impl Standing {
 }
 
 impl Rule {
-    /// How the parts of a child with that quantum move.
+    /// For how long a start of a child with that quantum is charged ahead.
     #[inline]
-    pub(crate) fn pace(&self, now: Time, quantum: Span) -> KeyPace {
-        if !self.keeps_usage() {
-            return KeyPace::default();
+    pub(crate) fn key_quantum(&self, now: Time, quantum: Span) -> Span {
+        match self.keeps_usage() {
+            true => self.assumed_end(now, quantum) - now,
+            false => Span::ZERO,
         }
-        let end = self.assumed_end(now, quantum);
-        KeyPace { quantum: end - now, ahead: self.clock.between(now, end) }
     }
 }

@@ -19,6 +19,7 @@
 use meed::Rank;
 
 use super::super::rule::{Rule, Seen, by_grant, raise};
+use super::Child;
 
 /// See the module.
 pub(crate) struct Karma {
@@ -83,31 +84,34 @@ pub(crate) fn newcomers(credits: &mut Vec<f64>, all: usize) {
     }
 }
 
-impl Karma {
-    /// What is shared, and the tenants with `amount` of each.
-    fn quantum(&self, seen: &Seen<'_>, amount: fn(&super::Child) -> f64) -> (f64, Vec<Tenant>) {
-        let weights = seen.weights();
-        let mean = weights / seen.children.len().max(1) as f64;
-        let tenant = |child: &super::Child| Tenant {
-            guaranteed: self.alpha * seen.capacity * (child.weight / weights),
-            amount: amount(child),
-            price: mean / child.weight,
-        };
-        let tenants = seen.children.iter().map(tenant).collect();
-        ((1.0 - self.alpha) * seen.capacity, tenants)
-    }
+/// What of the pool is shared where alpha of it is guaranteed, and the tenants with `amount` of
+/// each.
+pub(crate) fn quantum(
+    alpha: f64,
+    seen: &Seen<'_>,
+    amount: fn(&Child) -> f64,
+) -> (f64, Vec<Tenant>) {
+    let weights = seen.weights();
+    let mean = weights / seen.children.len().max(1) as f64;
+    let tenant = |child: &Child| Tenant {
+        guaranteed: alpha * seen.capacity * (child.weight / weights),
+        amount: amount(child),
+        price: mean / child.weight,
+    };
+    let tenants = seen.children.iter().map(tenant).collect();
+    ((1.0 - alpha) * seen.capacity, tenants)
 }
 
 impl Rule for Karma {
     fn tick(&mut self, seen: &Seen<'_>) {
         newcomers(&mut self.credits, seen.children.len());
-        let (shared, mut tenants) = self.quantum(seen, |child| child.used);
+        let (shared, mut tenants) = quantum(self.alpha, seen, |child| child.used);
         tenants.iter_mut().for_each(|tenant| tenant.amount /= seen.seconds);
         settle(shared, &mut self.credits, &tenants);
     }
 
     fn ranks(&self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
-        let (shared, tenants) = self.quantum(seen, |child| child.wants);
+        let (shared, tenants) = quantum(self.alpha, seen, |child| child.wants);
         let grants = grant(shared, &self.credits, &tenants);
         by_grant(seen, &grants, ranks);
     }

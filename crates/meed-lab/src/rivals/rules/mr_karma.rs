@@ -17,8 +17,7 @@
 use meed::Rank;
 
 use super::super::rule::{Rule, Seen, by_grant};
-use super::Child;
-use super::karma::{Tenant, grant, newcomers, settle};
+use super::karma::{grant, newcomers, quantum, settle};
 
 /// See the module.
 pub(crate) struct MrKarma {
@@ -37,17 +36,11 @@ impl MrKarma {
     pub(crate) fn credits(&self) -> &[f64] {
         &self.credits
     }
+}
 
-    fn tenants(&self, seen: &Seen<'_>, amount: fn(&Child) -> f64) -> Vec<Tenant> {
-        let weights = seen.weights();
-        let mean = weights / seen.children.len().max(1) as f64;
-        let tenant = |child: &Child| Tenant {
-            guaranteed: self.alpha * (child.weight / weights),
-            amount: amount(child),
-            price: mean / child.weight,
-        };
-        seen.children.iter().map(tenant).collect()
-    }
+/// The same where the pool is 1.
+fn whole<'s>(seen: &Seen<'s>) -> Seen<'s> {
+    Seen { capacity: 1.0, ..*seen }
 }
 
 impl Rule for MrKarma {
@@ -57,14 +50,14 @@ impl Rule for MrKarma {
 
     fn tick(&mut self, seen: &Seen<'_>) {
         newcomers(&mut self.credits, seen.children.len());
-        let tenants = self.tenants(seen, |child| child.part.used);
-        settle(1.0 - self.alpha, &mut self.credits, &tenants);
+        let (shared, tenants) = quantum(self.alpha, &whole(seen), |child| child.part.used);
+        settle(shared, &mut self.credits, &tenants);
     }
 
     fn ranks(&self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
-        let tenants = self.tenants(seen, |child| child.part.wants);
-        let grants = grant(1.0 - self.alpha, &self.credits, &tenants);
-        let whole = Seen { capacity: 1.0, ..*seen };
+        let whole = whole(seen);
+        let (shared, tenants) = quantum(self.alpha, &whole, |child| child.part.wants);
+        let grants = grant(shared, &self.credits, &tenants);
         by_grant(&whole, &grants, ranks);
         for ((rank, child), grant) in ranks.iter_mut().zip(seen.children).zip(grants) {
             rank.quota = match child.wants > 0.0 && child.part.wants > 0.0 {

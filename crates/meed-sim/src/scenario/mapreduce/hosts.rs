@@ -14,8 +14,7 @@ use crate::mapreduce::{Host, HostsOf};
 /// Hosts that have one name in the file, as one of them; and how machines are dealt to them.
 struct Group {
     name: String,
-    like: Host,
-    /// Number of the first, and how many.
+    /// Number of the first, and how many (above zero).
     first: u32,
     count: u32,
     /// Machines on them so far.
@@ -53,7 +52,7 @@ impl Hosts {
                 }
                 hosts.all.push(Host { name, ..like.clone() });
             }
-            hosts.groups.push(Group { name, like, first, count, machines: 0 });
+            hosts.groups.push(Group { name, first, count, machines: 0 });
         }
         Ok(hosts)
     }
@@ -75,7 +74,7 @@ impl Hosts {
             let group = &mut self.groups[at];
             let number = group.first + group.machines % group.count;
             group.machines += 1;
-            let like = &group.like;
+            let like = &self.all[group.first as usize];
             let parts = [
                 (like.cores.is_some(), &mut hosts.cores, "cores"),
                 (like.disk_bytes_per_s.is_some(), &mut hosts.disk, "a disk"),

@@ -1,6 +1,6 @@
 //! What the books tell those who look: copies and sums, nothing that changes anything.
 
-use super::super::{KeyPace, KeyParts};
+use super::super::KeyParts;
 use super::Books;
 use crate::fairness::{Integrals, Lending};
 use crate::ledger::{CHARGE_ONE, Charge};
@@ -55,18 +55,18 @@ impl Books {
     }
 }
 
-/// How those move by themselves; see `engine::parts`.
+/// The quanta of those; see `engine::parts`.
 impl Books {
-    pub(in crate::engine) fn pace(&self, now: Time, queue: QueueRow) -> KeyPace {
+    pub(in crate::engine) fn key_quantum(&self, now: Time, queue: QueueRow) -> Span {
         let account = &self.accounts[queue.index()];
         let quantum = self.quantum(queue).unwrap_or(Span::ZERO);
-        self.domains[account.ordered_by].rule.pace(now, quantum)
+        self.domains[account.ordered_by].rule.key_quantum(now, quantum)
     }
 
-    pub(in crate::engine) fn pace_of_job(&self, now: Time, job: JobId) -> KeyPace {
+    pub(in crate::engine) fn job_key_quantum(&self, now: Time, job: JobId) -> Span {
         let account = self.jobs[job.slot()].as_ref().expect("the job is alive");
         let domain = &self.domains[self.accounts[account.queue.index()].domain];
-        domain.rule.pace(now, account.quantum.quantum)
+        domain.rule.key_quantum(now, account.quantum.quantum)
     }
 }
 

@@ -6,11 +6,13 @@
 //! are wanted on its blade, and a quarter of all machines share one partition. The rate of a
 //! partition is not printed; it is varied, as is what they lose by seeking.
 
+use meed::Unit;
+use meed_config::units::parse_amount;
 use meed_sim::mapreduce::NodeRecord;
 use serde_json::{Value, json};
 
 use super::single::{claims_of_figure_6, figure_6_in};
-use super::study::{MOST_SEEDS, Variant, compare, request, set, worlds};
+use super::study::{MOST_SEEDS, Variant, compare, fact, request, set, varied, worlds};
 use super::worlds::{DISK_MB_S, HADOOP, NETWORK_MB_S, Nodes, Run, World, megabytes, sweep};
 use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread, Verdict};
 
@@ -26,59 +28,31 @@ const PROCESSORS: u32 = 84 / BLADES;
 const PARTITIONS: u32 = 4;
 
 const VARIANTS: [Variant; 12] = [
-    Variant { name: "a disk and processors for each machine", fact: false, change: |_| {} },
-    Variant { name: "84 processors for all", fact: true, change: processors },
-    Variant {
-        name: "four partitions, 60 MB/s each",
-        fact: true,
-        change: |world| partitions(world, PARTITION_MB_S, 0.0),
-    },
-    Variant { name: "seven cards of 1 Gbit/s", fact: true, change: cards },
-    Variant { name: "all of these", fact: true, change: hosts },
-    Variant {
-        name: "all, partitions of 240 MB/s",
-        fact: false,
-        change: |world| hosts_with(world, PARTITION_MB_S * 4.0, 0.0),
-    },
-    Variant {
-        name: "all, partitions of 960 MB/s",
-        fact: false,
-        change: |world| hosts_with(world, PARTITION_MB_S * 16.0, 0.0),
-    },
-    Variant {
-        name: "all, partitions lose 1 % for each further stream",
-        fact: false,
-        change: |world| hosts_with(world, PARTITION_MB_S, 0.01),
-    },
-    Variant {
-        name: "all, partitions lose 10 % for each further stream",
-        fact: false,
-        change: |world| hosts_with(world, PARTITION_MB_S, 0.1),
-    },
-    Variant {
-        name: "all, cards of 10 Gbit/s",
-        fact: false,
-        change: |world| {
-            processors(world);
-            partitions(world, PARTITION_MB_S, 0.0);
-        },
-    },
-    Variant {
-        name: "all, output written three times",
-        fact: false,
-        change: |world| {
-            hosts(world);
-            set(world, "output_copies", 3);
-        },
-    },
-    Variant {
-        name: "all, 100 GB a request",
-        fact: false,
-        change: |world| {
-            hosts(world);
-            request(world, "input", "12.5GB");
-        },
-    },
+    varied("a disk and processors for each machine", |_| {}),
+    fact("84 processors for all", processors),
+    fact("four partitions, 60 MB/s each", |world| partitions(world, PARTITION_MB_S, 0.0)),
+    fact("seven cards of 1 Gbit/s", cards),
+    fact("all of these", hosts),
+    varied("all, partitions of 240 MB/s", |world| hosts_with(world, PARTITION_MB_S * 4.0, 0.0)),
+    varied("all, partitions of 960 MB/s", |world| hosts_with(world, PARTITION_MB_S * 16.0, 0.0)),
+    varied("all, partitions lose 1 % for each further stream", |world| {
+        hosts_with(world, PARTITION_MB_S, 0.01)
+    }),
+    varied("all, partitions lose 10 % for each further stream", |world| {
+        hosts_with(world, PARTITION_MB_S, 0.1)
+    }),
+    varied("all, cards of 10 Gbit/s", |world| {
+        processors(world);
+        partitions(world, PARTITION_MB_S, 0.0);
+    }),
+    varied("all, output written three times", |world| {
+        hosts(world);
+        set(world, "output_copies", 3);
+    }),
+    varied("all, 100 GB a request", |world| {
+        hosts(world);
+        request(world, "input", "12.5GB");
+    }),
 ];
 
 /// All machines are on hosts of this name, one after the other.
@@ -289,7 +263,7 @@ impl Capacity {
 
 /// Bytes a second of words such as `60MB`.
 fn rate(words: &str) -> f64 {
-    1e6 * words.trim_end_matches("MB").parse::<f64>().unwrap_or(f64::NAN)
+    parse_amount(words, Unit::Bytes).map_or(f64::NAN, |bytes| bytes as f64)
 }
 
 fn assumptions() -> Vec<String> {

@@ -24,71 +24,33 @@ pub(super) struct Variant {
     pub(super) change: fn(&mut World),
 }
 
+/// What is assumed otherwise.
+pub(super) const fn varied(name: &'static str, change: fn(&mut World)) -> Variant {
+    Variant { name, fact: false, change }
+}
+
+/// What the paper says.
+pub(super) const fn fact(name: &'static str, change: fn(&mut World)) -> Variant {
+    Variant { name, fact: true, change }
+}
+
 const VARIANTS: [Variant; 16] = [
-    Variant { name: "as assumed", fact: false, change: |_| {} },
-    Variant {
-        name: "CPU work halved",
-        fact: false,
-        change: |world| each(world, |nodes| nodes.speed *= 2.0),
-    },
-    Variant {
-        name: "CPU work doubled",
-        fact: false,
-        change: |world| each(world, |nodes| nodes.speed *= 0.5),
-    },
-    Variant {
-        name: "disks half as fast",
-        fact: false,
-        change: |world| each(world, |nodes| nodes.disk_mb_s *= 0.5),
-    },
-    Variant {
-        name: "disks twice as fast",
-        fact: false,
-        change: |world| each(world, |nodes| nodes.disk_mb_s *= 2.0),
-    },
-    Variant {
-        name: "disks a tenth as fast (shared)",
-        fact: false,
-        change: |world| each(world, |nodes| nodes.disk_mb_s *= 0.1),
-    },
-    Variant { name: "no seek penalty", fact: false, change: |world| set(world, "seek_penalty", 0) },
-    Variant {
-        name: "seek penalty 0.3",
-        fact: false,
-        change: |world| set(world, "seek_penalty", 0.3),
-    },
-    Variant {
-        name: "networks a tenth as fast",
-        fact: false,
-        change: |world| each(world, |nodes| nodes.network_mb_s *= 0.1),
-    },
-    Variant { name: "one replica", fact: false, change: |world| set(world, "replicas", 1) },
-    Variant {
-        name: "DIOR 60 MB/s (one stream)",
-        fact: false,
-        change: |world| set(world, "average_disk_bytes_per_s", "60MB"),
-    },
-    Variant {
-        name: "DIOR 20 MB/s",
-        fact: false,
-        change: |world| set(world, "average_disk_bytes_per_s", "20MB"),
-    },
-    Variant {
-        name: "100 GB a request",
-        fact: false,
-        change: |world| request(world, "input", "12.5GB"),
-    },
-    Variant { name: "100 GB a job", fact: false, change: |world| request(world, "input", "100GB") },
-    Variant {
-        name: "requests 5 min apart",
-        fact: false,
-        change: |world| request(world, "every", "5min"),
-    },
-    Variant {
-        name: "learned anew in each request",
-        fact: false,
-        change: |world| request(world, "count", 1),
-    },
+    varied("as assumed", |_| {}),
+    varied("CPU work halved", |world| each(world, |nodes| nodes.speed *= 2.0)),
+    varied("CPU work doubled", |world| each(world, |nodes| nodes.speed *= 0.5)),
+    varied("disks half as fast", |world| each(world, |nodes| nodes.disk_mb_s *= 0.5)),
+    varied("disks twice as fast", |world| each(world, |nodes| nodes.disk_mb_s *= 2.0)),
+    varied("disks a tenth as fast (shared)", |world| each(world, |nodes| nodes.disk_mb_s *= 0.1)),
+    varied("no seek penalty", |world| set(world, "seek_penalty", 0)),
+    varied("seek penalty 0.3", |world| set(world, "seek_penalty", 0.3)),
+    varied("networks a tenth as fast", |world| each(world, |nodes| nodes.network_mb_s *= 0.1)),
+    varied("one replica", |world| set(world, "replicas", 1)),
+    varied("DIOR 60 MB/s (one stream)", |world| set(world, "average_disk_bytes_per_s", "60MB")),
+    varied("DIOR 20 MB/s", |world| set(world, "average_disk_bytes_per_s", "20MB")),
+    varied("100 GB a request", |world| request(world, "input", "12.5GB")),
+    varied("100 GB a job", |world| request(world, "input", "100GB")),
+    varied("requests 5 min apart", |world| request(world, "every", "5min")),
+    varied("learned anew in each request", |world| request(world, "count", 1)),
 ];
 
 pub(super) fn each(world: &mut World, change: fn(&mut super::worlds::Nodes)) {
