@@ -1,7 +1,7 @@
 //! Who held what over the last day and the last month, as far as this leader has led.
 //!
-//! Samples are means ([`meed_driver::holdings`]). There are two rings, one of minutes and one of half
-//! hours, in the memory of the leader: the next one begins anew.
+//! Samples are means ([`meed_driver::holdings`]). There are two rings, one of minutes and one of
+//! half hours, in the memory of the leader: the next one begins anew.
 //!
 //! Invariant: at most [`MOST_QUEUES`] queues in a sample, so both rings hold less than 200,000
 //! numbers. Cost: O(queues) each minute.
