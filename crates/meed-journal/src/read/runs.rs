@@ -16,6 +16,8 @@ pub struct Run {
     pub first_line: u64,
     /// Number of its last whole line.
     pub last_line: u64,
+    /// Time of its first record.
+    pub begin: Time,
     /// Time of its last whole line.
     pub end: Time,
     /// Whether its last record is there. It is not when the program that wrote it was stopped.
@@ -32,6 +34,7 @@ pub fn runs<S: LineSource>(mut reader: Reader<S>) -> Result<Vec<Run>, ReadError<
                 header: *header,
                 first_line: line,
                 last_line: line,
+                begin: record.t,
                 end: record.t,
                 finished: false,
             }),

@@ -239,12 +239,17 @@ fn check_leaf(recording: &Recording, name: &str) -> Result<(), LogError> {
     }
 }
 
-/// The instant, or the end of the run, with a remark, where it is later.
+/// The instant, or, with a remark, the end of the run where it is later, or its beginning where it
+/// is earlier: in a record that begins in the middle jobs may have come before.
 fn clamp(recording: &Recording, at: Time, remarks: &mut Vec<String>) -> Time {
-    if at > recording.run.end {
-        remarks.push(format!("the run was over at {}; this is its end", recording.run.end));
+    let (begin, end) = (recording.run.begin, recording.run.end);
+    if at > end {
+        remarks.push(format!("the run was over at {end}; this is its end"));
     }
-    at.min(recording.run.end)
+    if at < begin {
+        remarks.push(format!("the run begins at {begin}; this is its beginning"));
+    }
+    at.min(end).max(begin)
 }
 
 /// What is looked at in a world.

@@ -228,6 +228,14 @@ fn a_term_is_explained_and_not_run_otherwise() {
         assert_eq!(told.job.map_or(String::new(), |job| job.job), ahead);
         assert!(!told.obstacles.is_empty());
     }
+    // What was before the run began no record tells; the middle of a wait may have been then.
+    let before = LogSubject::Job("n/before".to_owned());
+    let first = explain(&recording, &before, Some(Time::ZERO)).unwrap();
+    assert!(first.waits && first.as_recorded && first.at_s > 0.0, "{first:?}");
+    let is_told = |remark: &String| remark.contains("this is its beginning");
+    assert!(first.remarks.iter().any(is_told), "{:?}", first.remarks);
+    let middle = explain(&recording, &before, None).unwrap();
+    assert!(middle.waits && middle.at_s >= first.at_s, "{middle:?}");
     let options = ReplayOptions { policies: vec!["fair".to_owned()], ..Default::default() };
     let refused = replay(&recording, &options, None, &mut Unwatched).err().unwrap();
     assert!(refused.to_string().contains("begins in the middle"), "{refused}");
