@@ -112,22 +112,28 @@ final class Cluster {
   }
 
   /**
-   * Of a leaf for which the ledger and the scheduler do not say the same memory, what they say;
-   * null where there is none. {@code made} has rows of the queues of the last look.
+   * Of a leaf that does not hold the same memory and cores by the ledger and by the scheduler, what
+   * they say; null where there is none. {@code made} has rows of the queues of the last look.
    */
   String differs(Snapshot made) {
     for (int place = 0; place < leaves.length; place++) {
       Queue leaf = leaves[place];
       Row row = leaf == null ? null : made.row(place);
-      if (row != null && row.heldMemory != held(leaf)) {
-        return fullName(leaf) + ": ledger " + row.heldMemory + " MB, scheduler " + held(leaf);
+      if (row == null) {
+        continue;
+      }
+      long memory = heldMemory(leaf);
+      long cores = heldCores(leaf);
+      if (row.heldMemory != memory || row.heldCores != cores) {
+        return fullName(leaf) + ": ledger " + row.heldMemory + " MB and " + row.heldCores
+            + " cores, scheduler " + memory + " MB and " + cores + " cores";
       }
     }
     return null;
   }
 
-  /** Mebibytes that a leaf holds. */
-  private static long held(Queue leaf) {
+  /** Mebibytes that containers of a leaf hold. */
+  private static long heldMemory(Queue leaf) {
     if (leaf instanceof FSQueue) {
       return memory(((FSQueue) leaf).getResourceUsage());
     }
@@ -135,8 +141,21 @@ final class Cluster {
     return memory(usage.getAllUsed()) - memory(usage.getAllReserved());
   }
 
+  /** The same of virtual cores. */
+  private static long heldCores(Queue leaf) {
+    if (leaf instanceof FSQueue) {
+      return cores(((FSQueue) leaf).getResourceUsage());
+    }
+    ResourceUsage usage = ((CSQueue) leaf).getQueueResourceUsage();
+    return cores(usage.getAllUsed()) - cores(usage.getAllReserved());
+  }
+
   private static long memory(Resource resource) {
     return resource == null ? 0 : resource.getMemorySize();
+  }
+
+  private static long cores(Resource resource) {
+    return resource == null ? 0 : resource.getVirtualCores();
   }
 
   /** Leaves of the Fair Scheduler that ask for more than they hold. */

@@ -176,6 +176,11 @@ public class LedgerMonitor implements SchedulingEditPolicy {
     return metrics.refusals();
   }
 
+  /** How often it differed from the scheduler, since it was opened, for longer than a moment. */
+  long differences() {
+    return metrics.differences();
+  }
+
   /** For tests: the library panics at the next tick. */
   void panic() {
     panics = true;

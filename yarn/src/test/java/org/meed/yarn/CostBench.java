@@ -2,11 +2,14 @@ package org.meed.yarn;
 
 import static org.junit.Assert.assertTrue;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.Locale;
 import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.ResourceRequest;
@@ -103,6 +106,21 @@ public class CostBench extends VirtualCluster {
     return all;
   }
 
+  private static long nanos(double micros) {
+    return Math.round(micros * 1e3);
+  }
+
+  /** For {@code cargo xtask yarn bench}, which makes tables of it. */
+  private static void found(Json row) throws IOException {
+    String file = System.getProperty("meed.bench.file");
+    if (file == null) {
+      System.out.println(row);
+    } else {
+      Files.writeString(Path.of(file), row + "\n", StandardOpenOption.CREATE,
+          StandardOpenOption.APPEND);
+    }
+  }
+
   @Test
   public void besideStockFair() throws Exception {
     // What is compiled only after a while is so for both.
@@ -118,9 +136,11 @@ public class CostBench extends VirtualCluster {
       double[] a = rounds(stock);
       double[] b = rounds(ours);
       double pairs = ours[0][ROUNDS];
-      System.out.printf(Locale.ROOT, "COST %5d queues: NODE_UPDATE stock best %.1f us, median %.1f;"
-          + " ours best %.1f us, median %.1f; best by best %.2f; %.0f pairs%n", count, a[0],
-          a[a.length / 2], b[0], b[b.length / 2], b[0] / a[0], pairs);
+      found(new Json().object().key("measured").value("assignment").key("queues").value(count)
+          .key("stock_best_ns").value(nanos(a[0])).key("stock_median_ns")
+          .value(nanos(a[a.length / 2])).key("ours_best_ns").value(nanos(b[0]))
+          .key("ours_median_ns").value(nanos(b[b.length / 2])).key("pairs")
+          .value(Math.round(pairs)).endObject());
       // Sorting n children compares at most so many pairs; a sum over levels of one tree.
       assertTrue("pairs for one assignment", pairs < 2.0 * count * (2 + Math.log(count) * 1.5));
       assertTrue("below half a millisecond more", b[0] < a[0] + 500);
@@ -148,7 +168,7 @@ public class CostBench extends VirtualCluster {
     }
   }
 
-  private void ticks(int count, int starts, String what) {
+  private void ticks(int count, int starts, String what) throws Exception {
     pass(8);
     double[] took = new double[TICKS];
     long told = 0;
@@ -157,11 +177,12 @@ public class CostBench extends VirtualCluster {
       clock.tickSec(1);
       long began = System.nanoTime();
       tick();
-      took[round] = (System.nanoTime() - began) / 1e6;
+      took[round] = (System.nanoTime() - began) / 1e3;
       told += ledger.snapshot().told;
     }
     Arrays.sort(took);
-    System.out.printf(Locale.ROOT, "TICK %5d queues, %s: best %.2f ms, median %.2f; %d rows%n",
-        count, what, took[0], took[TICKS / 2], told / TICKS);
+    found(new Json().object().key("measured").value("tick").key("queues").value(count).key("what")
+        .value(what).key("best_ns").value(nanos(took[0])).key("median_ns")
+        .value(nanos(took[TICKS / 2])).key("rows").value(told / TICKS).endObject());
   }
 }
