@@ -27,6 +27,7 @@ public class CostBench extends VirtualCluster {
   /** Stock, ours, stock, ours: so many times. */
   private static final int TURNS = 4;
   private static final int ROUNDS = 6;
+  private static final int MANY = 1_000_000;
 
   private void cluster(String policy, int count, int asking) throws Exception {
     StringBuilder queues = new StringBuilder();
@@ -37,17 +38,18 @@ public class CostBench extends VirtualCluster {
     up(policy, queues.toString());
     addNode(1 << 30, 1 << 24);
     for (int i = 0; i < asking; i++) {
-      createSchedulingRequest(1024, "root.q" + i, "u", 1_000_000);
+      createSchedulingRequest(1024, "root.q" + i, "u", MANY);
     }
     scheduler.update();
     tick();
   }
 
   /**
-   * A container in each of 100 leaves of each of so many parents: with all of them below the root
-   * the scheduler itself would take minutes to start as many.
+   * So many applications, one to a leaf, each asking for so many containers, and given one; 100
+   * leaves to each of so many parents: with all of them below the root the scheduler itself would
+   * take minutes to start as many.
    */
-  private void tree(int parents) throws Exception {
+  private void tree(int parents, int asking, int each) throws Exception {
     StringBuilder queues = new StringBuilder();
     for (int i = 0; i < parents; i++) {
       queues.append("<queue name=\"p").append(i).append("\">");
@@ -59,16 +61,26 @@ public class CostBench extends VirtualCluster {
     ledger = null;
     up(OURS, queues.toString());
     addNode(1 << 30, 1 << 24);
-    for (int i = 0; i < parents * LEAVES; i++) {
-      ask("root.p" + i / LEAVES + ".q" + i % LEAVES, i);
+    for (int i = 0; i < asking; i++) {
+      ask("root.p" + i / LEAVES + ".q" + i % LEAVES, i, each);
     }
     scheduler.update();
     tick();
-    beat(parents * LEAVES);
+    beat(asking);
+  }
+
+  /** What a ResourceManager has compiled after an hour; here for a hundred queues. */
+  private void warm() throws Exception {
+    tree(1, LEAVES, MANY);
+    for (int round = 0; round < 600; round++) {
+      beat(LEAVES);
+      pass(1);
+    }
+    down();
   }
 
   /** As {@code createSchedulingRequest}, which brings all shares up to date each time. */
-  private void ask(String queue, int number) {
+  private void ask(String queue, int number, int count) {
     ApplicationId app = ApplicationId.newInstance(1, number);
     ApplicationAttemptId attempt = ApplicationAttemptId.newInstance(app, 1);
     createMockRMApp(attempt);
@@ -76,7 +88,7 @@ public class CostBench extends VirtualCluster {
         new ApplicationPlacementContext(queue)));
     scheduler.handle(new AppAttemptAddedSchedulerEvent(attempt, false));
     List<ResourceRequest> asks = new ArrayList<>();
-    asks.add(createResourceRequest(1024, ResourceRequest.ANY, 1, 1, true));
+    asks.add(createResourceRequest(1024, ResourceRequest.ANY, 1, count, true));
     scheduler.allocate(attempt, asks, null, Collections.emptyList(), null, null,
         new ContainerUpdates());
   }
@@ -156,14 +168,18 @@ public class CostBench extends VirtualCluster {
    */
   @Test
   public void aTick() throws Exception {
+    warm();
     for (int count : new int[] {100, 1000, 10_000}) {
       cluster(OURS, count, count / 100);
       ticks(count, 0, "nothing runs");
       ticks(count, count / 100, "a hundredth starts one");
       ticks(count, 0, "a hundredth runs");
       down();
-      tree(count / LEAVES);
+      tree(count / LEAVES, count, 1);
       ticks(count, 0, "all run");
+      down();
+      tree(count / LEAVES, count / 100, MANY);
+      ticks(count, count / 100, "a hundredth starts one, in a tree");
       down();
     }
   }
