@@ -126,8 +126,8 @@ impl Names {
         of.map(|(id, _)| id.clone()).collect()
     }
 
-    /// The place of an application, and its job; it arrives when it is first heard of, and again when it has moved
-    /// to another queue: what it used stays with the queue where it used it.
+    /// The place of an application, and its job. It arrives when it is first heard of, and again
+    /// when it has moved to another queue: what it used stays with the queue where it used it.
     pub(super) fn job_for(
         &mut self,
         batch: &mut Batch<'_, ()>,

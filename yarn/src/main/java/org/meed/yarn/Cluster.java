@@ -31,7 +31,7 @@ final class Cluster {
   /** Parents of the last listing, each with its children of then. */
   private Queue[] parents = new Queue[0];
   private Object[][] children = new Object[0][];
-  /** All queues of it but the root, in order; in the same places whether each is a leaf, weights. */
+  /** All queues of it but the root, in order; by the same places: is it a leaf, its weight. */
   private List<Settings.Queue> listed = new ArrayList<>();
   private Queue[] all = new Queue[0];
   private boolean[] leaf = new boolean[0];
@@ -54,8 +54,8 @@ final class Cluster {
    * All queues but the root, parents before their children, siblings by name: the same list as last
    * time where no queue and no weight has changed. Cost: the children of each parent are compared
    * with those of last time; only where some have changed all are listed and put in order. Weights
-   * are looked at where somebody has asked for it, and, in turns, where queues are compared with the
-   * ledger ({@link #differing}).
+   * are looked at where somebody has asked for it, and, in turns, where queues are compared with
+   * the ledger ({@link #differing}).
    */
   List<Settings.Queue> queues() {
     if (isStale || !hasSameQueues()) {
