@@ -39,8 +39,10 @@ Chores of the project.
   bounded by control groups, a clock that steps, systemd's units; needs QEMU and Debian's packages
   cargo xtask yarn [test]                      the plug-in for Hadoop YARN: units, a mini \
   cluster, failovers; needs Maven and a JDK
-  cargo xtask yarn units|jar|bench|daemons     without clusters; the jar for this platform; cost \
-  beside stock fair; real daemons and kill -9
+  cargo xtask yarn units|jar|daemons           without clusters; the jar for this platform; real \
+  daemons and kill -9
+  cargo xtask yarn bench [assignments|ticks] [--json] what it costs beside stock fair, as a table \
+  or as data
   cargo xtask yarn experiment [--scale N]      the papers' workloads on a real ResourceManager, \
   stock fair against ours, beside the simulator
   cargo xtask yarn compile VERSION             against another version of Hadoop

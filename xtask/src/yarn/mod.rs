@@ -3,6 +3,7 @@
 //! The first run downloads Hadoop's jars into Maven's own repository. Without Maven or a JDK it
 //! says what it leaves out, and that is no failure.
 
+mod bench;
 mod daemons;
 mod experiment;
 mod site;
@@ -17,7 +18,7 @@ use crate::tools::{
 };
 
 /// Tests without a cluster, and those with one: a minute each.
-const UNITS: &str = "LongTermFairTest,OrderTableTest,CapacityTest,RowsTest";
+const UNITS: &str = "LongTermFairTest,OrderTableTest,CapacityTest,RowsTest,SelfCheckTest";
 const STORIES: &str = "MiniClusterTest";
 
 /// Besides the version that it is tested with, it compiles against this one.
@@ -51,8 +52,9 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> 
         }
         Some("jar") => jar(&Built::Shipped).map(|jar| crate::say(&jar.display().to_string())),
         Some("bench") => {
+            let asked = bench::Asked::read(args)?;
             library(&Built::Shipped)?;
-            maven(&["test", "-Dtest=CostBench"])
+            bench::run(&asked, maven)
         }
         Some("daemons") => daemons::run(&jar(&Built::Tested)?),
         Some("experiment") => experiment::run(args),

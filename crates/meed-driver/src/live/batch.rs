@@ -1,8 +1,8 @@
 //! What a world tells of one instant, by names: it holds no handles, which a crash would take.
 
 use meed::{
-    Infeasible, JobSpec, JobState, Labels, NodeSpec, Policy, QueueChange, QueueSpec, Rejected,
-    Resources, Time,
+    Infeasible, JobSpec, JobState, Labels, NodeSpec, Policy, QueueChange, QueueId, QueueSpec,
+    Rejected, Resources, Time,
 };
 use meed_journal::{Arrival, ClockStep, Fact, Group, JobKey, Keys, Name, Note, TaskKey};
 
@@ -27,6 +27,11 @@ impl<'l, J> Batch<'l, J> {
     /// The instant.
     pub fn now(&self) -> Time {
         self.now
+    }
+
+    /// The queue of that name.
+    pub fn find_queue(&self, name: &str) -> Option<QueueId> {
+        self.live.engine().find_queue(name)
     }
 
     /// A job arrives, as its record will tell it. Its key must be new for ever. A job that is

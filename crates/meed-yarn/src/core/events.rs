@@ -58,17 +58,18 @@ impl Names {
         }
         // What ran before this ledger was opened is charged from where the last one ended.
         let since = self.time(started.since).max(self.through).min(batch.now());
-        let Some(job) = self.job_for(batch, &started.app, &started.queue)? else { return Ok(()) };
-        let Some(task) = self.take_waiting(batch, &started.app, size)? else { return Ok(()) };
-        let adopted = batch.task_adopted(&job, task, &started.node, since, Some(&"yarn".into()));
-        let Some(task) = self.note(&format!("container {}", started.id), adopted)? else {
+        let Some((app, job)) = self.job_for(batch, &started.app, &started.queue)? else {
             return Ok(());
         };
-        let (app, node) = (started.app.clone(), started.node.clone());
-        self.touch(&app);
-        if let Some(row) = self.apps.get_mut(&app) {
+        let Some(task) = self.take_waiting(batch, app, size)? else { return Ok(()) };
+        let adopted = batch.task_adopted(&job, task, &started.node, since, Some(&self.by));
+        let Some(task) = self.note(format_args!("container {}", started.id), adopted)? else {
+            return Ok(());
+        };
+        if let Some(row) = self.touch(app) {
             row.held = [row.held[0] + size.0, row.held[1] + size.1];
         }
+        let node = started.node.clone();
         let runs = Runs { app, task, memory: size.0, cores: size.1, node };
         self.containers.insert(started.id.clone(), runs);
         Ok(())
@@ -78,12 +79,11 @@ impl Names {
     /// nobody looked.
     pub(super) fn ended(&mut self, batch: &mut Batch<'_, ()>, id: &str) -> Result<(), Failed> {
         let Some(runs) = self.containers.remove(id) else { return Ok(()) };
-        self.touch(&runs.app);
-        if let Some(row) = self.apps.get_mut(&runs.app) {
+        if let Some(row) = self.touch(runs.app) {
             row.held = [row.held[0] - runs.memory, row.held[1] - runs.cores];
         }
         let ended = batch.task_ended(&runs.task);
-        self.note(&format!("container {id}"), ended).map(drop)
+        self.note(format_args!("container {id}"), ended).map(drop)
     }
 
     /// Puts right what differs from these, which are all that run.
@@ -121,51 +121,62 @@ impl Names {
         ids.iter().try_for_each(|id| self.ended(batch, id))
     }
 
-    pub(super) fn containers_of(&self, app: &str) -> Vec<String> {
+    pub(super) fn containers_of(&self, app: usize) -> Vec<String> {
         let of = self.containers.iter().filter(|(_, runs)| runs.app == app);
         of.map(|(id, _)| id.clone()).collect()
     }
 
-    /// The job of an application; it arrives when it is first heard of, and again when it has moved
-    /// to another queue: what it used stays with the queue where it used it.
+    /// The place of an application, and its job. It arrives when it is first heard of, and again
+    /// when it has moved to another queue: what it used stays with the queue where it used it.
     pub(super) fn job_for(
         &mut self,
         batch: &mut Batch<'_, ()>,
         app: &str,
         queue: &str,
-    ) -> Result<Option<JobKey>, Failed> {
+    ) -> Result<Option<(usize, JobKey)>, Failed> {
         let queue = engine_name(queue);
+        let place = self.apps.place(app);
+        if let Some(place) = place
+            && let Some(known) = self.apps.at(place)
+            && known.queue == queue
+        {
+            return Ok(known.job.clone().map(|job| (place, job)));
+        }
         let mut key: JobKey = app.into();
-        if let Some(known) = self.apps.get(app) {
-            if known.queue == queue {
-                return Ok(known.job.clone());
-            }
-            for id in self.containers_of(app) {
+        if let Some(place) = place {
+            for id in self.containers_of(place) {
                 self.ended(batch, &id)?;
             }
-            self.close(batch, app)?;
+            self.close(batch, place)?;
             key = format!("{app}/{}", batch.now().as_micros()).as_str().into();
         }
         let mut arrival = Arrival::new(queue.into(), key.clone(), Vec::new());
         arrival.open = true;
         let told = batch.job_arrived(arrival);
-        if self.note(&format!("application {app}"), told)?.is_none() {
+        if self.note(format_args!("application {app}"), told)?.is_none() {
             return Ok(None);
         }
-        let row = App { job: Some(key.clone()), queue: queue.to_owned(), ..App::default() };
-        self.apps.insert(app.to_owned(), row);
-        self.touch(app);
-        Ok(Some(key))
+        self.leave(place);
+        let row = App {
+            name: app.to_owned(),
+            job: Some(key.clone()),
+            queue: queue.to_owned(),
+            leaf: batch.find_queue(queue),
+            ..App::default()
+        };
+        let place = self.apps.put(row);
+        self.touch(place);
+        Ok(Some((place, key)))
     }
 
     /// A task that waits of that size; one is added where none does.
     fn take_waiting(
         &mut self,
         batch: &mut Batch<'_, ()>,
-        app: &str,
+        app: usize,
         size: (u64, u64),
     ) -> Result<Option<u32>, Failed> {
-        if let Some(task) = self.apps.get_mut(app).and_then(|app| app.pop_waiting(size)) {
+        if let Some(task) = self.apps.at_mut(app).and_then(|app| app.pop_waiting(size)) {
             return Ok(Some(task));
         }
         let added = self.add_tasks(batch, app, size, 1)?;
@@ -176,21 +187,20 @@ impl Names {
     pub(super) fn add_tasks(
         &mut self,
         batch: &mut Batch<'_, ()>,
-        app: &str,
+        app: usize,
         size: (u64, u64),
         count: u32,
     ) -> Result<Option<Range<u32>>, Failed> {
-        let known = self.apps.get(app).and_then(|app| Some((app.job.clone()?, app.tasks)));
+        let known = self.apps.at(app).and_then(|app| Some((app.job.clone()?, app.tasks)));
         let Some((job, first)) = known else { return Ok(None) };
         let demand = Resources::new(&[size.0 * UNITS[0], size.1 * UNITS[1]]);
         let demand = Amounts::of(&demand, &self.kinds);
         let groups = [Group { tasks: count, demand, ..Group::default() }];
         let told = batch.tasks_added(&job, &groups, true);
-        if self.note(&format!("application {app}"), told)?.is_none() {
+        if self.note_of(app, told)?.is_none() {
             return Ok(None);
         }
-        self.touch(app);
-        if let Some(app) = self.apps.get_mut(app) {
+        if let Some(app) = self.touch(app) {
             app.tasks += count;
         }
         Ok(Some(first..first + count))

@@ -88,11 +88,11 @@ impl Core {
     fn explain_app(&mut self, app: &str, at_ms: u64) -> Result<String, CoreError> {
         let unknown = || CoreError::Refused(format!("application {app} is not known here"));
         let now = self.live.engine().now();
-        let row = self.names.apps.get(app).ok_or_else(unknown)?;
+        let row = self.names.apps.named(app).ok_or_else(unknown)?;
         let leaf = self.live.engine().find_queue(&row.queue).ok_or_else(unknown)?;
         let job = row.job.as_ref().and_then(|job| self.live.job(job)).map(|live| live.id());
         let standing = self.live.explain(now, leaf, Subject::Job(job)).map_err(refused)?;
-        let row = self.names.apps.get(app).ok_or_else(unknown)?;
+        let row = self.names.apps.named(app).ok_or_else(unknown)?;
         let Standing { running, state, levels, guard, leaf: in_leaf, .. } = standing;
         let engine = self.live.engine();
         let ranges = row.waiting.values().flatten();

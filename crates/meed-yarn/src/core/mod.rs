@@ -1,5 +1,6 @@
 //! A ledger of one ResourceManager: events in, rows out. See the crate's page.
 
+mod apps;
 mod events;
 mod explain;
 mod open;
@@ -13,12 +14,13 @@ use std::path::PathBuf;
 use meed::{QueueId, ResourceKinds, Span, Time};
 use meed_driver::Failed;
 use meed_driver::live::{Batch, Live, OpenError};
-use meed_journal::{JobKey, TaskKey};
+use meed_journal::{Name, TaskKey};
 use meed_store::{Retention, UnixMillis};
 
 use crate::epochs;
 use crate::message::{LedgerOpened, PluginRequest, Tick};
 use crate::settings;
+use apps::{App, Apps};
 use told::{Told, Touched};
 
 /// A mebibyte in the engine's units, and a virtual core.
@@ -52,28 +54,12 @@ pub enum PluginAnswer {
 
 /// A container that runs, as far as the ledger knows.
 struct Runs {
-    app: String,
+    /// The place of its application.
+    app: usize,
     task: TaskKey,
     memory: u64,
     cores: u64,
     node: String,
-}
-
-/// An application that lives.
-#[derive(Default)]
-struct App {
-    /// The key of its job: another one after it has moved to another queue.
-    job: Option<JobKey>,
-    /// As the engine calls it.
-    queue: String,
-    /// Tasks that were added so far.
-    tasks: u32,
-    /// Those that wait: by size (mebibytes, cores), ranges of numbers.
-    waiting: BTreeMap<(u64, u64), Vec<std::ops::Range<u32>>>,
-    /// What its containers hold: mebibytes, cores.
-    held: [u64; 2],
-    /// Its quantum when its row was told, and when the row leaves its line.
-    told: Option<(Span, Time)>,
 }
 
 /// What could not be taken as it was told, since the last tick.
@@ -90,12 +76,14 @@ struct Oddities {
 /// What the driver does not know: YARN's names of what it holds.
 struct Names {
     kinds: ResourceKinds,
+    /// Who decides what starts, as records call it.
+    by: Name,
     /// The wall clock at time 0, in microseconds.
     epoch_us: u64,
     /// Up to when the ledger of the epoch before was durable.
     through: Time,
     nodes: BTreeMap<String, (u64, u64)>,
-    apps: BTreeMap<String, App>,
+    apps: Apps,
     containers: BTreeMap<String, Runs>,
     oddities: Oddities,
     touched: Touched,
@@ -215,7 +203,11 @@ impl Names {
 
     /// A fact that was refused is noted, and the ledger goes on without it. A journal that cannot
     /// be written ends it.
-    fn note<T>(&mut self, what: &str, told: Result<T, Failed>) -> Result<Option<T>, Failed> {
+    fn note<T>(
+        &mut self,
+        what: impl std::fmt::Display,
+        told: Result<T, Failed>,
+    ) -> Result<Option<T>, Failed> {
         match told {
             Ok(answer) => Ok(Some(answer)),
             Err(Failed::Journal(why)) => Err(Failed::Journal(why)),

@@ -15,7 +15,8 @@ use meed_driver::{Taken, header_of};
 use meed_journal::{Header, Opened as OpenedFact};
 use meed_store::{FileStore, FileStoreOptions, Retention, Store, UnixMillis};
 
-use super::{App, Core, CoreError, Names, Oddities, Told, Touched, over, over_open};
+use super::apps::{App, Apps};
+use super::{Core, CoreError, Names, Oddities, Told, Touched, over, over_open};
 use crate::epochs;
 use crate::message::{LedgerOpened, Open};
 use crate::settings::{self, CheckedSettings, kinds};
@@ -56,10 +57,11 @@ pub(super) fn open(open: Open) -> Result<(Core, LedgerOpened), CoreError> {
     let max_age = Some(Duration::from_secs(u64::from(days) * 86_400));
     let names = Names {
         kinds: kinds(),
+        by: "yarn".into(),
         epoch_us,
         through,
         nodes: BTreeMap::new(),
-        apps: BTreeMap::new(),
+        apps: Apps::default(),
         containers: BTreeMap::new(),
         oddities: Oddities::default(),
         touched: Touched::default(),
@@ -199,17 +201,18 @@ impl Core {
         for (key, id) in jobs {
             let engine = self.live.engine();
             let Some(job) = self.live.job(&key) else { continue };
-            let queue = engine.queue(job.queue()).name.to_owned();
-            let mut app = App { queue, tasks: engine.tasks_of(id), ..App::default() };
+            let (leaf, queue) = (job.queue(), engine.queue(job.queue()).name.to_owned());
+            let tasks = engine.tasks_of(id);
+            let mut app = App { queue, leaf: Some(leaf), tasks, ..App::default() };
             for (task, demand) in engine.waiting_of(id) {
                 let size = (demand.get(0) / super::UNITS[0], demand.get(1) / super::UNITS[1]);
                 app.push_waiting(size, task..task + 1);
             }
             // What follows a slash says which of several jobs it is.
             let name = key.to_string();
-            let name = name.split('/').next().unwrap_or_default().to_owned();
+            name.split('/').next().unwrap_or_default().clone_into(&mut app.name);
             app.job = Some(key);
-            self.names.apps.insert(name, app);
+            self.names.apps.put(app);
         }
         for id in self.live.engine().node_ids() {
             if self.live.engine().is_up(id) {

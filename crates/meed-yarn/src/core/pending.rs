@@ -8,7 +8,8 @@ use meed_driver::Failed;
 use meed_driver::live::Batch;
 use meed_journal::{Amounts, Group};
 
-use super::{App, Names, UNITS};
+use super::apps::App;
+use super::{Names, UNITS};
 use crate::message::Pending;
 
 impl App {
@@ -59,19 +60,17 @@ impl Names {
         pending: &[Pending],
     ) -> Result<(), Failed> {
         for told in pending {
-            if self.job_for(batch, &told.app, &told.queue)?.is_none() {
-                continue;
-            }
+            let Some((app, _)) = self.job_for(batch, &told.app, &told.queue)? else { continue };
             let mut wanted: BTreeMap<(u64, u64), u32> = BTreeMap::new();
             for &(memory, cores, count) in &told.asks {
                 *wanted.entry((memory, cores)).or_default() += count;
             }
-            let known = self.apps.get(&told.app).map(|app| app.waiting.keys().copied());
+            let known = self.apps.at(app).map(|app| app.waiting.keys().copied());
             let sizes: BTreeSet<_> =
                 known.into_iter().flatten().chain(wanted.keys().copied()).collect();
             for size in sizes {
                 let wanted = wanted.get(&size).copied().unwrap_or(0);
-                self.bring_to(batch, &told.app, size, wanted)?;
+                self.bring_to(batch, app, size, wanted)?;
             }
         }
         Ok(())
@@ -80,26 +79,28 @@ impl Names {
     fn bring_to(
         &mut self,
         batch: &mut Batch<'_, ()>,
-        app: &str,
+        app: usize,
         size: (u64, u64),
         wanted: u32,
     ) -> Result<(), Failed> {
-        let waits = self.apps.get(app).map_or(0, |app| app.waits(size));
+        let waits = self.apps.at(app).map_or(0, |app| app.waits(size));
         if wanted > waits {
             if let Some(tasks) = self.add_tasks(batch, app, size, wanted - waits)?
-                && let Some(row) = self.apps.get_mut(app)
+                && let Some(row) = self.apps.at_mut(app)
             {
                 row.push_waiting(size, tasks);
             }
             return Ok(());
         }
-        self.touch(app);
-        let Some(row) = self.apps.get_mut(app) else { return Ok(()) };
+        if wanted == waits {
+            return Ok(());
+        }
+        let Some(row) = self.touch(app) else { return Ok(()) };
         let less: Vec<u32> = (wanted..waits).map_while(|_| row.pop_last(size)).collect();
         let Some(job) = row.job.clone() else { return Ok(()) };
         for task in less {
             let told = batch.task_withdrawn(&job, task, None);
-            self.note(&format!("application {app}"), told)?;
+            self.note_of(app, told)?;
         }
         Ok(())
     }
@@ -111,6 +112,7 @@ impl Names {
         gone: &[String],
     ) -> Result<(), Failed> {
         for app in gone {
+            let Some(app) = self.apps.place(app) else { continue };
             for id in self.containers_of(app) {
                 self.oddities.missed += 1;
                 self.ended(batch, &id)?;
@@ -122,16 +124,15 @@ impl Names {
     }
 
     /// The job of an application is done: nothing of it runs or waits any more.
-    pub(super) fn close(&mut self, batch: &mut Batch<'_, ()>, app: &str) -> Result<(), Failed> {
-        let sizes: Vec<_> = match self.apps.get(app) {
+    pub(super) fn close(&mut self, batch: &mut Batch<'_, ()>, app: usize) -> Result<(), Failed> {
+        let sizes: Vec<_> = match self.apps.at(app) {
             Some(row) => row.waiting.keys().copied().collect(),
             None => return Ok(()),
         };
         for size in sizes {
             self.bring_to(batch, app, size, 0)?;
         }
-        self.touch(app);
-        let Some(row) = self.apps.get_mut(app) else { return Ok(()) };
+        let Some(row) = self.touch(app) else { return Ok(()) };
         let (Some(job), last) = (row.job.take(), row.tasks) else { return Ok(()) };
         // An open job ends with its last task: one that is added closed, and withdrawn at once.
         let demand = Amounts::of(&Resources::new(&[UNITS[0], 0]), &self.kinds);
@@ -139,6 +140,21 @@ impl Names {
         let told = batch
             .tasks_added(&job, &groups, false)
             .and_then(|()| batch.task_withdrawn(&job, last, None).map(drop));
-        self.note(&format!("application {app}"), told).map(drop)
+        self.note_of(app, told).map(drop)
+    }
+
+    /// As [`Names::note`], of the application in that place.
+    pub(super) fn note_of<T>(
+        &mut self,
+        app: usize,
+        told: Result<T, Failed>,
+    ) -> Result<Option<T>, Failed> {
+        match told {
+            Ok(answer) => Ok(Some(answer)),
+            Err(why) => {
+                let name = self.apps.at(app).map_or("", |app| &app.name);
+                self.note(format!("application {name}"), Err(why))
+            }
+        }
     }
 }

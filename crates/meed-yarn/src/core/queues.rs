@@ -87,7 +87,7 @@ impl Names {
                 batch.queue_added(spec, Keys::new())
             }
         };
-        self.note(&format!("queue `root.{}`", queue.name), told).map(drop)
+        self.note(format_args!("queue `root.{}`", queue.name), told).map(drop)
     }
 
     /// These are all nodes.
@@ -102,7 +102,7 @@ impl Names {
             // Its containers have ended by now, or are told when it comes back.
             self.forget_on(batch, &name)?;
             let told = batch.node_left(&name);
-            self.note(&format!("node `{name}`"), told)?;
+            self.note(format_args!("node `{name}`"), told)?;
             self.nodes.remove(&name);
         }
         nodes.iter().try_for_each(|node| self.set_node(batch, node))
@@ -124,7 +124,7 @@ impl Names {
                 .node_joined(NodeSpec::new(name, capacity))
                 .and_then(|()| batch.node_cordoned(name, Some("YARN places"))),
         };
-        if self.note(&format!("node `{name}`"), told)?.is_some() {
+        if self.note(format_args!("node `{name}`"), told)?.is_some() {
             self.nodes.insert(node.name.clone(), size);
         }
         Ok(())

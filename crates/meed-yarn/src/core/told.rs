@@ -16,15 +16,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use meed::{QueueId, Resources, Span, Time};
 
+use super::apps::App;
 use super::{Core, Names, UNITS};
 use crate::rows::{Paces, Writer};
 
 /// Of whom something was told since the last answer.
 #[derive(Default)]
 pub(super) struct Touched {
-    /// Queues by the engine's names, and applications.
-    queues: BTreeSet<String>,
-    apps: BTreeSet<String>,
+    /// Queues that an application has left.
+    queues: Vec<QueueId>,
+    /// Places of applications, each at least once: those that are marked so.
+    apps: Vec<usize>,
     /// Applications that are no more.
     gone: Vec<String>,
     /// Something happened whose queue is not known.
@@ -58,7 +60,7 @@ struct ToldQueue {
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Whose {
     Queue(usize),
-    App(String),
+    App(usize),
 }
 
 /// So many paces may be of quanta that are no more before all rows are told anew.
@@ -68,29 +70,36 @@ const LITTER: usize = 1024;
 struct Changes {
     whole: bool,
     queues: Vec<usize>,
-    apps: Vec<String>,
+    /// By place.
+    apps: Vec<usize>,
     gone: Vec<String>,
 }
 
 impl Names {
-    /// Something happens to an application, and so to its queue and all queues above.
-    pub(super) fn touch(&mut self, app: &str) {
-        let Some(row) = self.apps.get(app) else {
-            self.touched.all = true;
-            return;
+    /// Something happens to an application, and so to its queue and all queues above. Its row.
+    pub(super) fn touch(&mut self, place: usize) -> Option<&mut App> {
+        let Names { apps, touched, .. } = self;
+        let Some(app) = apps.at_mut(place) else {
+            touched.all = true;
+            return None;
         };
-        if !self.touched.apps.contains(app) {
-            self.touched.apps.insert(app.to_owned());
+        if !std::mem::replace(&mut app.is_touched, true) {
+            touched.apps.push(place);
         }
-        if !self.touched.queues.contains(&row.queue) {
-            self.touched.queues.insert(row.queue.clone());
-        }
+        Some(app)
+    }
+
+    /// The application in that place leaves its queue, which is another one without it.
+    pub(super) fn leave(&mut self, place: Option<usize>) {
+        let app = place.and_then(|place| self.apps.at(place));
+        self.touched.queues.extend(app.and_then(|app| app.leaf));
     }
 
     /// An application is no more.
-    pub(super) fn forget(&mut self, app: &str) {
-        if self.apps.remove(app).is_some() {
-            self.touched.gone.push(app.to_owned());
+    pub(super) fn forget(&mut self, place: usize) {
+        self.leave(Some(place));
+        if let Some(app) = self.apps.take(place) {
+            self.touched.gone.push(app.name);
         }
     }
 }
@@ -109,7 +118,7 @@ impl Core {
         let changes = Changes {
             whole: true,
             queues: (0..self.queues.len()).collect(),
-            apps: self.names.apps.keys().cloned().collect(),
+            apps: self.names.apps.all_places().collect(),
             gone: Vec::new(),
         };
         self.rows(&changes, [0, 0], &[])
@@ -132,26 +141,40 @@ impl Core {
                 places: places.collect(),
                 ..Told::default()
             };
-            let apps = self.names.apps.keys().cloned().collect();
+            let apps: Vec<usize> = self.names.apps.all_places().collect();
+            apps.iter().for_each(|&place| self.untouch(place));
             let queues = (0..self.queues.len()).collect();
             return Changes { whole, queues, apps, gone: Vec::new() };
         }
         let mut queues = BTreeSet::new();
-        touched.queues.iter().for_each(|queue| self.mark(queue, &mut queues));
+        touched.queues.iter().for_each(|&queue| self.mark(queue, &mut queues));
         let mut apps = touched.apps;
+        for &place in &apps {
+            if let Some(leaf) = self.names.apps.at(place).and_then(|app| app.leaf) {
+                self.mark(leaf, &mut queues);
+            }
+        }
         self.turned(&mut queues, &mut apps);
         if std::mem::replace(&mut self.told.refreshes, refreshes) != refreshes {
             self.learnt(&mut queues, &mut apps);
         }
-        apps.retain(|app| self.names.apps.contains_key(app));
-        let (queues, apps) = (queues.into_iter().collect(), apps.into_iter().collect());
-        Changes { whole, queues, apps, gone: touched.gone }
+        apps.sort_unstable();
+        apps.dedup();
+        apps.retain(|&place| self.names.apps.at(place).is_some());
+        apps.iter().for_each(|&place| self.untouch(place));
+        Changes { whole, queues: queues.into_iter().collect(), apps, gone: touched.gone }
+    }
+
+    fn untouch(&mut self, place: usize) {
+        if let Some(app) = self.names.apps.at_mut(place) {
+            app.is_touched = false;
+        }
     }
 
     /// Of a queue something was told, and so of those above.
-    fn mark(&self, name: &str, changed: &mut BTreeSet<usize>) {
+    fn mark(&self, queue: QueueId, changed: &mut BTreeSet<usize>) {
         let engine = self.live.engine();
-        let mut at = engine.find_queue(name);
+        let mut at = Some(queue);
         while let Some(queue) = at {
             changed.extend(self.told.places.get(&queue));
             at = engine.queue(queue).parent;
@@ -159,19 +182,19 @@ impl Core {
     }
 
     /// Rows that have left their line.
-    fn turned(&mut self, queues: &mut BTreeSet<usize>, apps: &mut BTreeSet<String>) {
+    fn turned(&mut self, queues: &mut BTreeSet<usize>, apps: &mut Vec<usize>) {
         let now = self.live.engine().now();
         while self.told.turns.first().is_some_and(|(turns, _)| *turns <= now) {
             match self.told.turns.pop_first() {
                 Some((_, Whose::Queue(place))) => drop(queues.insert(place)),
-                Some((_, Whose::App(app))) => drop(apps.insert(app)),
+                Some((_, Whose::App(place))) => apps.push(place),
                 None => {}
             }
         }
     }
 
     /// Averages were taken: rows whose quantum is another one now.
-    fn learnt(&self, queues: &mut BTreeSet<usize>, apps: &mut BTreeSet<String>) {
+    fn learnt(&self, queues: &mut BTreeSet<usize>, apps: &mut Vec<usize>) {
         let engine = self.live.engine();
         for (place, (&queue, told)) in self.queues.iter().zip(&self.told.queues).enumerate() {
             let guarded = engine.guard_quantum(queue).unwrap_or_default();
@@ -179,11 +202,12 @@ impl Core {
                 queues.insert(place);
             }
         }
-        for (name, app) in &self.names.apps {
+        for place in self.names.apps.all_places() {
+            let Some(app) = self.names.apps.at(place) else { continue };
             let quantum = app.job.as_ref().and_then(|job| self.live.job_key_quantum(job));
             let quantum = quantum.unwrap_or_default();
             if app.told.is_none_or(|(told, _)| told != quantum) {
-                apps.insert(name.clone());
+                apps.push(place);
             }
         }
     }
@@ -199,7 +223,7 @@ impl Core {
         out.count(changes.gone.len());
         changes.gone.iter().for_each(|app| out.name(app));
         out.count(changes.apps.len());
-        changes.apps.iter().for_each(|app| self.write_app(&mut out, app));
+        changes.apps.iter().for_each(|&place| self.write_app(&mut out, place));
         self.write_guard(&mut out, changes);
         out.paces(&self.told.paces, self.live.engine().now());
         out.done()
@@ -221,20 +245,19 @@ impl Core {
         self.told.turn(before, turns, || Whose::Queue(place));
     }
 
-    fn write_app(&mut self, out: &mut Writer, name: &str) {
-        let Some(app) = self.names.apps.get_mut(name) else { return };
+    fn write_app(&mut self, out: &mut Writer, place: usize) {
+        let Some(app) = self.names.apps.at_mut(place) else { return };
         let parts = app.job.as_ref().and_then(|job| self.live.job_key_parts(job));
         let engine = self.live.engine();
-        let leaf = engine.find_queue(&app.queue).unwrap_or(QueueId::ROOT);
         let [memory, cores] = app.held;
         let held = Resources::new(&[memory * UNITS[0], cores * UNITS[1]]);
-        let by = (engine.policy(leaf), engine.capacity());
-        out.name(name);
+        let by = (engine.policy(app.leaf.unwrap_or(QueueId::ROOT)), engine.capacity());
+        out.name(&app.name);
         out.row(parts, by, held, (&mut self.told.paces, engine.now()));
         let turns = parts.map_or(Time::MAX, |parts| parts.turns);
         let quantum = parts.map_or(Span::ZERO, |parts| parts.quantum);
         let before = app.told.replace((quantum, turns)).map(|(_, turns)| turns);
-        self.told.turn(before, turns, || Whose::App(name.to_owned()));
+        self.told.turn(before, turns, || Whose::App(place));
     }
 
     fn write_guard(&mut self, out: &mut Writer, changes: &Changes) {

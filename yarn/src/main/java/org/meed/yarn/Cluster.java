@@ -1,10 +1,12 @@
 package org.meed.yarn;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.Resource;
@@ -16,6 +18,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ResourceUsage;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplication;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplicationAttempt;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerNode;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.AbstractLeafQueue;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CSQueue;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FSLeafQueue;
@@ -25,76 +28,117 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FairSchedule
 /** What is to be seen of a scheduler, Fair or Capacity; nothing is locked for longer than a copy. */
 final class Cluster {
   private final AbstractYarnScheduler<?, ?> scheduler;
-  /** All queues of the last look, in the scheduler's own order, and their weights. */
-  private Queue[] seen = new Queue[0];
-  private double[] weights = new double[0];
-  /** The same without the root, in order; and, in the same places, those that are leaves. */
+  /** Parents of the last listing, each with its children of then. */
+  private Queue[] parents = new Queue[0];
+  private Object[][] children = new Object[0][];
+  /** All queues of it but the root, in order; by the same places: is it a leaf, its weight. */
   private List<Settings.Queue> listed = new ArrayList<>();
-  private Queue[] leaves = new Queue[0];
+  private Queue[] all = new Queue[0];
+  private boolean[] leaf = new boolean[0];
+  private double[] weights = new double[0];
+  /** Weights may be others than those that are listed. */
+  private boolean isStale = true;
+  /** The place that was looked at last. */
+  private int turn;
 
   Cluster(AbstractYarnScheduler<?, ?> scheduler) {
     this.scheduler = scheduler;
   }
 
+  /** Weights may have changed: the next look at queues is a whole one. */
+  void mayHaveChanged() {
+    isStale = true;
+  }
+
   /**
    * All queues but the root, parents before their children, siblings by name: the same list as last
-   * time where no queue and no weight has changed. Cost: a look at each queue; only where something
-   * has changed they are listed and put in order.
+   * time where no queue and no weight has changed. Cost: the children of each parent are compared
+   * with those of last time; only where some have changed all are listed and put in order. Weights
+   * are looked at where somebody has asked for it, and, in turns, where queues are compared with
+   * the ledger ({@link #differing}).
    */
   List<Settings.Queue> queues() {
-    Iterable<? extends Queue> all = scheduler instanceof FairScheduler
-        ? ((FairScheduler) scheduler).getQueueManager().getQueues()
-        : ((CapacityScheduler) scheduler).getCapacitySchedulerQueueManager().getQueues().values();
-    int count = 0;
-    for (Queue queue : all) {
-      if (count == seen.length || seen[count] != queue || weights[count] != weightOf(queue)) {
-        list(all);
-        return listed;
-      }
-      count++;
-    }
-    if (count != seen.length) {
-      list(all);
+    if (isStale || !hasSameQueues()) {
+      list();
     }
     return listed;
   }
 
-  private void list(Iterable<? extends Queue> all) {
-    List<Listed> listing = new ArrayList<>();
-    List<Queue> met = new ArrayList<>();
-    for (Queue queue : all) {
-      met.add(queue);
-      if (!isRoot(queue)) {
-        listing.add(new Listed(queue));
+  /** A queue that is new is a child of one that was there. */
+  private boolean hasSameQueues() {
+    for (int i = 0; i < parents.length; i++) {
+      if (!Arrays.equals(childrenOf(parents[i]), children[i], SAME)) {
+        return false;
       }
     }
-    seen = met.toArray(new Queue[0]);
-    weights = met.stream().mapToDouble(Cluster::weightOf).toArray();
+    return parents.length > 0 && parents[0] == root();
+  }
+
+  private static final Comparator<Object> SAME = (one, other) -> one == other ? 0 : 1;
+
+  private Queue root() {
+    return scheduler instanceof FairScheduler
+        ? ((FairScheduler) scheduler).getQueueManager().getRootQueue()
+        : ((CapacityScheduler) scheduler).getRootQueue();
+  }
+
+  /** None: it is a leaf. */
+  private static Object[] childrenOf(Queue queue) {
+    List<?> below = queue instanceof FSQueue ? ((FSQueue) queue).getChildQueues()
+        : ((CSQueue) queue).getChildQueues();
+    return below == null ? new Object[0] : below.toArray();
+  }
+
+  /** Whether it may have children, though it may have none now. */
+  private static boolean isParent(Queue queue) {
+    return !(queue instanceof FSLeafQueue || queue instanceof AbstractLeafQueue);
+  }
+
+  private void list() {
+    isStale = false;
+    List<Listed> listing = new ArrayList<>();
+    List<Queue> above = new ArrayList<>();
+    List<Object[]> below = new ArrayList<>();
+    if (root() != null) {
+      above.add(root());
+    }
+    // The tree is walked level by level; the list grows meanwhile.
+    for (int i = 0; i < above.size(); i++) {
+      below.add(childrenOf(above.get(i)));
+      for (Object child : below.get(i)) {
+        Queue queue = (Queue) child;
+        listing.add(new Listed(queue));
+        if (isParent(queue)) {
+          above.add(queue);
+        }
+      }
+    }
+    parents = above.toArray(new Queue[0]);
+    children = below.toArray(new Object[0][]);
     listing.sort(Comparator.comparing((Listed it) -> it.depth).thenComparing(it -> it.as.name));
     listed = new ArrayList<>();
-    leaves = new Queue[listing.size()];
-    for (Listed it : listing) {
-      leaves[listed.size()] = isLeaf(it.queue) ? it.queue : null;
-      listed.add(it.as);
+    listing.forEach(it -> listed.add(it.as));
+    all = listing.stream().map(it -> it.queue).toArray(Queue[]::new);
+    weights = listing.stream().mapToDouble(it -> it.weight).toArray();
+    leaf = new boolean[all.length];
+    for (int place = 0; place < all.length; place++) {
+      leaf[place] = isLeaf(all[place]);
     }
   }
 
   /** A queue, and how deep it lies. */
   private static final class Listed {
     final Queue queue;
+    final double weight;
     final Settings.Queue as;
     final long depth;
 
     Listed(Queue queue) {
       this.queue = queue;
-      as = new Settings.Queue(fullName(queue), weightOf(queue));
+      weight = weightOf(queue);
+      as = new Settings.Queue(fullName(queue), weight);
       depth = as.name.chars().filter(c -> c == '.').count();
     }
-  }
-
-  private static boolean isRoot(Queue queue) {
-    return queue instanceof FSQueue ? ((FSQueue) queue).getParent() == null
-        : ((CSQueue) queue).getParent() == null;
   }
 
   private static boolean isLeaf(Queue queue) {
@@ -112,31 +156,87 @@ final class Cluster {
   }
 
   /**
-   * Of a leaf for which the ledger and the scheduler do not say the same memory, what they say;
-   * null where there is none. {@code made} has rows of the queues of the last look.
+   * Leaves that do not hold the same memory and cores by the ledger and by the scheduler, by name,
+   * with what both say. {@code made} has rows of the queues of the last look.
+   *
+   * <p>Of all leaves together that is looked at each time; one by one where that differs, though
+   * nothing is underway ({@code quiet}); else those of {@code doubted}, and the others in turns.
+   * For a look at each leaf costs more than all else of a tick: none of it is at hand.
    */
-  String differs(Snapshot made) {
-    for (int place = 0; place < leaves.length; place++) {
-      Queue leaf = leaves[place];
-      Row row = leaf == null ? null : made.row(place);
-      if (row != null && row.heldMemory != held(leaf)) {
-        return fullName(leaf) + ": ledger " + row.heldMemory + " MB, scheduler " + held(leaf);
+  Map<String, String> differing(Snapshot made, boolean quiet, Set<String> doubted) {
+    Map<String, String> differing = new TreeMap<>();
+    boolean each = quiet && !isSameInAll(made);
+    int count = all.length;
+    int turns = each ? count : (count + TURNS - 1) / TURNS;
+    for (int i = 0; i < turns; i++) {
+      turn = turn + 1 < count ? turn + 1 : 0;
+      isStale |= weightOf(all[turn]) != weights[turn];
+      compare(made, turn, differing);
+    }
+    if (!doubted.isEmpty() && !each) {
+      for (int place = 0; place < count; place++) {
+        if (leaf[place] && doubted.contains(listed.get(place).name)) {
+          compare(made, place, differing);
+        }
       }
     }
-    return null;
+    return differing;
   }
 
-  /** Mebibytes that a leaf holds. */
-  private static long held(Queue leaf) {
-    if (leaf instanceof FSQueue) {
-      return memory(((FSQueue) leaf).getResourceUsage());
+  private void compare(Snapshot made, int place, Map<String, String> differing) {
+    if (leaf[place] && differing.size() < SHOWN) {
+      long memory = heldMemory(all[place]);
+      long cores = heldCores(all[place]);
+      if (!made.holds(place, memory, cores)) {
+        differing.put(listed.get(place).name, made.held(place) + ", scheduler " + memory
+            + " MB and " + cores + " cores");
+      }
     }
-    ResourceUsage usage = ((CSQueue) leaf).getQueueResourceUsage();
+  }
+
+  /** Whether what the root holds is what the ledger holds of all leaves. */
+  private boolean isSameInAll(Snapshot made) {
+    long memory = 0;
+    long cores = 0;
+    for (int place = 0; place < leaf.length; place++) {
+      if (leaf[place]) {
+        memory += made.heldMemory(place);
+        cores += made.heldCores(place);
+      }
+    }
+    Queue root = root();
+    return root != null && memory == heldMemory(root) && cores == heldCores(root);
+  }
+
+  /** After so many looks each leaf was looked at, and each weight. */
+  private static final int TURNS = 10;
+  /** So many leaves that differ are told at once: one is enough to look at all containers. */
+  private static final int SHOWN = 100;
+
+  /** Mebibytes that containers of a queue hold. */
+  private static long heldMemory(Queue queue) {
+    if (queue instanceof FSQueue) {
+      return memory(((FSQueue) queue).getResourceUsage());
+    }
+    ResourceUsage usage = ((CSQueue) queue).getQueueResourceUsage();
     return memory(usage.getAllUsed()) - memory(usage.getAllReserved());
+  }
+
+  /** The same of virtual cores. */
+  private static long heldCores(Queue queue) {
+    if (queue instanceof FSQueue) {
+      return cores(((FSQueue) queue).getResourceUsage());
+    }
+    ResourceUsage usage = ((CSQueue) queue).getQueueResourceUsage();
+    return cores(usage.getAllUsed()) - cores(usage.getAllReserved());
   }
 
   private static long memory(Resource resource) {
     return resource == null ? 0 : resource.getMemorySize();
+  }
+
+  private static long cores(Resource resource) {
+    return resource == null ? 0 : resource.getVirtualCores();
   }
 
   /** Leaves of the Fair Scheduler that ask for more than they hold. */

@@ -67,17 +67,30 @@ final class Json {
     return this;
   }
 
+  private static boolean isPlain(char c) {
+    return c >= 0x20 && c != '"' && c != '\\' && !Character.isSurrogate(c);
+  }
+
+  /** Most texts are written as they are. */
   private void quote(String string) {
+    int plain = 0;
+    while (plain < string.length() && isPlain(string.charAt(plain))) {
+      plain++;
+    }
     text.append('"');
+    if (plain == string.length()) {
+      text.append(string).append('"');
+      return;
+    }
     for (int i = 0; i < string.length(); i++) {
       char c = string.charAt(i);
       if (c == '"' || c == '\\') {
         text.append('\\').append(c);
-      } else if (c < 0x20 || Character.isSurrogate(c)) {
+      } else if (isPlain(c)) {
+        text.append(c);
+      } else {
         // Half a pair is no text; the other side refuses it, and says so.
         text.append(String.format("\\u%04x", (int) c));
-      } else {
-        text.append(c);
       }
     }
     text.append('"');

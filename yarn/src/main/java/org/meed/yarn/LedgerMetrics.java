@@ -71,6 +71,10 @@ final class LedgerMetrics implements MetricsSource, AutoCloseable {
     differences.incrementAndGet();
   }
 
+  long differences() {
+    return differences.get();
+  }
+
   @Override
   public void getMetrics(MetricsCollector collector, boolean all) {
     MetricsRecordBuilder record = collector.addRecord(NAME);

@@ -44,7 +44,7 @@ public class LedgerMonitor implements SchedulingEditPolicy {
    * (a container's end is noted a moment before it is announced).
    */
   private static final long LAG_MILLIS = 20;
-  /** Ticks without a difference between ledger and scheduler, after which one is put right. */
+  /** Ticks for which a leaf may differ between ledger and scheduler, before that is put right. */
   private static final int PATIENCE = 2;
   /** Applications that are looked at in one tick. */
   private static final int LOOKS = 500;
@@ -86,7 +86,9 @@ public class LedgerMonitor implements SchedulingEditPolicy {
   /** Where the look at applications has come to; and how many it met that were told. */
   private Iterator<? extends Map.Entry<ApplicationId, ? extends SchedulerApplication<?>>> looking;
   private int met;
-  private int differing;
+  /** Leaves of which ledger and scheduler do not say the same, and for how many ticks. */
+  private Map<String, Integer> doubts = new TreeMap<>();
+  private boolean looksAtAll;
   private int ticks;
   private LedgerMetrics metrics;
   private StandingBean people;
@@ -174,6 +176,11 @@ public class LedgerMonitor implements SchedulingEditPolicy {
   /** How often settings were refused since the ledger was opened. */
   long refusals() {
     return metrics.refusals();
+  }
+
+  /** How often it differed from the scheduler, since it was opened, for longer than a moment. */
+  long differences() {
+    return metrics.differences();
   }
 
   /** For tests: the library panics at the next tick. */
@@ -402,6 +409,7 @@ public class LedgerMonitor implements SchedulingEditPolicy {
       return;
     }
     mayHaveChanged = false;
+    cluster.mayHaveChanged();
     Configuration fresh = new Configuration(conf);
     fresh.reloadConfiguration();
     try {
@@ -423,7 +431,6 @@ public class LedgerMonitor implements SchedulingEditPolicy {
   }
 
   private void tick() throws LedgerException {
-    boolean pending;
     List<Happened> told = new ArrayList<>();
     long now = now() - lag();
     synchronized (events) {
@@ -436,7 +443,6 @@ public class LedgerMonitor implements SchedulingEditPolicy {
       }
       happened = later;
       noted = 0;
-      pending = !later.isEmpty();
     }
     Json json = new Json().object().key("tick").object().key("now").value(now);
     List<Settings.Queue> configured = cluster.queues();
@@ -453,9 +459,9 @@ public class LedgerMonitor implements SchedulingEditPolicy {
     json.key("whole").value(last == null || last.isLittered());
     writeNodes(json);
     writeEvents(json, told);
-    if (!settings.exactEvents || ticks < LOOKING || differing > PATIENCE) {
+    if (!settings.exactEvents || ticks < LOOKING || looksAtAll) {
       writeRunning(json);
-      differing = 0;
+      looksAtAll = false;
     }
     writeApplications(json);
     Snapshot made = new Snapshot(ledger.rows(json.endObject().endObject()), last, names);
@@ -466,31 +472,58 @@ public class LedgerMonitor implements SchedulingEditPolicy {
           giveBack(made, event);
         }
       }
-      pending |= !happened.isEmpty();
       snapshot = made;
     }
     ticks++;
     for (String remark : made.remarks) {
       LOG.warn("The ledger could not take: {}", remark);
     }
-    compare(made, pending);
+    compare(made);
   }
 
-  /** The self-check: what the ledger holds and what the scheduler says are the same. */
-  private void compare(Snapshot made, boolean pending) {
-    if (pending) {
+  /**
+   * The self-check: what the ledger holds and what the scheduler says are the same. Of a leaf of
+   * which something has happened since the tick that is not known; as long as it goes on, what was
+   * known of it stays.
+   */
+  private void compare(Snapshot made) {
+    boolean quiet;
+    synchronized (events) {
+      quiet = happened.isEmpty();
+    }
+    Map<String, String> found = cluster.differing(made, quiet, doubts.keySet());
+    if (!settings.exactEvents || found.isEmpty() && doubts.isEmpty()) {
+      // Without events all containers are looked at in each tick anyway.
       return;
     }
-    String first = cluster.differs(made);
-    synchronized (events) {
-      if (!happened.isEmpty()) {
-        return;
-      }
+    Map<String, Integer> before = doubts;
+    doubts = new TreeMap<>();
+    String why = null;
+    for (Map.Entry<String, String> leaf : found.entrySet()) {
+      int known = before.getOrDefault(leaf.getKey(), 0);
+      int ticks = hasNews(leaf.getKey()) ? known : known + 1;
+      doubts.put(leaf.getKey(), ticks);
+      why = ticks > PATIENCE ? leaf.getKey() + ": " + leaf.getValue() : why;
     }
-    differing = first == null ? 0 : differing + 1;
-    if (differing > PATIENCE) {
+    if (why != null) {
+      doubts.clear();
+      looksAtAll = true;
       metrics.differed();
-      LOG.warn("Ledger and scheduler differ ({}): all containers are looked at", first);
+      LOG.warn("Ledger and scheduler differ ({}): all containers are looked at", why);
+    }
+  }
+
+  /** Whether something happened in a leaf that no tick has told. */
+  private boolean hasNews(String leaf) {
+    synchronized (events) {
+      for (Happened event : happened) {
+        // A container has its queue a moment after it is announced.
+        String queue = event.container.getQueueName();
+        if (queue == null || queue.equals(leaf)) {
+          return true;
+        }
+      }
+      return false;
     }
   }
 

@@ -48,6 +48,12 @@ final class Snapshot {
   /** Places by name: of queues by their full name first, then of applications. */
   private final Map<String, Integer> places;
   private Row[] rows;
+  /**
+   * What queues hold, by place: mebibytes and cores; -1 where there is no row. It goes from one
+   * snapshot to the next, and only who makes them looks at it.
+   */
+  private final long[] heldMemory;
+  private final long[] heldCores;
   private int used;
   private int forgotten;
   private final Row.Pace[] paces;
@@ -79,6 +85,8 @@ final class Snapshot {
     }
     places = whole ? new ConcurrentHashMap<>(2 * count) : last.places;
     rows = whole ? new Row[count] : last.rows.clone();
+    heldMemory = whole ? absent(count) : last.heldMemory;
+    heldCores = whole ? absent(count) : last.heldCores;
     used = whole ? count : last.used;
     forgotten = whole ? 0 : last.forgotten;
     if (whole) {
@@ -89,7 +97,10 @@ final class Snapshot {
     int some = in.getInt();
     for (int i = 0; i < some; i++) {
       int place = in.getInt();
-      rows[place] = Row.read(in, place);
+      Row row = Row.read(in, place);
+      rows[place] = row;
+      heldMemory[place] = row == null ? -1 : row.heldMemory;
+      heldCores[place] = row == null ? -1 : row.heldCores;
     }
     told = some + applications(in);
     tWait = in.getLong();
@@ -100,6 +111,12 @@ final class Snapshot {
       paces[i] = new Row.Pace(time, in.getLong());
     }
     any = Arrays.stream(rows).filter(row -> row != null).findFirst().orElse(null);
+  }
+
+  private static long[] absent(int count) {
+    long[] held = new long[count];
+    Arrays.fill(held, -1);
+    return held;
   }
 
   private int applications(ByteBuffer in) {
@@ -186,9 +203,27 @@ final class Snapshot {
     return row.charged(0, pace(row));
   }
 
-  /** The row of the queue that was declared in that place. */
-  Row row(int place) {
-    return rows[place];
+  /**
+   * Whether the queue in that place held so much at the tick, or has no row. Of the last snapshot
+   * only.
+   */
+  boolean holds(int place, long memory, long cores) {
+    return heldMemory[place] == memory && heldCores[place] == cores || heldMemory[place] < 0;
+  }
+
+  /** Mebibytes of the queue in that place; none where it has no row. */
+  long heldMemory(int place) {
+    return Math.max(0, heldMemory[place]);
+  }
+
+  /** The same of virtual cores. */
+  long heldCores(int place) {
+    return Math.max(0, heldCores[place]);
+  }
+
+  /** What it held, in words. */
+  String held(int place) {
+    return "ledger " + heldMemory[place] + " MB and " + heldCores[place] + " cores";
   }
 
   /** What the guard knows of a leaf; null where it is none, or came since the tick. */

@@ -2,11 +2,14 @@ package org.meed.yarn;
 
 import static org.junit.Assert.assertTrue;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.Locale;
 import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.ResourceRequest;
@@ -24,6 +27,7 @@ public class CostBench extends VirtualCluster {
   /** Stock, ours, stock, ours: so many times. */
   private static final int TURNS = 4;
   private static final int ROUNDS = 6;
+  private static final int MANY = 1_000_000;
 
   private void cluster(String policy, int count, int asking) throws Exception {
     StringBuilder queues = new StringBuilder();
@@ -34,17 +38,18 @@ public class CostBench extends VirtualCluster {
     up(policy, queues.toString());
     addNode(1 << 30, 1 << 24);
     for (int i = 0; i < asking; i++) {
-      createSchedulingRequest(1024, "root.q" + i, "u", 1_000_000);
+      createSchedulingRequest(1024, "root.q" + i, "u", MANY);
     }
     scheduler.update();
     tick();
   }
 
   /**
-   * A container in each of 100 leaves of each of so many parents: with all of them below the root
-   * the scheduler itself would take minutes to start as many.
+   * So many applications, one to a leaf, each asking for so many containers, and given one; 100
+   * leaves to each of so many parents: with all of them below the root the scheduler itself would
+   * take minutes to start as many.
    */
-  private void tree(int parents) throws Exception {
+  private void tree(int parents, int asking, int each) throws Exception {
     StringBuilder queues = new StringBuilder();
     for (int i = 0; i < parents; i++) {
       queues.append("<queue name=\"p").append(i).append("\">");
@@ -56,16 +61,26 @@ public class CostBench extends VirtualCluster {
     ledger = null;
     up(OURS, queues.toString());
     addNode(1 << 30, 1 << 24);
-    for (int i = 0; i < parents * LEAVES; i++) {
-      ask("root.p" + i / LEAVES + ".q" + i % LEAVES, i);
+    for (int i = 0; i < asking; i++) {
+      ask("root.p" + i / LEAVES + ".q" + i % LEAVES, i, each);
     }
     scheduler.update();
     tick();
-    beat(parents * LEAVES);
+    beat(asking);
+  }
+
+  /** What a ResourceManager has compiled after an hour; here for a hundred queues. */
+  private void warm() throws Exception {
+    tree(1, LEAVES, MANY);
+    for (int round = 0; round < 150; round++) {
+      beat(LEAVES);
+      pass(1);
+    }
+    down();
   }
 
   /** As {@code createSchedulingRequest}, which brings all shares up to date each time. */
-  private void ask(String queue, int number) {
+  private void ask(String queue, int number, int count) {
     ApplicationId app = ApplicationId.newInstance(1, number);
     ApplicationAttemptId attempt = ApplicationAttemptId.newInstance(app, 1);
     createMockRMApp(attempt);
@@ -73,7 +88,7 @@ public class CostBench extends VirtualCluster {
         new ApplicationPlacementContext(queue)));
     scheduler.handle(new AppAttemptAddedSchedulerEvent(attempt, false));
     List<ResourceRequest> asks = new ArrayList<>();
-    asks.add(createResourceRequest(1024, ResourceRequest.ANY, 1, 1, true));
+    asks.add(createResourceRequest(1024, ResourceRequest.ANY, 1, count, true));
     scheduler.allocate(attempt, asks, null, Collections.emptyList(), null, null,
         new ContainerUpdates());
   }
@@ -103,6 +118,21 @@ public class CostBench extends VirtualCluster {
     return all;
   }
 
+  private static long nanos(double micros) {
+    return Math.round(micros * 1e3);
+  }
+
+  /** For {@code cargo xtask yarn bench}, which makes tables of it. */
+  private static void found(Json row) throws IOException {
+    String file = System.getProperty("meed.bench.file");
+    if (file == null) {
+      System.out.println(row);
+    } else {
+      Files.writeString(Path.of(file), row + "\n", StandardOpenOption.CREATE,
+          StandardOpenOption.APPEND);
+    }
+  }
+
   @Test
   public void besideStockFair() throws Exception {
     // What is compiled only after a while is so for both.
@@ -118,9 +148,11 @@ public class CostBench extends VirtualCluster {
       double[] a = rounds(stock);
       double[] b = rounds(ours);
       double pairs = ours[0][ROUNDS];
-      System.out.printf(Locale.ROOT, "COST %5d queues: NODE_UPDATE stock best %.1f us, median %.1f;"
-          + " ours best %.1f us, median %.1f; best by best %.2f; %.0f pairs%n", count, a[0],
-          a[a.length / 2], b[0], b[b.length / 2], b[0] / a[0], pairs);
+      found(new Json().object().key("measured").value("assignment").key("queues").value(count)
+          .key("stock_best_ns").value(nanos(a[0])).key("stock_median_ns")
+          .value(nanos(a[a.length / 2])).key("ours_best_ns").value(nanos(b[0]))
+          .key("ours_median_ns").value(nanos(b[b.length / 2])).key("pairs")
+          .value(Math.round(pairs)).endObject());
       // Sorting n children compares at most so many pairs; a sum over levels of one tree.
       assertTrue("pairs for one assignment", pairs < 2.0 * count * (2 + Math.log(count) * 1.5));
       assertTrue("below half a millisecond more", b[0] < a[0] + 500);
@@ -136,19 +168,22 @@ public class CostBench extends VirtualCluster {
    */
   @Test
   public void aTick() throws Exception {
+    warm();
     for (int count : new int[] {100, 1000, 10_000}) {
-      cluster(OURS, count, count / 100);
+      tree(count / LEAVES, 0, 0);
       ticks(count, 0, "nothing runs");
+      down();
+      tree(count / LEAVES, count, 1);
+      ticks(count, 0, "all run");
+      down();
+      tree(count / LEAVES, count / 100, MANY);
       ticks(count, count / 100, "a hundredth starts one");
       ticks(count, 0, "a hundredth runs");
-      down();
-      tree(count / LEAVES);
-      ticks(count, 0, "all run");
       down();
     }
   }
 
-  private void ticks(int count, int starts, String what) {
+  private void ticks(int count, int starts, String what) throws Exception {
     pass(8);
     double[] took = new double[TICKS];
     long told = 0;
@@ -157,11 +192,12 @@ public class CostBench extends VirtualCluster {
       clock.tickSec(1);
       long began = System.nanoTime();
       tick();
-      took[round] = (System.nanoTime() - began) / 1e6;
+      took[round] = (System.nanoTime() - began) / 1e3;
       told += ledger.snapshot().told;
     }
     Arrays.sort(took);
-    System.out.printf(Locale.ROOT, "TICK %5d queues, %s: best %.2f ms, median %.2f; %d rows%n",
-        count, what, took[0], took[TICKS / 2], told / TICKS);
+    found(new Json().object().key("measured").value("tick").key("queues").value(count).key("what")
+        .value(what).key("best_ns").value(nanos(took[0])).key("median_ns")
+        .value(nanos(took[TICKS / 2])).key("rows").value(told / TICKS).endObject());
   }
 }
