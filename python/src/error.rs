@@ -31,6 +31,11 @@ pub(crate) fn input(sentence: impl Into<String>) -> PyErr {
     error(INPUT, sentence.into())
 }
 
+/// A file cannot be written, in these words.
+pub(crate) fn file(sentence: impl Into<String>) -> PyErr {
+    error(FILE, sentence.into())
+}
+
 /// The run could not go on, in these words.
 pub(crate) fn run(sentence: impl Into<String>) -> PyErr {
     error(RUN, sentence.into())

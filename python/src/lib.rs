@@ -9,11 +9,13 @@
 
 mod allocate;
 mod arrow;
+mod asked;
 mod columns;
 mod error;
 mod jobs;
 mod results;
 mod scenario;
+mod session;
 mod simulate;
 mod table;
 mod value;
@@ -31,8 +33,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<jobs::PyJobs>()?;
     module.add_class::<scenario::PyScenario>()?;
     module.add_class::<results::PyResults>()?;
+    module.add_class::<session::PySession>()?;
     module.add_class::<allocate::PyAllocation>()?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(asked::cadence, module)?)?;
     module.add_function(wrap_pyfunction!(allocate::allocate, module)?)?;
     module.add_function(wrap_pyfunction!(allocate::allocate_document, module)?)?;
     Ok(())

@@ -14,7 +14,9 @@ use crate::value;
 /// A scenario, checked.
 #[pyclass(frozen, name = "Scenario", module = "meed._native")]
 pub(crate) struct PyScenario {
-    pub(crate) scenario: Scenario,
+    pub(crate) scenario: Arc<Scenario>,
+    /// Where it was read.
+    pub(crate) file: Option<PathBuf>,
 }
 
 pub(crate) fn on_bad_line(strict: bool) -> OnBadLine {
@@ -42,7 +44,8 @@ impl PyScenario {
             None => Scenario::load_any(&path, &sets, on_bad_line(strict)),
             Some(jobs) => with_jobs(&path, jobs, on_bad_line(strict)),
         };
-        py.detach(read).map(|scenario| PyScenario { scenario }).map_err(|why| of_load(&why))
+        let scenario = py.detach(read).map_err(|why| of_load(&why))?;
+        Ok(PyScenario { scenario: Arc::new(scenario), file: Some(path) })
     }
 
     /// Data in the shape of a scenario file.
@@ -58,7 +61,8 @@ impl PyScenario {
         let data = value::read(name, data)?;
         let given = jobs.map(|jobs| jobs.given());
         let read = || of_data(name, &data, given, &folder, on_bad_line(strict));
-        py.detach(read).map(|scenario| PyScenario { scenario }).map_err(|why| of_load(&why))
+        let scenario = py.detach(read).map_err(|why| of_load(&why))?;
+        Ok(PyScenario { scenario: Arc::new(scenario), file: None })
     }
 
     #[getter]

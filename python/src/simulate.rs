@@ -1,41 +1,77 @@
 //! Runs, without Python's lock; signals are looked for while they go on.
 
+use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use meed::{Rank, Span};
+use meed_files::{Guard, GuardError, Output};
+use meed_sim::asked::{Advisor, Asker, Picture};
 use meed_sim::world::{Progress, RunError};
-use meed_sim::{Overtaking, SimulateError, SimulateOptions, Watch, simulate_telling};
+use meed_sim::{Overtaking, SimulateError, SimulateOptions, Watch, simulate_attended};
 use pyo3::prelude::*;
 
-use crate::error::of_simulate;
+use crate::asked::{Answer, Seen};
+use crate::error::{file, input, of_simulate};
 use crate::results::PyResults;
 use crate::scenario::PyScenario;
 
 /// How often signals are looked for, and progress is told.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// A policy of Python's: what is called, and how often in microseconds (at each instant without).
+type Asked = Option<(Py<PyAny>, Option<u64>)>;
+
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "all of them named, and with defaults, in Python")]
-#[pyo3(signature = (scenario, policies, seed, series, strict, keep_jobs, overtaken, progress))]
+#[pyo3(signature = (
+    scenario, policies, names, asked, seed, series, strict, keep_jobs, overtaken, progress, log
+))]
 pub(crate) fn simulate(
     py: Python<'_>,
     scenario: PyRef<'_, PyScenario>,
     policies: Vec<String>,
+    names: Vec<String>,
+    asked: Vec<Asked>,
     seed: Option<u64>,
     series: usize,
     strict: bool,
     keep_jobs: bool,
     overtaken: bool,
     progress: Option<Py<PyAny>>,
+    log: Option<PathBuf>,
 ) -> PyResult<PyResults> {
     let options = SimulateOptions { policies, seed, series_points: series, strict, keep_jobs };
     let overtaking = if overtaken { Overtaking::Told } else { Overtaking::Nothing };
-    let mut watch = Watched::new(progress);
+    let mut log = log.as_deref().map(|path| Log::create(path, &scenario)).transpose()?;
+    let mut watch = Watched::new(progress, names.clone());
     let scenario = &scenario.scenario;
-    let ran = py.detach(|| simulate_telling(scenario, &options, overtaking, None, &mut watch));
+    let raised = Mutex::new(None);
+    let ran = py.detach(|| {
+        let asker = |(ask, every): (Py<PyAny>, Option<u64>)| {
+            let caller = Caller { ask, is_first: true, raised: &raised };
+            Asker::new(every.and_then(Span::from_micros), Box::new(caller))
+        };
+        let mut askers: Vec<_> = asked.into_iter().map(|one| one.map(asker)).collect();
+        let attendants = askers.iter_mut().map(|one| one.as_mut().map(|one| one as _)).collect();
+        let log = log.as_mut().map(|log| &mut log.0 as &mut dyn Write);
+        simulate_attended(scenario, &options, overtaking, attendants, log, &mut watch)
+    });
+    let raised = raised.into_inner().unwrap_or_else(PoisonError::into_inner);
     match ran {
-        Ok(comparison) => Ok(PyResults::new(comparison, watch.skipped, keep_jobs)),
+        Ok(mut comparison) => {
+            log.map_or(Ok(()), Log::finish)?;
+            for (run, name) in comparison.runs.iter_mut().zip(names) {
+                run.policy = name;
+            }
+            Ok(PyResults::new(comparison, watch.skipped, keep_jobs))
+        }
         // What stopped it says more than that it was stopped.
+        Err(SimulateError::Run(RunError::Stopped { .. })) if raised.is_some() => {
+            Err(raised.unwrap_or_else(|| unreachable!("it has just been looked at")))
+        }
         Err(SimulateError::Run(RunError::Stopped { .. })) if watch.raised.is_some() => {
             Err(watch.raised.unwrap_or_else(|| unreachable!("it has just been looked at")))
         }
@@ -43,8 +79,61 @@ pub(crate) fn simulate(
     }
 }
 
+/// Where a log goes: a file that appears whole or not at all.
+struct Log(BufWriter<Output>);
+
+impl Log {
+    /// Not over what the scenario is read from.
+    fn create(path: &Path, scenario: &PyScenario) -> PyResult<Log> {
+        let mut guard = Guard::new();
+        let inputs = scenario.scenario.input_files().iter().chain(&scenario.file);
+        let told = inputs.into_iter().try_for_each(|path| guard.reads("input", path));
+        let told = told.and_then(|()| guard.writes("log", path));
+        let output = told.and_then(|()| guard.create(path)).map_err(|why| match why {
+            GuardError::Input { .. } => input(why.to_string()),
+            why => file(why.to_string()),
+        })?;
+        Ok(Log(BufWriter::with_capacity(1 << 16, output)))
+    }
+
+    fn finish(self) -> PyResult<()> {
+        let output = self.0.into_inner().map_err(|why| file(why.to_string()))?;
+        output.finish().map_err(|why| file(why.to_string()))
+    }
+}
+
+/// Calls what is Python's at each tick.
+struct Caller<'r> {
+    ask: Py<PyAny>,
+    is_first: bool,
+    raised: &'r Mutex<Option<PyErr>>,
+}
+
+impl Caller<'_> {
+    fn call(&self, py: Python<'_>, seen: &Seen) -> PyResult<Answer> {
+        Answer::of(self.ask.bind(py).call1((seen.told(py)?,))?.as_any())
+    }
+}
+
+impl Advisor for Caller<'_> {
+    fn advise(&mut self, seen: &Picture<'_>, ranks: &mut [Rank]) -> ControlFlow<()> {
+        let told = Seen::of(seen, std::mem::take(&mut self.is_first));
+        let answer = Python::attach(|py| self.call(py, &told));
+        let told = answer.and_then(|answer| answer.tell(seen, ranks).map_err(input));
+        match told {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(raised) => {
+                *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(raised);
+                ControlFlow::Break(())
+            }
+        }
+    }
+}
+
 /// Looks for signals, and tells how far a run is.
 struct Watched {
+    /// Of the runs that have not begun, as people call their policies; the last begins next.
+    names: Vec<String>,
     policy: String,
     progress: Option<Py<PyAny>>,
     looked: Instant,
@@ -54,9 +143,10 @@ struct Watched {
 
 impl Watched {
     #[expect(clippy::disallowed_methods, reason = "when to look for signals decides nothing")]
-    fn new(progress: Option<Py<PyAny>>) -> Watched {
-        let looked = Instant::now();
-        Watched { policy: String::new(), progress, looked, raised: None, skipped: Vec::new() }
+    fn new(progress: Option<Py<PyAny>>, mut names: Vec<String>) -> Watched {
+        names.reverse();
+        let (policy, looked) = (String::new(), Instant::now());
+        Watched { names, policy, progress, looked, raised: None, skipped: Vec::new() }
     }
 
     fn look(&self, py: Python<'_>, told: Progress) -> PyResult<()> {
@@ -72,7 +162,7 @@ impl Watched {
 
 impl Watch for Watched {
     fn begins(&mut self, policy: &str) {
-        policy.clone_into(&mut self.policy);
+        self.policy = self.names.pop().unwrap_or_else(|| policy.to_owned());
     }
 
     #[expect(clippy::disallowed_methods, reason = "when to look for signals decides nothing")]

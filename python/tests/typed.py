@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 from typing import Any, assert_type
 
@@ -9,6 +10,7 @@ import meed
 import numpy as np
 import pandas as pd
 import polars as pl
+from meed.gym import MeedEnv
 from numpy.typing import NDArray
 
 scenario = meed.Scenario(Path("cluster.toml"), sets=["run.seed=1"], strict=True)
@@ -23,6 +25,21 @@ assert_type(results.tenants, meed.Table)
 assert_type(results.tenants["rho"], NDArray[Any])
 assert_type(results.jobs.pandas(), pd.DataFrame)
 assert_type(results.jobs.polars(), pl.DataFrame)
+
+
+def owed(view: meed.View) -> NDArray[np.float64]:
+    assert_type(view.waiting, NDArray[np.int64])
+    return view.used - view.entitled
+
+
+mine = meed.Policy(owed, every=dt.timedelta(minutes=5), settings="when_blocked=reserve")
+meed.simulate(scenario, ["fair", mine, owed, lambda view: {"a": 1, "b": view.time}], log="l.jsonl")
+meed.simulate(scenario, lambda view: meed.Ranks(step=1, per=[1, 2]))
+env = MeedEnv(scenario, every="1h", reward=lambda before, after: float(after.used.sum()))
+observation, info = env.reset(seed=1)
+assert_type(observation, NDArray[np.float32])
+assert_type(env.step(env.action_space.sample())[2], bool)
+assert_type(env.results, meed.Results | None)
 pool = meed.allocate([[1, 2]], np.ones((2, 2)), weights=[1, 2])
 assert_type(pool.tasks, NDArray[np.float64])
 assert_type(pool.level, float | None)
@@ -32,4 +49,6 @@ except meed.Error as error:
     assert_type(error.code, int)
 # What is wrong is seen: each of these ignores is needed, or mypy complains of it.
 meed.simulate(scenario, policies=5)  # type: ignore[arg-type]
+meed.Policy(5)  # type: ignore[arg-type]
+meed.Policy(lambda: 5)  # type: ignore[arg-type]
 pool.levels  # type: ignore[attr-defined]

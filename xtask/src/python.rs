@@ -117,6 +117,7 @@ fn types(environment: &Path) -> Result<(), String> {
     mypy.arg("--cache-dir").arg(cache).args([
         "package/meed",
         "examples/first.py",
+        "examples/policy_speed.py",
         "tests/typed.py",
     ]);
     succeed(&mut mypy, "types of the module for Python")

@@ -5,8 +5,11 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use meed::Time;
 use meed_config::units::parse_span;
+use meed_config::words::quote;
 use meed_sim::explain::{LogSubject, explain, queues_at};
 use meed_sim::replay::Recording;
+use meed_workload::CLOCK_END_US;
+use meed_workload::table::date_of_run;
 use serde::Serialize;
 
 use crate::exit::Failure;
@@ -20,7 +23,8 @@ Examples:
   meed explain run.jsonl.zst --queue ads
   meed explain run.jsonl.zst --job science/700
   meed explain run.jsonl.zst --job science/700 --at 14h --json
-  meed explain run.jsonl.zst --at 14h";
+  meed explain run.jsonl.zst --at 14h
+  meed explain year.jsonl.zst --at \"Mar 3 14:30\"";
 
 #[derive(Args)]
 #[command(group(ArgGroup::new("subject").args(["job", "queue"])))]
@@ -36,9 +40,10 @@ pub(crate) struct ExplainArgs {
     /// The queue that waits.
     #[arg(long, value_name = "QUEUE")]
     queue: Option<String>,
-    /// When: time since the start of the run, as in 2h or 90s. Default: in the middle of its
-    /// longest wait. With neither a job nor a queue: how all queues stand then.
-    #[arg(long, value_name = "TIME")]
+    /// When: time since the start of the run, as in 2h or 90s, or, where the log says what the
+    /// clock said, a date, as in "Mar 3 14:30" or 2026-03-03T14:30+01:00. Default: in the middle of
+    /// its longest wait. With neither a job nor a queue: how all queues stand then.
+    #[arg(long, value_name = "TIME|DATE")]
     at: Option<String>,
     /// Which run, where the log holds several: its number from 1, or its policy.
     #[arg(long, value_name = "N|POLICY")]
@@ -49,20 +54,24 @@ pub(crate) struct ExplainArgs {
 }
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
-    let at = args.at.as_deref().map(parse_span).transpose();
-    let at = at.map_err(|why| Failure::Usage(format!("--at: {why}")))?;
-    let at = at.map(|at| Time::ZERO.saturating_add(at));
+    if let (None, None, None) = (&args.job, &args.queue, &args.at) {
+        let what = "name a --job or a --queue that waits, or with --at an instant at which all \
+                    queues are shown";
+        return Err(Failure::Usage(what.to_owned()));
+    }
+    if let Some(text) = &args.at {
+        // What can be no time of any run is said before a long log is read.
+        time_of(text, None, Time::MAX)?;
+    }
+    let recording = Recording::open(&args.log_file, args.run.as_deref())?;
+    let zero = recording.clock_us();
+    let at =
+        args.at.as_deref().map(|text| time_of(text, Some(zero), recording.end())).transpose()?;
     let subject = match (&args.job, &args.queue, at) {
         (Some(job), _, _) => LogSubject::Job(job.clone()),
         (None, Some(queue), _) => LogSubject::Queue(queue.clone()),
-        (None, None, Some(at)) => return all(args, at),
-        (None, None, None) => {
-            let what = "name a --job or a --queue that waits, or with --at an instant at which all \
-                        queues are shown";
-            return Err(Failure::Usage(what.to_owned()));
-        }
+        (None, None, at) => return all(args, &recording, at.unwrap_or(Time::ZERO)),
     };
-    let recording = Recording::open(&args.log_file, args.run.as_deref())?;
     let explanation = explain(&recording, &subject, at)?;
     if args.json {
         return print_json(&explanation);
@@ -72,14 +81,44 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
 }
 
 /// How all queues stand.
-fn all(args: &ExplainArgs, at: Time) -> Result<(), Failure> {
-    let recording = Recording::open(&args.log_file, args.run.as_deref())?;
-    let told = queues_at(&recording, at)?;
+fn all(args: &ExplainArgs, recording: &Recording, at: Time) -> Result<(), Failure> {
+    let told = queues_at(recording, at)?;
     if args.json {
         return print_json(&told);
     }
     told.remarks.iter().for_each(|words| remark(words));
     print(&explain_all::words(&told, recording.units()))
+}
+
+/// A time of a run that ends at `end`, or a date where the clock said `zero` at its time 0. Without
+/// a `zero` that was looked for, only whether it is one of either.
+fn time_of(text: &str, zero: Option<Option<u64>>, end: Time) -> Result<Time, Failure> {
+    let wrong = |what: String| Failure::Usage(format!("--at: {what}"));
+    let span = match parse_span(text) {
+        Ok(span) => return Ok(Time::ZERO.saturating_add(span)),
+        Err(why) => why,
+    };
+    // Over so many years each day of the calendar comes.
+    let (from, to) = match zero.flatten() {
+        Some(zero) => (zero, zero.saturating_add(end.as_micros())),
+        None => (0, CLOCK_END_US - 1),
+    };
+    let Some(date) = date_of_run(text, from, to) else {
+        let what = format!("{span}; nor is it a date, as in 2026-03-03T14:30 or \"Mar 3 14:30\"");
+        return Err(wrong(what));
+    };
+    match (zero, date) {
+        (None, _) => Ok(Time::ZERO),
+        (Some(None), _) => Err(wrong(format!(
+            "{} is a date, and this log does not say what the clock said; give a time of the run, \
+             as in 2h",
+            quote(text.as_bytes())
+        ))),
+        (Some(Some(_)), Err(why)) => Err(wrong(format!("{} {why}", quote(text.as_bytes())))),
+        (Some(Some(zero)), Ok(at)) => {
+            Ok(Time::from_micros(at.saturating_sub(zero)).unwrap_or(Time::MAX))
+        }
+    }
 }
 
 fn print_json(told: &impl Serialize) -> Result<(), Failure> {

@@ -22,7 +22,7 @@ pub(crate) fn words(told: &QueuesAt, kinds: &ResourceKinds) -> String {
          next: its place among those of whom something waits; waiting: tasks; balance: lent less \
          borrowed\n",
         clean(&told.policy),
-        clock(told.at_s)
+        clock(told.at_s, told.clock_us)
     )
 }
 

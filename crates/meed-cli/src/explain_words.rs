@@ -10,6 +10,7 @@ use meed_config::units::{format_amount, format_span};
 use meed_sim::explain::{
     AtIs, Bound, Explanation, HeldNode, Level, MoveReason, Obstacle, Reserved,
 };
+use meed_workload::table::date_for_people;
 
 /// Nodes of one reservation that are named.
 const NODES: usize = 4;
@@ -40,6 +41,11 @@ pub(crate) fn words(told: &Explanation, kinds: &ResourceKinds) -> String {
 }
 
 impl Words<'_> {
+    /// A time of the run.
+    fn clock(&self, seconds: f64) -> String {
+        clock(seconds, self.told.clock_us)
+    }
+
     /// A line, and empty ones before it where `text` begins with line breaks; others are of names.
     fn line(&mut self, text: &str) {
         let line = text.trim_start_matches('\n');
@@ -60,21 +66,24 @@ impl Words<'_> {
             Some(job) => format!("Job {} of queue {}", job.job, told.queue),
             None => format!("Queue {}", told.queue),
         };
-        self.line(&format!("{who} under {}, at {}{chosen}", told.policy, clock(told.at_s)));
+        self.line(&format!("{who} under {}, at {}{chosen}", told.policy, self.clock(told.at_s)));
         if let Some(job) = &told.job {
             let fate = match (job.refused, job.ended_s) {
                 (true, _) => match &job.why_refused {
                     Some(why) => format!("was refused: {why}"),
                     None => "was refused".to_owned(),
                 },
-                (false, Some(ended)) => format!("ended at {}", clock(ended)),
+                (false, Some(ended)) => format!("ended at {}", self.clock(ended)),
                 (false, None) => "had not ended when the record does".to_owned(),
             };
             let longest = match job.longest_wait_s {
                 0.0 => "it never waited".to_owned(),
                 wait => format!("its longest wait was {}", length(wait)),
             };
-            self.line(&format!("It arrived at {} and {fate}; {longest}.", clock(job.arrived_s)));
+            self.line(&format!(
+                "It arrived at {} and {fate}; {longest}.",
+                self.clock(job.arrived_s)
+            ));
         } else if told.at_is == AtIs::NeverWaited {
             self.line("It never waited.");
         }
@@ -148,11 +157,11 @@ impl Words<'_> {
     }
 
     fn reservation(&mut self, held: &Reserved) {
-        let now = self.told.at_s;
-        let since = format!("since {}", clock(held.since_s));
+        let (now, zero) = (self.told.at_s, self.told.clock_us);
+        let since = format!("since {}", self.clock(held.since_s));
         let from = |expected: Option<f64>| match expected {
             None if held.reclaims => "as soon as tasks have stopped that were told to".to_owned(),
-            Some(at) => format!("from {} on, in {}", clock(at), length(at - now)),
+            Some(at) => format!("from {} on, in {}", clock(at, zero), length(at - now)),
             None if held.drained => "it was put off once; what comes free there is kept".to_owned(),
             None => "nobody knows from when on, and what comes free there is kept".to_owned(),
         };
@@ -190,8 +199,8 @@ impl Words<'_> {
         for holder in &held.holders {
             let ends = match (holder.ends_s, holder.is_over) {
                 (None, _) => "nobody knows until when".to_owned(),
-                (Some(at), false) => format!("expected until {}", clock(at)),
-                (Some(at), true) => format!("longer than expected, now until {}", clock(at)),
+                (Some(at), false) => format!("expected until {}", self.clock(at)),
+                (Some(at), true) => format!("longer than expected, now until {}", self.clock(at)),
             };
             let demand = self.amounts(&holder.demand);
             let (queue, job) = (&holder.queue, &holder.job);
@@ -220,7 +229,10 @@ impl Words<'_> {
             self.line(&format!("  moved     {hidden} times before"));
         }
         for step in &held.moves[hidden..] {
-            let at = |time: Option<f64>| time.map_or("no known time".to_owned(), clock);
+            let zero = self.told.clock_us;
+            let at = |time: Option<f64>| {
+                time.map_or("no known time".to_owned(), |time| clock(time, zero))
+            };
             let place = match step.from == step.to {
                 true => String::new(),
                 false => format!("from {} to {}, ", step.from.join(", "), step.to.join(", ")),
@@ -236,7 +248,7 @@ impl Words<'_> {
                 true => format!("still {expected}"),
                 false => format!("{before} to {expected}"),
             };
-            self.line(&format!("  moved     at {}: {place}{when}: {why}", clock(step.at_s)));
+            self.line(&format!("  moved     at {}: {place}{when}: {why}", self.clock(step.at_s)));
         }
     }
 
@@ -452,7 +464,7 @@ impl Words<'_> {
         let Some(forecast) = &told.forecast else { return };
         let at = |time: Option<f64>| {
             time.map_or("never".to_owned(), |time| {
-                format!("at {}, after {}", clock(time), length(time - told.at_s))
+                format!("at {}, after {}", clock(time, told.clock_us), length(time - told.at_s))
             })
         };
         self.line("\nIf nothing arrived or changed from here on");
@@ -526,9 +538,15 @@ fn tasks(count: u64) -> String {
     if count == 1 { "1 task".to_owned() } else { format!("{count} tasks") }
 }
 
-/// A time of the run.
-pub(crate) fn clock(seconds: f64) -> String {
-    length(seconds)
+/// A time of the run, and what the clock said then where it is known what it said at time 0.
+pub(crate) fn clock(seconds: f64, zero_us: Option<u64>) -> String {
+    match zero_us {
+        None => length(seconds),
+        Some(zero) => {
+            let date = date_for_people(zero.saturating_add((seconds.max(0.0) * 1e6) as u64));
+            format!("{} ({date})", length(seconds))
+        }
+    }
 }
 
 /// A length of time as people read it: to the second from a minute on, to the millisecond below.

@@ -5,6 +5,7 @@
 //! workload are; [`simulate`] runs it under each policy and returns a [`record::Comparison`]. The
 //! simulator knows time; it decides nothing itself.
 
+pub mod asked;
 pub mod classes;
 pub mod explain;
 mod holds;
@@ -23,5 +24,5 @@ pub use meed_driver::record;
 pub use plans::{AS_YOU_PAY, Accounts};
 pub use simulate::{
     DEFAULT_POLICIES, MOST_SPLIT, Overtaking, SimulateError, SimulateOptions, Unwatched, Watch,
-    run_one, simulate, simulate_telling,
+    run_one, simulate, simulate_attended, simulate_telling,
 };

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::ops::ControlFlow;
 
+use meed_journal::Header;
 use meed_workload::{JobSource, OnBadLine, TraceError};
 
 use crate::log::Log;
@@ -10,7 +11,7 @@ use crate::mapreduce;
 use crate::record::{Comparison, RunRecord, SCHEMA};
 use crate::rerun::{add_charts, add_reserve};
 use crate::scenario::{Plan, STATIC, Scenario, ScenarioError};
-use crate::world::{Failures, Looks, Progress, RunError, WorldSetup, run};
+use crate::world::{Attendant, Failures, Looks, Progress, RunError, WorldSetup, run};
 
 /// How a scenario is run.
 #[derive(Clone, Debug)]
@@ -105,6 +106,20 @@ pub fn simulate_telling(
     scenario: &Scenario,
     options: &SimulateOptions,
     overtaking: Overtaking,
+    log: Option<&mut dyn Write>,
+    watch: &mut dyn Watch,
+) -> Result<Comparison, SimulateError> {
+    simulate_attended(scenario, options, overtaking, Vec::new(), log, watch)
+}
+
+/// The same, where somebody may look on: `attendants` has one for each policy, in their order, and
+/// may be shorter. What he tells queues is heard where the order is `told`. His run is made once:
+/// nothing says what `when_blocked = "reserve"` would have made of it.
+pub fn simulate_attended(
+    scenario: &Scenario,
+    options: &SimulateOptions,
+    overtaking: Overtaking,
+    attendants: Vec<Option<&mut dyn Attendant>>,
     mut log: Option<&mut dyn Write>,
     watch: &mut dyn Watch,
 ) -> Result<Comparison, SimulateError> {
@@ -121,11 +136,23 @@ pub fn simulate_telling(
         clock_us: None,
         runs: Vec::new(),
     };
+    let is_attended = attendants.iter().any(Option::is_some);
     if scenario.is_mapreduce() {
+        if is_attended {
+            let what = "is of the MapReduce world, in which nobody may tell queues their ranks";
+            return Err(scenario.error(what).into());
+        }
         comparison.runs = mapreduce_runs(scenario, options, seed, log, watch)?;
         return Ok(comparison);
     }
+    let mut attendants = attendants.into_iter();
     for (words, plan) in options.policies.iter().zip(plans) {
+        let mut attendant = attendants.next().flatten();
+        if attendant.is_some() && plan.partitioned {
+            let what = format!("`{words}` serves each tenant alone, and has no order to be told");
+            return Err(scenario.error(&what).into());
+        }
+        let has_second = attendant.is_none();
         watch.begins(words);
         let source = scenario.source(seed, on_bad_line)?;
         if comparison.assumptions.is_empty() {
@@ -133,23 +160,29 @@ pub fn simulate_telling(
             comparison.clock_us = source.clock_us().filter(|&at| at < meed_workload::CLOCK_END_US);
         }
         let mut out = log.as_mut().map_or(Log::off(), |out| Log::to(&mut **out));
-        let header = || scenario.header(words, seed, &plan, source.assumptions());
+        let header = || Header {
+            epoch_us: source.clock_us().filter(|&at| at < meed_workload::CLOCK_END_US),
+            ..scenario.header(words, seed, &plan, source.assumptions())
+        };
         out.header(header).map_err(RunError::Log)?;
         let setup = WorldSetup {
             strict: options.strict,
             series_points: options.series_points,
             keep_jobs: options.keep_jobs,
             looks: Looks { overtaken: overtaking != Overtaking::Nothing, ..Looks::default() },
+            attendant: attendant.as_mut().map(|one| &mut **one as &mut dyn Attendant),
             log: out,
             ..setup_of(scenario, plan, seed, source)
         };
         let mut ran = run(words, setup, None, &mut |progress| watch.goes_on(progress))?;
         watch.skipped(words, &ran.bad_lines);
-        add_reserve(scenario, words, seed, (&mut ran.record, &ran.most), watch)?;
+        if has_second {
+            add_reserve(scenario, words, seed, (&mut ran.record, &ran.most), watch)?;
+        }
         comparison.runs.push(ran.record);
     }
     add_speedups(&mut comparison.runs);
-    if overtaking == Overtaking::Drawn {
+    if overtaking == Overtaking::Drawn && !is_attended {
         add_charts(scenario, &options.policies, seed, &mut comparison.runs, watch)?;
     }
     Ok(comparison)

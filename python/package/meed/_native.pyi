@@ -77,6 +77,20 @@ class Results:
     def text(self, width: int) -> str: ...
     def html(self) -> str: ...
 
+class Session:
+    def __new__(
+        cls,
+        scenario: Scenario,
+        words: str,
+        every: int,
+        seed: int | None,
+        strict: bool,
+        keep_jobs: bool,
+    ) -> Session: ...
+    def next(self, answer: object | None) -> tuple[dict[str, Any], bool, bool]: ...
+    def results(self) -> Results: ...
+    def close(self) -> None: ...
+
 class Allocation:
     @property
     def policy(self) -> str: ...
@@ -100,13 +114,17 @@ class Allocation:
 def simulate(
     scenario: Scenario,
     policies: list[str],
+    names: list[str],
+    asked: Sequence[tuple[Callable[[dict[str, Any]], object], int | None] | None],
     seed: int | None,
     series: int,
     strict: bool,
     keep_jobs: bool,
     overtaken: bool,
     progress: Callable[[str, float, int, float | None], object] | None,
+    log: str | None,
 ) -> Results: ...
+def cadence(text: str) -> int: ...
 def allocate(
     capacity: NDArray[np.float64],
     demand: NDArray[np.float64],

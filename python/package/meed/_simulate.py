@@ -10,6 +10,7 @@ from typing import Any
 
 from meed import _native
 from meed._jobs import Jobs
+from meed._policy import Ask, Asked, Policy
 from meed._results import Results
 
 
@@ -90,7 +91,7 @@ class Scenario:
 
 def simulate(
     scenario: Scenario | Mapping[str, Any] | str | PathLike[str],
-    policies: str | Iterable[str] | None = None,
+    policies: str | Policy | Ask | Iterable[str | Policy | Ask] | None = None,
     *,
     jobs: Jobs | object | None = None,
     sets: Iterable[str] = (),
@@ -100,14 +101,17 @@ def simulate(
     keep_jobs: bool = True,
     overtaken: bool = True,
     progress: Callable[[str, float, int, float | None], object] | None = None,
+    log: str | PathLike[str] | None = None,
     name: str = "scenario",
     folder: str | PathLike[str] = ".",
 ) -> Results:
     """Runs a scenario under each policy, and compares.
 
     ``policies`` are words of the program's ``--policy``: ``"fair"``,
-    ``["fair", "long-term,half_life=1d"]``; without any, the program's choice. ``series`` samples
-    are taken over time. ``keep_jobs=False`` keeps no jobs one by one (a hundred bytes each),
+    ``["fair", "long-term,half_life=1d"]``; without any, the program's choice. A ``Policy`` is one
+    of your own; a function stands for ``Policy(function)``. ``series`` samples are taken over time.
+    ``log`` is where the decision log is written, as by the program's ``--log``.
+    ``keep_jobs=False`` keeps no jobs one by one (a hundred bytes each),
     ``overtaken=False`` does not count who was overtaken. ``progress`` is called now and then with
     the policy, the virtual time in seconds, the jobs that have ended, and the part of the input
     that has been read; what it raises ends the runs.
@@ -121,16 +125,30 @@ def simulate(
         )
     elif jobs is not None or sets:
         raise _native.Error("jobs and sets belong to the scenario: Scenario(..., jobs=..., sets=...)")
-    if policies is None:
-        words = scenario.policies
-    else:
-        words = [policies] if isinstance(policies, str) else list(policies)
+    chosen = _chosen(scenario.policies if policies is None else policies)
     for remark in scenario.remarks:
         warnings.warn(remark, Remark, stacklevel=2)
     native = _native.simulate(
-        scenario._native, words, seed, series, strict, keep_jobs, overtaken, progress
+        scenario._native,
+        [one._words if isinstance(one, Policy) else one for one in chosen],
+        [one.name if isinstance(one, Policy) else one for one in chosen],
+        [(Asked(one), one._every) if isinstance(one, Policy) else None for one in chosen],
+        seed,
+        series,
+        strict,
+        keep_jobs,
+        overtaken,
+        progress,
+        None if log is None else os.fspath(log),
     )
     skipped = [f"skipped {line}" for line in native.skipped]
     for remark in skipped:
         warnings.warn(remark, Remark, stacklevel=2)
     return Results(native, scenario.remarks + skipped)
+
+
+def _chosen(policies: Any) -> list[str | Policy]:
+    """One policy or several, by words or in Python."""
+    if isinstance(policies, (str, Policy)) or callable(policies):
+        policies = [policies]
+    return [one if isinstance(one, (str, Policy)) else Policy(one) for one in policies]

@@ -322,3 +322,55 @@ fn nobody_is_next_where_nothing_is_lent_and_parents_come_first() {
     let of = |at: usize| places[at].as_u64().expect("a place");
     assert_eq!(of(1).abs_diff(of(2)), 1, "siblings stand together: {places:?}");
 }
+
+/// A log whose trace says what the clock said is asked in dates and answers in dates; one without a
+/// clock says that it has none.
+#[test]
+fn dates_are_understood_where_the_log_has_a_clock() {
+    let folder = folder();
+    let jobs = "tenant,submit,duration,cpu\na,2026-03-03T12:00:00,7200,2\n\
+                b,2026-03-03T13:00:00,7200,2\na,2026-03-03T14:00:00,7200,2\n";
+    fs::write(folder.path().join("jobs.csv"), jobs).expect("a writable folder");
+    let scenario = "[cluster]\nresources = [\"cpu\"]\n[[cluster.node]]\ncapacity = { cpu = 2 }\n\
+                    [trace]\nfile = \"jobs.csv\"\n";
+    record(folder.path(), scenario, "fair");
+    let whole = explain(folder.path(), &["--at", "2h 30min"]);
+    assert_eq!(whole["clock_us"], 1_772_539_200_000_000_u64);
+    for date in [
+        "Mar 3 14:30",
+        "2026-03-03T14:30",
+        "2026-03-03 15:30 +01:00",
+        "Tue Mar  3 14:30:00 UTC 2026",
+        "3 march 2026 14:30",
+    ] {
+        assert_eq!(explain(folder.path(), &["--at", date]), whole, "{date}");
+        let queue = explain(folder.path(), &["--queue", "a", "--at", date]);
+        assert_eq!(queue["at_s"], 9000.0, "{date}");
+    }
+    let told = succeed(folder.path(), &["explain", "log.jsonl", "--at", "Mar 3 14:30"]);
+    assert!(told.contains("at 2h 30min (2026-03-03 14:30:00 UTC)"), "{told}");
+    let told =
+        succeed(folder.path(), &["explain", "log.jsonl", "--queue", "b", "--at", "Mar 3 14:30"]);
+    assert!(told.contains("start at 4h (2026-03-03 16:00:00 UTC), after 1h 30min"), "{told}");
+    // A replay under another policy keeps the clock.
+    let again = ["replay", "log.jsonl", "--policy", "long-term", "--log", "again.jsonl"];
+    succeed(folder.path(), &[&again[..], &["--json", "run.json"]].concat());
+    let told = succeed(folder.path(), &["explain", "again.jsonl", "--at", "Mar 3 14:30"]);
+    assert!(told.contains("(2026-03-03 14:30:00 UTC)"), "{told}");
+    let text = fs::read_to_string(folder.path().join("run.json")).expect("it was written");
+    let run: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(run["clock_us"], whole["clock_us"]);
+
+    let wrong = |log: &str, at: &str| {
+        let failed = meed(folder.path(), &["explain", log, "--at", at]);
+        assert_eq!(failed.status.code(), Some(2), "{at}");
+        String::from_utf8_lossy(&failed.stderr).into_owned()
+    };
+    assert!(wrong("log.jsonl", "Mar 2").contains("goes from 2026-03-03 12:00:00 UTC to"));
+    assert!(wrong("log.jsonl", "2025-03-03T14:30").contains("is not a time of the run"));
+    assert!(wrong("log.jsonl", "Mar 32").contains("nor is it a date"));
+    assert!(wrong("absent.jsonl", "yesterday").contains("nor is it a date"));
+    record(folder.path(), &format!("{NODES}{}", job("tree.b", "x", 1, 1, "cpu = 1")), "fair");
+    assert!(wrong("log.jsonl", "Mar 3 14:30").contains("does not say what the clock said"));
+    assert_eq!(explain(folder.path(), &["--at", "5s"])["clock_us"], Value::Null);
+}

@@ -31,6 +31,7 @@ mod teller;
 mod tests;
 pub mod windows;
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -323,10 +324,16 @@ struct Watcher {
 }
 
 impl Attendant for Watcher {
-    fn passes(&mut self, at: Time, engine: &Engine, say: &mut dyn FnMut(QueueId, Rank)) {
+    fn passes(
+        &mut self,
+        at: Time,
+        engine: &Engine,
+        say: &mut dyn FnMut(QueueId, Rank),
+    ) -> ControlFlow<()> {
         self.windows.passes(at, engine);
         if let Some(teller) = &mut self.teller {
             teller.passes(at, engine, say);
         }
+        ControlFlow::Continue(())
     }
 }

@@ -314,7 +314,8 @@ impl Flux {
     fn passes(&mut self, at: Time) {
         let first = self.said.len();
         let said = &mut self.said;
-        self.watcher.passes(at, &self.engine, &mut |queue, rank| said.push((queue, rank)));
+        let mut say = |queue, rank| said.push((queue, rank));
+        assert!(self.watcher.passes(at, &self.engine, &mut say).is_continue());
         for &(queue, rank) in &self.said[first..] {
             let change = QueueChange { rank: Some(rank), ..QueueChange::default() };
             self.engine.apply(at, Event::QueueChanged(queue, change)).unwrap();

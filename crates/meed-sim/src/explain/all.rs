@@ -20,6 +20,8 @@ pub struct QueuesAt {
     pub schema: u32,
     /// The policy of the run.
     pub policy: String,
+    /// What the clock said at time 0, in microseconds since 1970; `None` where nobody knows.
+    pub clock_us: Option<u64>,
     /// The instant.
     pub at_s: f64,
     /// Whether this program decides as recorded up to then; if not, the state is that of the
@@ -52,6 +54,7 @@ pub fn queues_at(recording: &Recording, at: Time) -> Result<QueuesAt, ReplayErro
     Ok(QueuesAt {
         schema: SCHEMA,
         policy: recording.policy().to_owned(),
+        clock_us: recording.clock_us(),
         at_s: at.as_secs_f64(),
         as_recorded,
         queues,

@@ -52,6 +52,8 @@ pub struct Explanation {
     pub schema: u32,
     /// The policy of the run.
     pub policy: String,
+    /// What the clock said at time 0, in microseconds since 1970; `None` where nobody knows.
+    pub clock_us: Option<u64>,
     /// The leaf queue.
     pub queue: String,
     /// The job, where one was asked for.
@@ -171,6 +173,7 @@ pub fn explain(
     Ok(Explanation {
         schema: SCHEMA,
         policy: recording.policy().to_owned(),
+        clock_us: recording.clock_us(),
         job: job.as_ref().map(|job| JobStatus {
             job: job.label.to_string(),
             arrived_s: seconds(job.arrived),

@@ -185,7 +185,7 @@ pub(super) fn replay(
         scenario: header.scenario.clone(),
         seed: header.seed,
         assumptions: header.assumptions.clone(),
-        clock_us: header.epoch_us,
+        clock_us: recording.clock_us(),
         runs,
     };
     Ok(Replayed { comparison, remarks, differs: difference })

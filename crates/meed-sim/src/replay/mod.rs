@@ -22,7 +22,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use meed_journal::{Fact, JobKey, Kind};
+use meed::Time;
+use meed_journal::{Fact, Header, JobKey, Kind};
+use meed_workload::CLOCK_END_US;
 
 pub(crate) use compare::Compare;
 pub use compare::Difference;
@@ -141,6 +143,16 @@ impl Recording {
             false => drop(recording.recorded_plan()?),
         }
         Ok(recording)
+    }
+
+    /// What the clock said at time 0, in microseconds since 1970, where that is known.
+    pub fn clock_us(&self) -> Option<u64> {
+        self.run.header.epoch_us.filter(|&at| at < CLOCK_END_US)
+    }
+
+    /// The last instant of the record.
+    pub fn end(&self) -> Time {
+        self.run.end
     }
 
     /// The policy that it was recorded under.
@@ -364,7 +376,10 @@ pub fn replay(
         watch.begins(&words);
         let mut out = log.as_mut().map_or(Log::off(), |out| Log::to(&mut **out));
         let assumptions = || recording.run.header.assumptions.clone();
-        let header = || others.scenario.header(&words, others.scenario.seed, &plan, assumptions());
+        let header = || Header {
+            epoch_us: recording.clock_us(),
+            ..others.scenario.header(&words, others.scenario.seed, &plan, assumptions())
+        };
         out.header(header).map_err(RunError::Log)?;
         let changes = others.changes.clone();
         let setup = recording.setup(&others.scenario, plan, changes, options.series_points, out)?;
@@ -383,7 +398,7 @@ pub fn replay(
         scenario: recording.run.header.scenario.clone(),
         seed: recording.run.header.seed,
         assumptions: recording.run.header.assumptions.clone(),
-        clock_us: None,
+        clock_us: recording.clock_us(),
         runs,
     };
     Ok(Replayed { comparison, remarks, differs: again.bytes })

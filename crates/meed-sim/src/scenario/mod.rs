@@ -589,6 +589,11 @@ impl Scenario {
         self.changes.clone()
     }
 
+    /// When its runs end, where that is not when everything has ended.
+    pub fn until(&self) -> Option<Time> {
+        (self.stop != StopAt::END).then_some(self.stop.at)
+    }
+
     pub(crate) fn stop(&self) -> StopAt {
         self.stop
     }

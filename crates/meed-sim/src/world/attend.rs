@@ -4,6 +4,8 @@
 //! where orders are work conserving: between two instants nothing changes that could let a task
 //! start, whatever the ranks.
 
+use std::ops::ControlFlow;
+
 use meed::{Engine, QueueChange, QueueId, Rank, Time};
 
 use super::desk::Desk;
@@ -14,19 +16,43 @@ use super::{RunError, World};
 pub trait Attendant {
     /// Nothing has happened since the last instant, and something will at `at`, or the run ends
     /// there. `engine` is as it was left: its integrals can be read at any time up to `at`. `say`
-    /// tells where a queue stands.
-    fn passes(&mut self, at: Time, engine: &Engine, say: &mut dyn FnMut(QueueId, Rank));
+    /// tells where a queue stands. To break stops the run there.
+    fn passes(
+        &mut self,
+        at: Time,
+        engine: &Engine,
+        say: &mut dyn FnMut(QueueId, Rank),
+    ) -> ControlFlow<()>;
+
+    /// The run ends at `at`; what is said of ranks then would be heard by nobody.
+    fn ends(&mut self, at: Time, engine: &Engine) -> ControlFlow<()> {
+        self.passes(at, engine, &mut |_, _| ())
+    }
 }
 
 impl<'a, D: Desk<'a>> World<'a, D> {
     /// Time passes to `at`.
-    pub(super) fn attend(&mut self, at: Time) {
+    pub(super) fn attend(&mut self, at: Time) -> Result<(), RunError> {
         let said = &mut self.said;
         if let Some(accounts) = &mut self.accounts {
             accounts.passes(at, &self.desk, &mut |queue, rank| said.push((queue, rank)));
         }
-        if let Some(attendant) = &mut self.attendant {
-            attendant.passes(at, self.desk.tree(), &mut |queue, rank| said.push((queue, rank)));
+        let Some(attendant) = &mut self.attendant else { return Ok(()) };
+        let mut say = |queue, rank| said.push((queue, rank));
+        match attendant.passes(at, self.desk.tree(), &mut say) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(RunError::Stopped { at }),
+        }
+    }
+
+    /// The run ends at `at`.
+    pub(super) fn attend_end(&mut self, at: Time) -> Result<(), RunError> {
+        if let Some(accounts) = &mut self.accounts {
+            accounts.passes(at, &self.desk, &mut |_, _| ());
+        }
+        match self.attendant.as_mut().map(|attendant| attendant.ends(at, self.desk.tree())) {
+            None | Some(ControlFlow::Continue(())) => Ok(()),
+            Some(ControlFlow::Break(())) => Err(RunError::Stopped { at }),
         }
     }
 

@@ -265,7 +265,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
                 break;
             }
             self.sample_until(at);
-            self.attend(at);
+            self.attend(at)?;
             self.now = at;
             self.instant()?;
             if self.notes.looks()
@@ -472,7 +472,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
     fn finish(mut self) -> Result<Finished<D>, RunError> {
         let end = self.now.max(if self.stop.hold { self.stop.at } else { Time::ZERO });
         self.sample_until(end);
-        self.attend(end);
+        self.attend_end(end)?;
         if let Some(accounts) = &mut self.accounts {
             accounts.ends(end, &self.desk);
         }

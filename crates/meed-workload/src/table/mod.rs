@@ -34,6 +34,7 @@ mod rows;
 mod separated;
 mod times;
 mod weights;
+mod when;
 
 use std::sync::Arc;
 
@@ -44,6 +45,7 @@ use meed_files::open::Origin;
 pub use mapping::TableMap;
 pub use nodes::{is_openb_nodes, read_openb_nodes};
 pub use weights::{WeightRow, WeightsFound, read_weights, weights_of};
+pub use when::{date_of_run, people as date_for_people};
 
 use crate::error::BadRow;
 use crate::fields::{span, time};

@@ -155,6 +155,11 @@ impl Engine {
         self.work.job_ids()
     }
 
+    /// The leaf of a live job; `None` where it is no more.
+    pub fn queue_of(&self, job: JobId) -> Option<QueueId> {
+        self.work.job(job).map(|job| self.tree.id(job.queue))
+    }
+
     /// Number of live jobs.
     pub fn live_jobs(&self) -> usize {
         self.work.live_jobs()
