@@ -110,6 +110,26 @@ impl World<'_> {
         }
     }
 
+    /// Whether the rule would let a free slot of the node take a second attempt of the task.
+    pub(super) fn would_take(&self, number: usize, job: meed::JobId, task: u32) -> bool {
+        let Work::Map { block, .. } = self.tasks.get(task).work else { return true };
+        let job_number = self.tasks.get(task).job as usize;
+        let Some(blocks) = &self.jobs[job_number].blocks else { return false };
+        let (taken, slots) =
+            (blocks.read_from(block, number, &self.racks), self.classes.slots(number));
+        let from = || self.remote(taken, number);
+        let local = taken.distance == Distance::Local;
+        self.classes.slot_kinds().iter().any(|&kind| {
+            self.nodes[number].occupied[index(kind)] < slots.of(kind)
+                && self.classes.rank(number, kind, job, local, from).is_some()
+        })
+    }
+
+    fn remote(&self, taken: Taken, to: usize) -> Remote {
+        let transfer = transfer(self.cluster.block_bytes, &self.cluster.machines[to]);
+        Remote { holder: taken.holder as usize, transfer }
+    }
+
     /// A task on a node ends otherwise than by itself: its slot is free.
     pub(super) fn free_slot(&mut self, task: &Task) -> Result<(), RunError> {
         let node = &mut self.nodes[task.node as usize];

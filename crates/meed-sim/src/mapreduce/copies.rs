@@ -91,6 +91,9 @@ impl World<'_> {
             let Some(id) = job.id else { continue };
             self.look_at(number);
             let Some(task) = self.slow_one_for(number, node) else { continue };
+            if !self.would_take(node, id, task) {
+                continue;
+            }
             let demand = if map { MAP_DEMAND } else { REDUCE_DEMAND };
             let added = self.driver.tasks_added(self.now, id, &[group(1, demand)], true, |_, _| {});
             added.map_err(|why| RunError::of(self.now, why))?;
@@ -216,6 +219,8 @@ impl World<'_> {
             if job.stage.offered.take().is_none() {
                 continue;
             }
+            // Others come before it: it is offered again when the job is next looked at.
+            job.stage.slow.clear();
             self.offered_copies -= 1;
             let (id, last) = (job.id.expect("it was accepted"), job.tasks - 1);
             self.driver

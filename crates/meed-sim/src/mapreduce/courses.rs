@@ -126,8 +126,8 @@ mod tests {
         let disks = rounds[0].chains.iter().map(|chain| chain[0].0);
         assert!(disks.eq([Place::Disk(1), Place::Disk(2), Place::Disk(0)]));
         assert!(fetches((0, 9), &[0, 0, 0], (&racks, false), 1)[0].chains.is_empty());
-        for bytes in [0, 1, 7, u64::MAX] {
-            let rounds = fetches((1, bytes), &[5, u64::MAX, 3], (&racks, true), 2);
+        for bytes in [0, 1, 7, 1 << 60] {
+            let rounds = fetches((1, bytes), &[5, 1 << 60, 3], (&racks, true), 2);
             let sum: u64 = rounds[0].chains.iter().map(|chain| chain[0].1).sum();
             assert_eq!(sum, bytes);
         }

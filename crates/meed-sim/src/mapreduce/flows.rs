@@ -242,14 +242,14 @@ mod tests {
             run(&mut flows, &mut all, 1 << 50);
             twin.run(f64::INFINITY);
             for (task, end) in (0..).zip(ends) {
-                // What had nothing to do has ended there and then, for both; what was stopped never.
-                let expected = twin.course_end(task);
-                let off = match (end, expected) {
-                    (Some(end), Some(expected)) => (end - expected).abs() / (100.0 + 1e-4 * expected),
+                // Neither for what was stopped, nor for what had nothing to do. Each work ends up to a
+                // microsecond later here, and what ends a little later may share much longer.
+                let off = match (end, twin.course_end(task)) {
+                    (Some(end), Some(expected)) => (end - expected).abs() / (1000.0 + 1e-3 * expected),
                     (None, None) => 0.0,
                     other => panic!("task {task}: {other:?}"),
                 };
-                prop_assert!(off <= 1.0, "task {task}: {end:?} for {expected:?}");
+                prop_assert!(off <= 1.0, "task {task}: {off} times what rounding explains");
             }
             prop_assert!(flows.courses.is_empty() && flows.flows.iter().all(Option::is_none));
         }

@@ -21,6 +21,7 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::claim::Claim;
+use super::servers::compositions;
 use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread};
 
 /// Servers as (count, CPUs, memory); the largest has 1000 of each.
@@ -41,6 +42,9 @@ const JOINS: [f64; 3] = [0.0, 200.0, 500.0];
 /// 10 s: 106 at once for 200 s, 44 % for 300 s, 26 % for 580 s. When the others end is not printed:
 /// about 1400 and 1500 s here.
 const COUNTS: [u32; 3] = [6959, 4400, 5500];
+
+const BEST_FIT: &str = "drfh";
+const FIRST_FIT: &str = "drfh,placement=first-fit";
 
 /// Samples of a run.
 const SAMPLES: usize = 800;
@@ -90,13 +94,14 @@ struct Seen {
 }
 
 pub(in super::super) fn figure_5(context: &Context) -> Result<ItemOutcome, ReproduceError> {
-    let (seen, record) = run_of(&servers(), totals(), context.first_seed)?;
-    let on_pool =
-        over_seeds(context, |seed| run_of(&servers(), totals(), seed).map(|(seen, _)| seen))?;
+    let (seen, record) = run_of(&servers(), totals(), context.first_seed, BEST_FIT)?;
+    let on_pool = over_seeds(context, |seed| {
+        run_of(&servers(), totals(), seed, BEST_FIT).map(|(seen, _)| seen)
+    })?;
     let of = |read: fn(&Seen) -> f64| on_pool.iter().map(read).collect::<Vec<f64>>();
     let drawn = over_seeds(context, |seed| {
         let drawn = json!({ "machines": { "mix": "google", "count": 100, "seed": seed } });
-        run_of(&drawn, drawn_totals(&drawn)?, seed).map(|(seen, _)| seen)
+        run_of(&drawn, drawn_totals(&drawn)?, seed, BEST_FIT).map(|(seen, _)| seen)
     })?;
     let mut checks = vec![
         ALONE.over(of(|seen| seen.shares[0][0])),
@@ -124,11 +129,73 @@ pub(in super::super) fn figure_5(context: &Context) -> Result<ItemOutcome, Repro
         remark,
     ));
     checks.push(Check::beyond("of all three", spread(|seen| mean(&seen.shares[2])), remark));
+    checks.extend(on_all_servers(context)?);
     Ok(ItemOutcome {
         checks,
         assumptions: assumptions(),
         blocks: vec![Block::Lines(chart(&record, totals())), Block::Table(table(&seen)?)],
     })
+}
+
+/// The printed shares on all servers that the printed totals leave and on which user 1 alone has
+/// the printed share, under best fit and under first fit.
+fn on_all_servers(context: &Context) -> Result<Vec<Check>, ReproduceError> {
+    let all = compositions();
+    let fit = |(cpu, memory): (f64, f64), [_, total]: [f64; 2], places: f64| {
+        let share = 100.0 * places * memory / total;
+        cpu > 0.0 && (61.5..62.5).contains(&share)
+    };
+    let fits: Vec<_> = all
+        .iter()
+        .filter(|one| fit(TASKS[0], totals_of(&one.classes()), one.places(TASKS[0])))
+        .collect();
+    let part: f64 = fits.iter().map(|one| one.part).sum();
+    let mut checks = vec![Check::beyond(
+        "compositions of 100 servers of Table 1 with the printed totals; those on which user 1 \
+         alone gets 62 %",
+        Measured::Words(format!(
+            "{}; {}, {:.1} % of all draws with these totals",
+            all.len(),
+            fits.len(),
+            100.0 * part
+        )),
+        "all there are, not a sample",
+    )];
+    for (policy, name) in [(BEST_FIT, "best fit"), (FIRST_FIT, "first fit")] {
+        let seen: Vec<Seen> = fits
+            .par_iter()
+            .map(|one| {
+                let classes = one.classes();
+                let run =
+                    run_of(&of_classes(&classes), totals_of(&classes), context.first_seed, policy);
+                run.map(|(seen, _)| seen)
+            })
+            .collect::<Result<_, ReproduceError>>()?;
+        for (what, claim, phase) in
+            [("users 1 and 2", TWO, 1), ("all three", THREE, 2)]
+        {
+            let values: Vec<f64> =
+                seen.iter().map(|seen| mean(&seen.shares[phase][..=phase])).collect();
+            let agreeing = values.iter().filter(|value| claim.holds(**value)).count();
+            checks.push(Check::beyond(
+                format!("on each of these, {name}: share of {what}"),
+                Measured::Spread(Spread::of(values, agreeing, "%")),
+                "runs counted: those within the bounds of the claim",
+            ));
+        }
+        let both = |seen: &Seen| {
+            TWO.holds(mean(&seen.shares[1][..2])) && THREE.holds(mean(&seen.shares[2]))
+        };
+        let come_out = fits.iter().zip(&seen).filter(|(_, seen)| both(seen));
+        let (count, part) =
+            come_out.fold((0, 0.0), |(count, part), (one, _)| (count + 1, part + one.part));
+        checks.push(Check::beyond(
+            format!("{name}: servers on which both come out"),
+            Measured::Words(format!("{count} of {}, {:.1} % of draws", fits.len(), 100.0 * part)),
+            "",
+        ));
+    }
+    Ok(checks)
 }
 
 fn assumptions() -> Vec<String> {
@@ -157,16 +224,24 @@ fn over_seeds<T: Send>(
 
 /// The pool as a scenario's `[cluster]` has it: each server a node, largest classes first.
 fn servers() -> Value {
-    let node = |(count, cpu, memory)| {
+    of_classes(&POOL)
+}
+
+fn of_classes(classes: &[(f64, f64, f64)]) -> Value {
+    let node = |&(count, cpu, memory): &(f64, f64, f64)| {
         let capacity = json!({ "cpu": cpu, "memory": memory });
         json!({ "count": count as u64, "capacity": capacity })
     };
-    json!({ "node": POOL.map(node) })
+    json!({ "node": classes.iter().map(node).collect::<Vec<_>>() })
 }
 
 /// CPUs and memory of [`POOL`].
 fn totals() -> [f64; 2] {
-    let sum = |of: fn(&(f64, f64, f64)) -> f64| POOL.iter().map(of).sum();
+    totals_of(&POOL)
+}
+
+fn totals_of(classes: &[(f64, f64, f64)]) -> [f64; 2] {
+    let sum = |of: fn(&(f64, f64, f64)) -> f64| classes.iter().map(of).sum();
     [sum(|(count, cpu, _)| count * cpu), sum(|(count, _, memory)| count * memory)]
 }
 
@@ -204,10 +279,11 @@ fn run_of(
     servers: &Value,
     totals: [f64; 2],
     seed: u64,
+    policy: &str,
 ) -> Result<(Seen, RunRecord), ReproduceError> {
     let scenario = scenario(servers)?;
     let options = SimulateOptions {
-        policies: vec!["drfh".to_owned()],
+        policies: vec![policy.to_owned()],
         seed: Some(seed),
         series_points: SAMPLES,
         strict: true,
