@@ -85,6 +85,11 @@ fn partitions(world: &mut World, mb_s: f64, seek_penalty: f64) {
     world.nodes.iter_mut().for_each(|nodes| nodes.disk_mb_s = mb_s);
 }
 
+/// The machines of Sec. 4.1 on its blades and partitions.
+pub(super) fn on_paper_hosts(world: &mut World) {
+    hosts(world);
+}
+
 fn hosts(world: &mut World) {
     hosts_with(world, PARTITION_MB_S, 0.0);
 }

@@ -77,6 +77,7 @@ fn beyond_the_paper() {
     check("jas-stragglers", &"M".repeat(15));
     check("jas-slowdown", &"M".repeat(9));
     check("jas-tenants", &"M".repeat(30));
+    check("jas-fair", &"M".repeat(4 + 2 * 7 * 4));
 }
 
 #[test]
