@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn all_have_the_printed_totals_and_none_is_there_twice() {
         let all = compositions();
-        assert_eq!(all.len(), 680);
+        assert_eq!(all.len(), 683);
         for composition in &all {
             let sum = |of: fn(&(f64, f64, f64)) -> f64| -> f64 {
                 composition.classes().iter().map(|class| class.0 * of(class)).sum()

@@ -49,7 +49,7 @@ fn fig5() {
     assert_eq!(verdicts[6..], [measured; 8]);
     // No servers give all that is printed.
     let Measured::Words(words) = &outcome.checks[13].measured else { panic!("words") };
-    assert_eq!(words, "0 of 113");
+    assert_eq!(words, "0 of 227");
     check_blocks(&outcome);
 }
 
