@@ -357,13 +357,7 @@ impl World<'_> {
     }
 
     /// The new task's number.
-    pub(super) fn begin_task(
-        &mut self,
-        job: u32,
-        node: usize,
-        start: &Start,
-        work: Work,
-    ) -> u32 {
+    pub(super) fn begin_task(&mut self, job: u32, node: usize, start: &Start, work: Work) -> u32 {
         let of = (job, start.task);
         let task = Task::new(of, node as u32, start.allocation, self.now, work);
         let task = self.tasks.insert(task);

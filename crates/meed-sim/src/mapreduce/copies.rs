@@ -127,9 +127,8 @@ impl World<'_> {
             }
             let mean = sum / u64::from(self.jobs[number as usize].stage.tasks.max(1));
             let pairs = running.iter().zip(&progress);
-            let slow = pairs.filter(|(task, far)| {
-                self.may_be_slow(**task) && u64::from(**far + GAP) <= mean
-            });
+            let slow = pairs
+                .filter(|(task, far)| self.may_be_slow(**task) && u64::from(**far + GAP) <= mean);
             let slow = slow.map(|(&task, _)| task).collect();
             self.jobs[number as usize].stage.slow = slow;
         }

@@ -145,12 +145,7 @@ impl Flows {
     }
 
     /// A work of flow `user` has ended. The task that goes on, where that was the last of all.
-    pub(super) fn ended(
-        &mut self,
-        now: Time,
-        machines: &mut Machines,
-        user: u32,
-    ) -> Option<u32> {
+    pub(super) fn ended(&mut self, now: Time, machines: &mut Machines, user: u32) -> Option<u32> {
         let number = user & !FLOW;
         if self.go_on(now, machines, number) {
             return None;

@@ -37,5 +37,7 @@ pub use record::{
     MapReduceJobRecord, MapReduceRecord, MapReduceSeries, NodeRecord, NodeSeries, RequestRecord,
     SlotChange, Speculation,
 };
-pub use setup::{AsHadoop, Begin, Cluster, MapReduceRequest, MapReduceSetup, Master, PlannedJob, run};
+pub use setup::{
+    AsHadoop, Begin, Cluster, MapReduceRequest, MapReduceSetup, Master, PlannedJob, run,
+};
 pub(crate) use world::World;

@@ -238,7 +238,8 @@ impl Server {
     pub(super) fn rest(&mut self, now: Time, user: u32) -> u64 {
         self.advance(now);
         let mut users = self.users.iter();
-        let done = users.find_map(|Reverse((done, other))| (*other as u32 == user).then_some(*done));
+        let done =
+            users.find_map(|Reverse((done, other))| (*other as u32 == user).then_some(*done));
         let rest = done.unwrap_or(0).saturating_sub(self.attained);
         u64::try_from(rest.div_ceil(1 << FRACTION_BITS)).unwrap_or(u64::MAX)
     }

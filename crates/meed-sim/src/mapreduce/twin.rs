@@ -115,7 +115,8 @@ impl Twin {
                         (chain.user, chain.done) = (None, chain.done + 1);
                     }
                 }
-                let mut open = chains.iter().filter(|chain| chain.begun && !chain.is_over()).count();
+                let mut open =
+                    chains.iter().filter(|chain| chain.begun && !chain.is_over()).count();
                 for chain in chains.iter_mut() {
                     if !chain.begun && open < *width {
                         chain.begun = true;
@@ -132,7 +133,8 @@ impl Twin {
                     break;
                 }
             }
-            let over = |(_, chains): &(usize, Vec<TwinChain>)| chains.iter().all(TwinChain::is_over);
+            let over =
+                |(_, chains): &(usize, Vec<TwinChain>)| chains.iter().all(TwinChain::is_over);
             course.end = course.rounds.iter().all(over).then_some(self.now);
         }
     }
@@ -198,8 +200,7 @@ impl Twin {
     /// Lets time pass to `to`.
     pub(super) fn run(&mut self, to: f64) {
         loop {
-            let rates: Vec<f64> =
-                self.running.iter().map(|rest| self.rate(rest.place)).collect();
+            let rates: Vec<f64> = self.running.iter().map(|rest| self.rate(rest.place)).collect();
             let ends = self.running.iter().zip(&rates).map(|(rest, rate)| rest.rest / rate);
             let first = ends.fold(f64::INFINITY, f64::min).min(to - self.now);
             self.now += first;
@@ -216,4 +217,3 @@ impl Twin {
         }
     }
 }
-

@@ -127,7 +127,12 @@ fn every_job_ends_with_all_options_under_every_rule_and_order() {
         let result = run(&stragglers, &policies.each_ref().map(String::as_str), 50);
         for run in &result.runs {
             let record = of(run);
-            assert_eq!((run.unfinished, run.failed, record.jobs.len()), (0, 0, 32), "{}", run.policy);
+            assert_eq!(
+                (run.unfinished, run.failed, record.jobs.len()),
+                (0, 0, 32),
+                "{}",
+                run.policy
+            );
             let seconds = record.speculation.expect("the option is on");
             assert!(seconds.won <= seconds.copies);
             assert_eq!(run.decisions, record.maps + record.reduces + seconds.copies);

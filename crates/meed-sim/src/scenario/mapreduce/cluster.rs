@@ -103,13 +103,9 @@ pub(super) fn cluster(raw: &MapReduce, place: &Place<'_>) -> Result<Cluster, Sce
 }
 
 /// What of Hadoop is modelled besides.
-fn as_hadoop(
-    raw: &MapReduce,
-    nodes: u32,
-    place: &Place<'_>,
-) -> Result<AsHadoop, ScenarioError> {
-    let replicas = optional(place, &raw.output_replicas, "output_replicas", |&number| {
-        match number {
+fn as_hadoop(raw: &MapReduce, nodes: u32, place: &Place<'_>) -> Result<AsHadoop, ScenarioError> {
+    let replicas =
+        optional(place, &raw.output_replicas, "output_replicas", |&number| match number {
             0 => Err("an output without a replica is nowhere; at least 1 is needed".to_owned()),
             _ if number > i64::from(nodes) => {
                 Err(format!("{number} replicas of a block need as many nodes; there are {nodes}"))
@@ -118,8 +114,7 @@ fn as_hadoop(
                 reduce writes its output; give one of the two"
                 .to_owned()),
             _ => between(number, 1, nodes),
-        }
-    })?;
+        })?;
     Ok(AsHadoop {
         output_replicas: replicas,
         parallel_copies: whole(place, &raw.parallel_copies, "parallel_copies", 1, 1000)?,

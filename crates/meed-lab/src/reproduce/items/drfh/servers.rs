@@ -96,10 +96,7 @@ fn fill_large(counts: &[u32; CLASSES], found: &mut Vec<[u32; CLASSES]>) {
     for third in 0..=rest {
         for second in 0..=rest - third {
             let first = rest - third - second;
-            let all = memory
-                + first * MEMORY_OF[0]
-                + second * MEMORY_OF[1]
-                + third * MEMORY_OF[2];
+            let all = memory + first * MEMORY_OF[0] + second * MEMORY_OF[1] + third * MEMORY_OF[2];
             if MEMORY.contains(&all) {
                 let mut counts = *counts;
                 for (count, of) in counts.iter_mut().zip([first, second, third]) {

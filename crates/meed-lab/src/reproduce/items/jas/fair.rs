@@ -85,7 +85,8 @@ pub(in super::super) fn under_long_term(context: &Context) -> Result<ItemOutcome
     let rho = |it: [f64; 2], hadoop: [f64; 2]| it[1] / hadoop[1];
     let mut checks = Vec::new();
     for (i, choice) in CHOICES.iter().enumerate().skip(1) {
-        let always = worlds.iter().filter(|world| of(world, i, less).iter().all(|less| *less > 0.0));
+        let always =
+            worlds.iter().filter(|world| of(world, i, less).iter().all(|less| *less > 0.0));
         let names: Vec<&str> = always.map(|world| world.label).collect();
         let words = match names.is_empty() {
             true => "none".to_owned(),
