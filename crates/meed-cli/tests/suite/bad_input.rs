@@ -501,10 +501,6 @@ fn mapreduce_worlds_that_are_wrong() {
              are 2",
         ),
         (
-            ("replicas = 1", "output_replicas = -1"),
-            "s.toml:2: mapreduce, output_replicas: -1 must be 1 to 2",
-        ),
-        (
             ("replicas = 1", "output_copies = 2\noutput_replicas = 2"),
             "s.toml:3: mapreduce, output_replicas: output_copies says already how often",
         ),

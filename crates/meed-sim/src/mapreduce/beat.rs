@@ -369,7 +369,7 @@ impl World<'_> {
     }
 }
 
-/// Takes a block of the job for a map on `node`. `keep`: whether it is asked later where blocks lie.
+/// Takes a block of the job for a map on `node`. `keep`: it is asked later where blocks lie.
 fn take_block(job: &mut Job, node: usize, pick: Pick, racks: &Racks, keep: bool) -> Taken {
     let blocks = job.blocks.as_mut().expect("a job with waiting maps has blocks");
     let taken = match pick {

@@ -237,10 +237,12 @@ mod tests {
             run(&mut flows, &mut all, 1 << 50);
             twin.run(f64::INFINITY);
             for (task, end) in (0..).zip(ends) {
-                // Neither for what was stopped, nor for what had nothing to do. Each work ends up to a
-                // microsecond later here, and what ends a little later may share much longer.
+                // Neither for what was stopped, nor for what had nothing to do. Each work ends up
+                // to a microsecond later here, and then may share for much longer.
                 let off = match (end, twin.course_end(task)) {
-                    (Some(end), Some(expected)) => (end - expected).abs() / (1000.0 + 1e-3 * expected),
+                    (Some(end), Some(expected)) => {
+                        (end - expected).abs() / (1000.0 + 1e-3 * expected)
+                    }
                     (None, None) => 0.0,
                     other => panic!("task {task}: {other:?}"),
                 };

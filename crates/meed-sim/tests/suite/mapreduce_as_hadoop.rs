@@ -94,7 +94,7 @@ fn unequal(keys: &str) -> String {
 fn a_slow_map_gets_a_second_attempt_after_a_minute() {
     // The slow node computes 200 s for its map. The other does its five in 20 s, and then nothing
     // waits: from second 60 on the slow one has a second attempt, at its progress of 0.43 against a
-    // mean of 0.9, on the beat of second 61 or 60, as the map began at 0.5; it takes 4 s with beats.
+    // mean of 0.9, at the beat of second 61, as the map began at 0.5; with beats it takes 4 s.
     let [alone, _] = ends(&unequal(""), "6MB");
     assert!(alone > 200.0, "{alone}");
     let [second, _] = ends(&unequal("speculative = true"), "6MB");

@@ -1,11 +1,12 @@
-//! All servers that Fig. 5 may have had: compositions of 100 servers of Table 1 with the totals that
-//! are printed, 52.75 CPUs and 51.32 units of memory.
+//! All servers that Fig. 5 may have had: compositions of 100 servers of Table 1 with the totals
+//! that are printed, 52.75 CPUs and 51.32 units of memory.
 //!
 //! > weight(n) = 100! / (n1! .. nk!) x p1^n1 .. pk^nk, p the parts of Table 1
 //!
 //! is how likely a draw is the composition n. But for those of one CPU and of a quarter all servers
 //! have half a CPU, and the memory of the three large classes is one equation more: a few hundred
-//! compositions are nearly all there are. Capacities are those of ClusterData2011, which the table rounds.
+//! compositions are nearly all there are. Capacities are those of ClusterData2011, which the table
+//! rounds.
 //! Cost: some 10^6 steps.
 
 use meed_workload::google::PUBLISHED_MACHINES;
@@ -22,8 +23,8 @@ const MEMORY_OF: [u64; CLASSES] =
 
 const CLASSES: usize = 10;
 
-/// Servers of each class that are looked at, at most; the first three are what is left. With more of
-/// the rare ones there are thousands of compositions, which are less than a thousandth of all draws.
+/// Servers of each class that are looked at, at most; the first three are what is left. With more
+/// of the rare ones there are thousands of compositions, hardly ever drawn.
 const MOST: [u32; CLASSES] = [SERVERS, SERVERS, SERVERS, 24, 8, 5, 1, 1, 1, 1];
 
 /// A draw, whatever its order.

@@ -359,8 +359,8 @@ fn assumptions() -> Vec<String> {
              stays there. The master takes {MASTER_MS} ms for a heartbeat and as much for each \
              task that it starts, half of that in Environment 4."
         ),
-        "\"These three\" are Hadoop 0.20.205's defaults, which the paper does not speak of: a block \
-         of output on three nodes, in a pipeline; a shuffle that reads from disks, five copies at \
+        "\"These three\" are Hadoop 0.20.205's defaults, which the paper does not speak of: a \
+         block of output on three nodes, in a pipeline; a shuffle that reads from disks, five copies at \
          once; a second attempt of tasks that lag a fifth behind the mean after a minute. They are \
          looked at over two seeds."
             .to_owned(),
