@@ -491,6 +491,24 @@ fn mapreduce_worlds_that_are_wrong() {
             "s.toml:2: mapreduce, uplink_bytes_per_s: a bandwidth of zero",
         ),
         (("replicas = 1", "seek_penalty = nan"), "s.toml:2: mapreduce, seek_penalty: \"NaN\""),
+        (
+            ("replicas = 1", "output_replicas = 0"),
+            "s.toml:2: mapreduce, output_replicas: an output without a replica is nowhere",
+        ),
+        (
+            ("replicas = 1", "output_replicas = 3"),
+            "s.toml:2: mapreduce, output_replicas: 3 replicas of a block need as many nodes; there \
+             are 2",
+        ),
+        (
+            ("replicas = 1", "output_copies = 2\noutput_replicas = 2"),
+            "s.toml:3: mapreduce, output_replicas: output_copies says already how often",
+        ),
+        (
+            ("replicas = 1", "parallel_copies = 0"),
+            "s.toml:2: mapreduce, parallel_copies: 0 must be 1 to 1000",
+        ),
+        (("replicas = 1", "speculative = 1"), "s.toml:2: invalid type: integer `1`"),
         (("replicas = 1", "task_memory = -1"), "s.toml:2: mapreduce, task_memory: \"-1\""),
         (("replicas = 1", "master_task = \"2h\""), "s.toml:2: mapreduce, master_task: 2h must be"),
         (("count = 2", "memory = \"much\""), "s.toml:3: node `n`, memory: \"much\""),

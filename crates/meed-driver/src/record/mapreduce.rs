@@ -23,6 +23,9 @@ pub struct MapReduceRecord {
     pub slot_settings: u64,
     /// Mean time from submission to the end of the last job, over all requests that have ended.
     pub mean_request_s: Option<f64>,
+    /// Second attempts; nothing where the scenario has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speculation: Option<Speculation>,
     /// Requests, in order of declaration.
     pub requests: Vec<RequestRecord>,
     /// Jobs, in order of submission.
@@ -31,6 +34,15 @@ pub struct MapReduceRecord {
     pub nodes: Vec<NodeRecord>,
     /// Samples over time; empty when none were asked for.
     pub series: MapReduceSeries,
+}
+
+/// Second attempts of slow tasks.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+pub struct Speculation {
+    /// Started.
+    pub copies: u64,
+    /// Of them: those that ended before the first attempt did.
+    pub won: u64,
 }
 
 /// Jobs that were submitted together.

@@ -8,8 +8,8 @@ use meed::{JobState, Resources, Span, Start, Time};
 use meed_driver::LiveJob;
 
 use super::World;
-use super::blocks::{Distance, Taken};
-use super::jobs::{Job, MAPS, REDUCES};
+use super::blocks::{Distance, Racks, Taken};
+use super::jobs::{Job, MAPS};
 use super::machines::{Machine, Usage, per_second};
 use super::record::SlotChange;
 use super::tasks::{Task, Work};
@@ -91,11 +91,53 @@ impl World<'_> {
         } else if self.events() > had {
             self.follow_slots(node)?;
         }
-        if self.waiting_maps + self.waiting_reduces > 0 {
+        if self.waiting_maps + self.waiting_reduces > 0 || self.cluster.as_hadoop.speculative {
             self.fill_maps(node)?;
             self.fill_reduces(node)?;
         }
         Ok(())
+    }
+
+    /// Whether a slot of the node is free, for a map or for a reduce.
+    pub(super) fn has_free(&self, number: usize, map: bool) -> bool {
+        let (node, slots) = (&self.nodes[number], self.classes.slots(number));
+        match map {
+            false => node.reduces < node.reduce_slots,
+            true => {
+                let mut kinds = self.classes.slot_kinds().iter();
+                kinds.any(|&kind| node.occupied[index(kind)] < slots.of(kind))
+            }
+        }
+    }
+
+    /// Whether the rule would let a free slot of the node take a second attempt of the task.
+    pub(super) fn would_take(&self, number: usize, job: meed::JobId, task: u32) -> bool {
+        let Work::Map { block, .. } = self.tasks.get(task).work else { return true };
+        let job_number = self.tasks.get(task).job as usize;
+        let Some(blocks) = &self.jobs[job_number].blocks else { return false };
+        let (taken, slots) =
+            (blocks.read_from(block, number, &self.racks), self.classes.slots(number));
+        let from = || self.remote(taken, number);
+        let local = taken.distance == Distance::Local;
+        self.classes.slot_kinds().iter().any(|&kind| {
+            self.nodes[number].occupied[index(kind)] < slots.of(kind)
+                && self.classes.rank(number, kind, job, local, from).is_some()
+        })
+    }
+
+    fn remote(&self, taken: Taken, to: usize) -> Remote {
+        let transfer = transfer(self.cluster.block_bytes, &self.cluster.machines[to]);
+        Remote { holder: taken.holder as usize, transfer }
+    }
+
+    /// A task on a node ends otherwise than by itself: its slot is free.
+    pub(super) fn free_slot(&mut self, task: &Task) -> Result<(), RunError> {
+        let node = &mut self.nodes[task.node as usize];
+        match task.work {
+            Work::Map { slot, .. } => node.occupied[index(slot)] -= 1,
+            Work::Reduce(_) => node.reduces -= 1,
+        }
+        self.follow_slots(task.node as usize)
     }
 
     fn events(&self) -> u64 {
@@ -120,12 +162,16 @@ impl World<'_> {
     /// The scheduler hears of the end of a task.
     fn report_end(&mut self, number: u32) -> Result<(), RunError> {
         let task = self.tasks.remove(number);
-        let job = &self.jobs[task.job as usize];
+        self.attempt_ended(number, &task)?;
+        let job = &mut self.jobs[task.job as usize];
         let id = job.id.expect("it was accepted");
         let node = &mut self.nodes[task.node as usize];
         match task.work {
             Work::Map { work, slot, distance, .. } => {
                 node.occupied[index(slot)] -= 1;
+                if let Some(made) = job.made.get_mut(task.node as usize) {
+                    *made = made.saturating_add(work.shuffle_bytes);
+                }
                 self.classes.task_ended(&TaskReport {
                     job: id,
                     node: task.node as usize,
@@ -191,38 +237,51 @@ impl World<'_> {
     }
 
     fn fill_maps(&mut self, number: usize) -> Result<(), RunError> {
+        let offered = self.offer_copies(number, true)?;
         for &kind in self.classes.slot_kinds() {
-            while self.waiting_maps > 0
+            while self.waiting_maps + u64::from(self.offered_copies) > 0
                 && self.nodes[number].occupied[index(kind)] < self.classes.slots(number).of(kind)
             {
                 let Some(start) = self.offer_map(number, kind)? else { break };
-                self.start_map(number, kind, &start);
+                match self.copied_by(&start) {
+                    Some(task) => self.start_copy(number, Some(kind), task, &start),
+                    None => self.start_map(number, kind, &start),
+                }
             }
         }
-        Ok(())
+        self.withdraw_copies(&offered)
     }
 
     fn offer_map(&mut self, number: usize, kind: SlotKind) -> Result<Option<Start>, RunError> {
-        let (racks, cluster, now) = (&self.racks, &self.cluster, self.now);
+        let (racks, cluster, tasks, now) = (&self.racks, &self.cluster, &self.tasks, self.now);
         // The engine asks one after the other; both look at the same jobs.
         let shared = RefCell::new((&mut self.classes, &mut self.jobs));
         let mut rank = |live: &LiveJob<u32>, group: u32| {
             let (classes, jobs) = &mut *shared.borrow_mut();
-            let blocks = jobs[live.detail as usize].blocks.as_mut().filter(|_| group == MAPS)?;
-            let local = blocks.has_local(number);
-            let remote = || {
-                let holder =
-                    blocks.nearest(number, racks).map_or(number, |taken| taken.holder as usize);
-                Remote {
-                    holder,
-                    transfer: transfer(cluster.block_bytes, &cluster.machines[number]),
-                }
+            let job = &mut jobs[live.detail as usize];
+            let copied = job.stage.copied_by(group);
+            let blocks = job.blocks.as_mut().filter(|_| group == MAPS || copied.is_some())?;
+            let from = |taken: Taken| Remote {
+                holder: taken.holder as usize,
+                transfer: transfer(cluster.block_bytes, &cluster.machines[number]),
             };
+            if let Some(block) = copied.and_then(|task| tasks.get(task).block()) {
+                let taken = blocks.read_from(block, number, racks);
+                let local = taken.distance == Distance::Local;
+                return classes.rank(number, kind, live.id(), local, || from(taken));
+            }
+            let local = blocks.has_local(number);
+            let nowhere = Taken { block: 0, distance: Distance::Local, holder: number as u32 };
+            let remote = || from(blocks.nearest(number, racks).unwrap_or(nowhere));
             classes.rank(number, kind, live.id(), local, remote)
         };
-        let mut accept = |live: &LiveJob<u32>, _: u32| {
+        let mut accept = |live: &LiveJob<u32>, group: u32| {
             let (classes, jobs) = &mut *shared.borrow_mut();
-            let blocks = jobs[live.detail as usize].blocks.as_mut();
+            let job = &mut jobs[live.detail as usize];
+            if job.stage.copied_by(group).is_some() {
+                return true;
+            }
+            let blocks = job.blocks.as_mut();
             classes.accepts(now, live.id(), blocks.is_some_and(|blocks| blocks.has_local(number)))
         };
         self.driver
@@ -233,7 +292,8 @@ impl World<'_> {
     fn start_map(&mut self, number: usize, slot: SlotKind, start: &Start) {
         let job_number = self.number_of(start);
         let job = &mut self.jobs[job_number as usize];
-        let taken = take_block(job, number, self.classes.pick(), &self.racks);
+        let keep = self.cluster.as_hadoop.speculative;
+        let taken = take_block(job, number, self.classes.pick(), &self.racks, keep);
         let plan = &self.requests[job.request].jobs[job.number];
         let before = u64::from(taken.block) * self.cluster.block_bytes;
         let bytes = self.cluster.block_bytes.min(plan.input_bytes - before);
@@ -243,19 +303,30 @@ impl World<'_> {
         node.counts.maps += 1;
         node.counts.local += u64::from(taken.distance == Distance::Local);
         self.waiting_maps -= 1;
-        let work = Work::Map { work, slot, holder: taken.holder, distance: taken.distance };
+        let Taken { block, holder, distance } = taken;
+        let work = Work::Map { work, slot, block, holder, distance };
         self.begin_task(job_number, number, start, work);
     }
 
     fn fill_reduces(&mut self, number: usize) -> Result<(), RunError> {
-        while self.waiting_reduces > 0
-            && self.nodes[number].reduces < self.nodes[number].reduce_slots
+        let offered = self.offer_copies(number, false)?;
+        while self.waiting_reduces + u64::from(self.offered_copies) > 0
+            && self.has_free(number, false)
         {
-            let mut rank = |_: &LiveJob<u32>, group: u32| (group == REDUCES).then_some(0);
+            let jobs = &self.jobs;
+            let mut rank = |live: &LiveJob<u32>, group: u32| {
+                let job = &jobs[live.detail as usize];
+                let copied = job.stage.copied_by(group).is_some() && job.reduces_group.is_some();
+                (job.reduces_group == Some(group) || copied).then_some(0)
+            };
             let node = self.node_ids[number];
             let offered = self.driver.offer(self.now, node, &mut rank, &mut |_, _| true);
             let offered = offered.map_err(|why| RunError::of(self.now, why))?;
             let Some(start) = offered else { break };
+            if let Some(task) = self.copied_by(&start) {
+                self.start_copy(number, None, task, &start);
+                continue;
+            }
             let job_number = self.number_of(&start);
             let job = &mut self.jobs[job_number as usize];
             job.waiting_reduces -= 1;
@@ -269,22 +340,37 @@ impl World<'_> {
             self.waiting_reduces -= 1;
             self.begin_task(job_number, number, &start, Work::Reduce(work));
         }
-        Ok(())
+        self.withdraw_copies(&offered)
+    }
+
+    /// A second attempt takes its slot.
+    pub(super) fn occupy(&mut self, number: usize, slot: Option<SlotKind>) {
+        match slot {
+            Some(slot) => self.nodes[number].occupied[index(slot)] += 1,
+            None => self.nodes[number].reduces += 1,
+        }
     }
 
     /// Number of the job of which a task starts.
-    fn number_of(&self, start: &Start) -> u32 {
+    pub(super) fn number_of(&self, start: &Start) -> u32 {
         self.driver.job(start.job).expect("a live job starts").detail
     }
 
-    fn begin_task(&mut self, job: u32, node: usize, start: &Start, work: Work) {
-        let task = self.tasks.insert(Task::new(job, node as u32, start.allocation, self.now, work));
+    /// The new task's number.
+    pub(super) fn begin_task(&mut self, job: u32, node: usize, start: &Start, work: Work) -> u32 {
+        let of = (job, start.task);
+        let task = Task::new(of, node as u32, start.allocation, self.now, work);
+        let task = self.tasks.insert(task);
+        if self.cluster.as_hadoop.speculative {
+            self.jobs[job as usize].stage.running.push(task);
+        }
         self.start_up(task);
+        task
     }
 }
 
-/// Takes a block of the job for a map on `node`.
-fn take_block(job: &mut Job, node: usize, pick: Pick, racks: &super::blocks::Racks) -> Taken {
+/// Takes a block of the job for a map on `node`. `keep`: it is asked later where blocks lie.
+fn take_block(job: &mut Job, node: usize, pick: Pick, racks: &Racks, keep: bool) -> Taken {
     let blocks = job.blocks.as_mut().expect("a job with waiting maps has blocks");
     let taken = match pick {
         Pick::LocalFirst => blocks.nearest(node, racks),
@@ -292,7 +378,7 @@ fn take_block(job: &mut Job, node: usize, pick: Pick, racks: &super::blocks::Rac
     };
     let taken = taken.expect("there are as many blocks as maps");
     blocks.take(taken.block);
-    if blocks.left() == 0 {
+    if blocks.left() == 0 && !keep {
         job.blocks = None;
     }
     job.counts.maps += 1;

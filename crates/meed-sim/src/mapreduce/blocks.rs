@@ -57,11 +57,18 @@ impl Racks {
         self.starts[rack as usize] as usize..self.starts[rack as usize + 1] as usize
     }
 
-    /// The nodes that hold one block's replicas, into `out`.
-    fn draw(&self, replicas: usize, stream: &mut Stream, out: &mut Vec<u32>) {
+    /// The nodes that hold one block's replicas, into `out`; the first of them, where it is given.
+    pub(super) fn draw(
+        &self,
+        first: Option<u32>,
+        replicas: usize,
+        stream: &mut Stream,
+        out: &mut Vec<u32>,
+    ) {
         out.clear();
+        out.extend(first);
         let nodes = self.of.len();
-        for replica in 0..replicas {
+        for replica in out.len()..replicas {
             let among = match (replica, self.count()) {
                 (_, 0 | 1) | (0, _) => None,
                 (1, _) => Some((self.rack(out[0] as usize), false)),
@@ -189,7 +196,7 @@ impl Blocks {
         let (nodes, mut drawn) = (racks.of.len(), Vec::new());
         let mut holders = Vec::with_capacity(count as usize * replicas);
         for _ in 0..count {
-            racks.draw(replicas, stream, &mut drawn);
+            racks.draw(None, replicas, stream, &mut drawn);
             holders.extend_from_slice(&drawn);
         }
         Blocks::with_holders(holders, replicas, nodes, racks)
@@ -257,7 +264,7 @@ impl Blocks {
 
     /// How a map on `node` would read `block`: from itself, else from its rack, else from anywhere.
     /// Several equally near holders take turns by the number of the block.
-    fn read_from(&self, block: u32, node: usize, racks: &Racks) -> Taken {
+    pub(super) fn read_from(&self, block: u32, node: usize, racks: &Racks) -> Taken {
         let holders = &self.holders[block as usize * self.replicas..][..self.replicas];
         if holders.contains(&(node as u32)) {
             return Taken { block, distance: Distance::Local, holder: node as u32 };
@@ -324,7 +331,7 @@ mod tests {
         let mut drawn = Vec::new();
         let mut firsts = [0; 8];
         for _ in 0..4000 {
-            racks.draw(4, &mut stream, &mut drawn);
+            racks.draw(None, 4, &mut stream, &mut drawn);
             let rack = |i: usize| racks.rack(drawn[i] as usize);
             assert_ne!(rack(0), rack(1));
             // Rack 3 has a single node.
@@ -344,11 +351,11 @@ mod tests {
         let mut stream = Stream::new(2, "uniform");
         let (mut drawn, mut counts) = (Vec::new(), [0; 5]);
         for _ in 0..5000 {
-            racks.draw(2, &mut stream, &mut drawn);
+            racks.draw(None, 2, &mut stream, &mut drawn);
             drawn.iter().for_each(|&node| counts[node as usize] += 1);
         }
         assert!(counts.iter().all(|&n| (1850..2150).contains(&n)), "{counts:?}");
-        racks.draw(5, &mut stream, &mut drawn);
+        racks.draw(None, 5, &mut stream, &mut drawn);
         drawn.sort_unstable();
         assert_eq!(drawn, [0, 1, 2, 3, 4]);
     }

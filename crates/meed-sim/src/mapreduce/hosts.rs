@@ -80,9 +80,10 @@ impl Pool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::machines::{Machine, Machines, Place, SpeedChange, Speeds};
-    use super::super::setup::{Cluster, Master};
+    use super::super::setup::{AsHadoop, Cluster, Master};
+    use super::super::twin::Twin;
     use super::*;
     use meed::{Span, Time};
     use meed_workload::generate::Stream;
@@ -90,11 +91,15 @@ mod tests {
 
     const MB: u64 = 1_000_000;
 
-    fn at(micros: u64) -> Time {
+    pub(in super::super) fn at(micros: u64) -> Time {
         Time::from_micros(micros).expect("in range")
     }
 
-    fn cluster(machines: Vec<Machine>, hosts: Vec<Host>, seek_penalty: u32) -> Cluster {
+    pub(in super::super) fn setting(
+        machines: Vec<Machine>,
+        hosts: Vec<Host>,
+        seek_penalty: u32,
+    ) -> Cluster {
         Cluster {
             machines,
             hosts,
@@ -107,6 +112,7 @@ mod tests {
             start_up: Span::ZERO,
             master: Master::default(),
             output_copies: 1,
+            as_hadoop: AsHadoop::default(),
         }
     }
 
@@ -134,7 +140,7 @@ mod tests {
         let on = HostsOf { cores: Some(0), disk: Some(0), network: None };
         let machines = vec![machine(1, on), machine(1, on), machine(2, on), machine(1, on)];
         let hosts = vec![host(Some(2), Some(3 * MB / 2), None)];
-        let mut all = Machines::new(&cluster(machines, hosts, 0));
+        let mut all = Machines::new(&setting(machines, hosts, 0));
         // Two of two processors: each has one.
         all.start(at(0), Place::Cores(0), 0, 600);
         all.start(at(0), Place::Cores(1), 1, 600);
@@ -164,104 +170,7 @@ mod tests {
         assert_eq!(ends[3..], [(900 + 2_333_334, 5), (900 + 2_333_334, 6)]);
     }
 
-    /// Work somewhere, and what is left of it.
-    struct Rest {
-        user: u32,
-        place: Place,
-        rest: f64,
-    }
-
-    /// The formulas of the module and of `sharing`, in floating point, stepping from end to end.
-    struct Twin {
-        machines: Vec<Machine>,
-        hosts: Vec<Host>,
-        /// Of machines' own disks.
-        penalty: f64,
-        now: f64,
-        running: Vec<Rest>,
-        ends: Vec<Option<f64>>,
-    }
-
-    impl Twin {
-        fn count(&self, place: Place) -> f64 {
-            self.running.iter().filter(|rest| rest.place == place).count() as f64
-        }
-
-        /// What machine `node` takes by itself, in what its host counts; 0 with nobody there.
-        fn own(&self, node: usize, like: fn(usize) -> Place) -> f64 {
-            let (n, machine) = (self.count(like(node)), &self.machines[node]);
-            match like(node) {
-                _ if n == 0.0 => 0.0,
-                Place::Cores(_) => n.min(f64::from(machine.cores)),
-                Place::Disk(_) => {
-                    machine.speeds.disk_bytes_per_s as f64 / (1.0 + self.penalty * (n - 1.0))
-                }
-                _ => machine.speeds.network_bytes_per_s as f64,
-            }
-        }
-
-        /// Units a microsecond for each task at the place.
-        fn rate(&self, place: Place) -> f64 {
-            let (node, like): (usize, fn(usize) -> Place) = match place {
-                Place::Cores(node) => (node, Place::Cores),
-                Place::Disk(node) => (node, Place::Disk),
-                Place::Network(node) => (node, Place::Network),
-                Place::Uplink(_) => unreachable!("there are none"),
-            };
-            let machine = &self.machines[node];
-            let hosts = &machine.hosts;
-            let (host, unit) = match place {
-                Place::Cores(_) => (hosts.cores, f64::from(machine.speeds.core) / 1000.0),
-                Place::Disk(_) => (hosts.disk, 1e-6),
-                _ => (hosts.network, 1e-6),
-            };
-            let mine = self.own(node, like) * unit / self.count(place);
-            let Some(host) = host else { return mine };
-            let beside = (0..self.machines.len()).filter(|&other| {
-                let other = &self.machines[other].hosts;
-                let same = match place {
-                    Place::Cores(_) => other.cores,
-                    Place::Disk(_) => other.disk,
-                    _ => other.network,
-                };
-                same == Some(host)
-            });
-            let beside: Vec<usize> = beside.collect();
-            let wanted: f64 = beside.iter().map(|&other| self.own(other, like)).sum();
-            let all: f64 = beside.iter().map(|&other| self.count(like(other))).sum();
-            let shared = &self.hosts[host as usize];
-            let capacity = match place {
-                Place::Cores(_) => all.min(f64::from(shared.cores.expect("it has"))),
-                Place::Disk(_) => {
-                    shared.disk_bytes_per_s.expect("it has") as f64
-                        / (1.0 + f64::from(shared.seek_penalty) / 1000.0 * (all - 1.0))
-                }
-                _ => shared.network_bytes_per_s.expect("it has") as f64,
-            };
-            mine * (capacity / wanted).min(1.0)
-        }
-
-        fn run(&mut self, to: f64) {
-            loop {
-                let rates: Vec<f64> =
-                    self.running.iter().map(|rest| self.rate(rest.place)).collect();
-                let ends = self.running.iter().zip(&rates).map(|(rest, rate)| rest.rest / rate);
-                let first = ends.fold(f64::INFINITY, f64::min).min(to - self.now);
-                self.now += first;
-                for (rest, rate) in self.running.iter_mut().zip(&rates) {
-                    rest.rest -= first * rate;
-                }
-                let gone = self.running.extract_if(.., |rest| rest.rest < 1e-6);
-                let users: Vec<u32> = gone.map(|rest| rest.user).collect();
-                users.iter().for_each(|&user| self.ends[user as usize] = Some(self.now));
-                if users.is_empty() {
-                    return;
-                }
-            }
-        }
-    }
-
-    fn draw(stream: &mut Stream) -> (Vec<Machine>, Vec<Host>, u32) {
+    pub(in super::super) fn draw(stream: &mut Stream) -> (Vec<Machine>, Vec<Host>, u32) {
         let mut some = |most: u64| stream.below(most);
         let hosts = (0..1 + some(3)).map(|_| Host {
             name: String::new(),
@@ -292,12 +201,9 @@ mod tests {
         fn ends_are_those_of_the_twin(seed in any::<u64>()) {
             let mut stream = Stream::new(seed, "hosts");
             let (machines, hosts, penalty) = draw(&mut stream);
-            let mut all = Machines::new(&cluster(machines.clone(), hosts.clone(), penalty));
+            let mut all = Machines::new(&setting(machines.clone(), hosts.clone(), penalty));
             let count = machines.len();
-            let mut twin = Twin {
-                machines, hosts, penalty: f64::from(penalty) / 1000.0, now: 0.0,
-                running: Vec::new(), ends: vec![None; 60],
-            };
+            let mut twin = Twin::new(machines, hosts, penalty);
             let mut ends: Vec<Option<u64>> = vec![None; 60];
             let mut run = |all: &mut Machines, to: u64| {
                 while let Some(end) = all.next().filter(|end| end.as_micros() <= to) {
@@ -334,12 +240,12 @@ mod tests {
                     speeds.network_bytes_per_s = bytes_per_s;
                 }
                 all.start(at(now), place, user, work);
-                twin.running.push(Rest { user, place, rest: work as f64 });
+                twin.start(user, place, work);
             }
             run(&mut all, 1 << 50);
             twin.run(f64::INFINITY);
-            for (end, expected) in ends.iter().zip(&twin.ends) {
-                let (end, expected) = (end.expect("it ended"), expected.expect("it ended"));
+            for (user, end) in (0..).zip(&ends) {
+                let (end, expected) = (end.expect("it ended"), twin.ends[&user]);
                 let off = (end as f64 - expected).abs();
                 prop_assert!(off <= 100.0 + 1e-4 * expected, "{end} for {expected}");
             }

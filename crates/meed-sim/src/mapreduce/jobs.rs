@@ -7,17 +7,17 @@ use meed_workload::generate::Stream;
 
 use super::World;
 use super::blocks::Blocks;
+use super::copies::Stage;
 use super::kinds::Reduces;
 use super::setup::Begin;
 use crate::world::RunError;
 
 /// The engine's resources: map slots and reduce slots, in thousandths.
 pub(super) const MAP_DEMAND: [u64; 2] = [1000, 0];
-const REDUCE_DEMAND: [u64; 2] = [0, 1000];
+pub(super) const REDUCE_DEMAND: [u64; 2] = [0, 1000];
 
-/// Number of the group of maps, and of the group of reduces, of a job.
+/// Number of the group of maps of a job.
 pub(super) const MAPS: u32 = 0;
-pub(super) const REDUCES: u32 = 1;
 
 /// A job that was submitted.
 pub(super) struct Job {
@@ -36,6 +36,15 @@ pub(super) struct Job {
     pub(super) maps_end: Option<Time>,
     pub(super) end: Option<Time>,
     pub(super) class: Option<crate::classes::Class>,
+    /// Groups and tasks that the engine was told of.
+    pub(super) groups: u32,
+    pub(super) tasks: u32,
+    /// The group of its reduces, once they may begin.
+    pub(super) reduces_group: Option<u32>,
+    /// Bytes for the shuffle on each node; empty where nobody asks.
+    pub(super) made: Vec<u64>,
+    /// Its stage, as second attempts see it.
+    pub(super) stage: Stage,
 }
 
 /// Maps started, by distance.
@@ -92,11 +101,19 @@ impl World<'_> {
             maps_end: None,
             end: None,
             class: None,
+            groups: 1,
+            tasks: maps,
+            reduces_group: None,
+            made: Vec::new(),
+            stage: Stage::of(maps),
         };
+        if self.cluster.as_hadoop.parallel_copies.is_some() {
+            job.made = vec![0; self.nodes.len()];
+        }
         let now = self.now;
         let groups = [group(maps, MAP_DEMAND)];
-        let spec =
-            JobSpec { queue, weight: 1000, groups: &groups, open: reduces > 0, max_attempts: 0 };
+        let open = reduces > 0 || self.cluster.as_hadoop.speculative;
+        let spec = JobSpec { queue, weight: 1000, groups: &groups, open, max_attempts: 0 };
         let (key, name) = (JobKey::from(u64::from(slot)), JobKey::from(plan.name.as_str()));
         let new = || NewJob { key: key.clone(), name: Some(name.clone()), detail: slot };
         // What this world knows of the job besides: for readers of the log.
@@ -155,9 +172,13 @@ impl World<'_> {
         if reduces == 0 {
             return Ok(());
         }
-        let groups = [group(reduces, REDUCE_DEMAND)];
+        job.reduces_group = Some(job.groups);
+        job.groups += 1;
+        job.tasks += reduces;
+        job.stage = Stage::of(reduces);
+        let (groups, open) = ([group(reduces, REDUCE_DEMAND)], self.cluster.as_hadoop.speculative);
         // It was looked at when the job arrived, and nothing has changed.
-        let added = self.driver.tasks_added(now, id, &groups, false, |_, _| {});
+        let added = self.driver.tasks_added(now, id, &groups, open, |_, _| {});
         added.map_err(|why| RunError::of(now, why))?;
         self.waiting_reduces += u64::from(reduces);
         Ok(())
@@ -195,7 +216,7 @@ impl World<'_> {
     }
 }
 
-fn group(count: u32, demand: [u64; 2]) -> TaskGroup {
+pub(super) fn group(count: u32, demand: [u64; 2]) -> TaskGroup {
     TaskGroup::new(count, Resources::new(&demand))
 }
 

@@ -200,6 +200,21 @@ impl Machines {
         self.timers.set(server as u32, self.servers[server].next());
     }
 
+    /// Task `user` does no more of its work there.
+    pub(super) fn stop(&mut self, now: Time, place: Place, user: u32) {
+        let server = self.server(place);
+        let before = (self.servers[server].law(), self.servers[server].users());
+        self.servers[server].stop(now, user);
+        self.note(now, server, before);
+        self.timers.set(server as u32, self.servers[server].next());
+    }
+
+    /// What is left of the work of `user` there.
+    pub(super) fn rest(&mut self, now: Time, place: Place, user: u32) -> u64 {
+        let server = self.server(place);
+        self.servers[server].rest(now, user)
+    }
+
     /// When the next phase ends.
     #[inline]
     pub(super) fn next(&self) -> Option<Time> {

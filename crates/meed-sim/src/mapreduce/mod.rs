@@ -7,11 +7,15 @@
 //! ([`meed::Engine::offer`]), [`crate::classes`] which maps a slot may run.
 //!
 //! Files: `sharing` one server; `hosts` servers that share one below them; `timers` the next of
-//! many; `machines` nodes; `blocks` where input lies; `kinds` what jobs do; `tasks` phases; `world`
-//! the loop; `beat` a heartbeat; `jobs` their lives; `views` samples for reports.
+//! many; `machines` nodes; `flows` works side by side; `blocks` where input lies; `kinds` what jobs
+//! do; `tasks` phases; `courses` shuffle and output as Hadoop's; `copies` speculative execution;
+//! `world` the loop; `beat` a heartbeat; `jobs` their lives; `views` samples for reports.
 
 mod beat;
 mod blocks;
+mod copies;
+mod courses;
+mod flows;
 mod hosts;
 mod jobs;
 mod kinds;
@@ -21,6 +25,8 @@ mod setup;
 mod sharing;
 mod tasks;
 mod timers;
+#[cfg(test)]
+mod twin;
 mod views;
 mod world;
 
@@ -29,7 +35,9 @@ pub use kinds::{KINDS, MapReduceKind, RATIO_ONE, Reduces};
 pub use machines::{Machine, SpeedChange, Speeds};
 pub use record::{
     MapReduceJobRecord, MapReduceRecord, MapReduceSeries, NodeRecord, NodeSeries, RequestRecord,
-    SlotChange,
+    SlotChange, Speculation,
 };
-pub use setup::{Begin, Cluster, MapReduceRequest, MapReduceSetup, Master, PlannedJob, run};
+pub use setup::{
+    AsHadoop, Begin, Cluster, MapReduceRequest, MapReduceSetup, Master, PlannedJob, run,
+};
 pub(crate) use world::World;

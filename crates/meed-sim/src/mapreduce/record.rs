@@ -3,7 +3,7 @@
 use meed::Time;
 pub use meed_driver::record::mapreduce::{
     MapReduceJobRecord, MapReduceRecord, MapReduceSeries, NodeRecord, NodeSeries, RequestRecord,
-    SlotChange,
+    SlotChange, Speculation,
 };
 
 use super::World;
@@ -46,6 +46,7 @@ impl World<'_> {
             slot_settings: self.slot_settings,
             mean_request_s: (!times.is_empty())
                 .then(|| times.iter().sum::<f64>() / times.len() as f64),
+            speculation: self.cluster.as_hadoop.speculative.then_some(self.speculation),
             requests,
             jobs,
             nodes,

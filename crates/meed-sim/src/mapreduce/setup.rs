@@ -5,9 +5,11 @@ use meed::{Config, Span, Time};
 use meed_driver::{Ending, outcome};
 
 use super::World;
+use super::blocks::Racks;
 use super::hosts::Host;
 use super::kinds::MapReduceKind;
 use super::machines::{Machine, SpeedChange};
+use super::tasks::Shape;
 use super::world::Finished;
 use crate::Watch;
 use crate::log::Log;
@@ -40,6 +42,33 @@ pub struct Cluster {
     pub master: Master,
     /// How often a reduce writes its output to its own disk.
     pub output_copies: u32,
+    /// What of Hadoop is modelled besides.
+    pub as_hadoop: AsHadoop,
+}
+
+/// What Hadoop does and the paper does not speak of; nothing of it by default.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct AsHadoop {
+    /// Nodes that each block of a reduce's output is written to, in a pipeline; `None`: to its own
+    /// disk only (`Cluster::output_copies`).
+    pub output_replicas: Option<u32>,
+    /// A reduce reads maps' outputs from the disks of so many nodes at once; `None`: they come from
+    /// memory, of all nodes together.
+    pub parallel_copies: Option<u32>,
+    /// Slow tasks get a second attempt.
+    pub speculative: bool,
+}
+
+impl Cluster {
+    /// What phases of tasks depend on.
+    pub(super) fn shape<'a>(&self, racks: &'a Racks) -> Shape<'a> {
+        Shape {
+            racks,
+            uplinks: self.uplink_bytes_per_s.is_some(),
+            fetches: self.as_hadoop.parallel_copies.is_some(),
+            replicates: self.as_hadoop.output_replicas.is_some(),
+        }
+    }
 }
 
 /// How long the master needs; it does one thing after the other, as Hadoop 0.20's JobTracker does

@@ -228,6 +228,22 @@ impl Server {
         Some(user)
     }
 
+    /// `user` leaves before it is done. O(users).
+    pub(super) fn stop(&mut self, now: Time, user: u32) {
+        self.advance(now);
+        self.users.retain(|Reverse((_, other))| *other as u32 != user);
+    }
+
+    /// What is left of the work of `user`, in whole units, rounded up. O(users).
+    pub(super) fn rest(&mut self, now: Time, user: u32) -> u64 {
+        self.advance(now);
+        let mut users = self.users.iter();
+        let done =
+            users.find_map(|Reverse((done, other))| (*other as u32 == user).then_some(*done));
+        let rest = done.unwrap_or(0).saturating_sub(self.attained);
+        u64::try_from(rest.div_ceil(1 << FRACTION_BITS)).unwrap_or(u64::MAX)
+    }
+
     /// From now on the server is another.
     pub(super) fn set_law(&mut self, now: Time, law: Law) {
         self.advance(now);

@@ -9,7 +9,8 @@
 //! | compute | compute |
 //! | write what it made to its own disk | write the output to its own disk |
 //!
-//! A phase without work is passed over.
+//! A phase without work is passed over. Shuffle and output may be works side by side instead
+//! ([`super::courses`]).
 
 use crate::classes::SlotKind;
 use meed::{AllocationId, Span, Time};
@@ -24,6 +25,8 @@ pub(super) enum Work {
     Map {
         work: MapWork,
         slot: SlotKind,
+        /// Number of its block.
+        block: u32,
         /// The node that the block is read from.
         holder: u32,
         distance: Distance,
@@ -31,18 +34,61 @@ pub(super) enum Work {
     Reduce(ReduceWork),
 }
 
+/// What a phase is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Step {
+    /// Work at one server.
+    At(Place),
+    /// Maps' outputs come from where they lie.
+    Fetch,
+    /// The output goes to the nodes that will hold it.
+    Replicate,
+}
+
+/// What phases depend on besides the task.
+#[derive(Clone, Copy)]
+pub(super) struct Shape<'a> {
+    pub(super) racks: &'a Racks,
+    /// Whether the links into racks are limited.
+    pub(super) uplinks: bool,
+    /// Whether the shuffle is [`Step::Fetch`].
+    pub(super) fetches: bool,
+    /// Whether the output is [`Step::Replicate`].
+    pub(super) replicates: bool,
+}
+
 /// A task that runs, or has ended and waits for its node's heartbeat to say so.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
     /// Number of its job.
     pub(super) job: u32,
+    /// Number of it in its job, as the engine counts.
+    pub(super) number: u32,
     pub(super) node: u32,
     pub(super) allocation: AllocationId,
     pub(super) started: Time,
     pub(super) lasted: Span,
     pub(super) work: Work,
-    /// Phases that are behind it.
+    /// The other attempt at the same.
+    pub(super) rival: Option<u32>,
+    /// Whether it is the second attempt.
+    pub(super) is_copy: bool,
+    /// Phases that are behind it, the one that goes on among them.
     passed: u8,
+    pub(super) doing: Doing,
+}
+
+/// What a task does now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Doing {
+    /// It starts up.
+    StartUp,
+    /// So much work, from its beginning.
+    Work(Place, u64),
+    /// A shuffle or an output of several works.
+    SideBySide,
+    /// Nothing: it has ended.
+    Nothing,
 }
 
 /// Most phases of a task.
@@ -50,52 +96,95 @@ const PHASES: usize = 5;
 
 impl Task {
     pub(super) fn new(
-        job: u32,
+        (job, number): (u32, u32),
         node: u32,
         allocation: AllocationId,
         started: Time,
         work: Work,
     ) -> Task {
-        Task { job, node, allocation, started, lasted: Span::ZERO, work, passed: 0 }
+        Task {
+            job,
+            number,
+            node,
+            allocation,
+            started,
+            lasted: Span::ZERO,
+            work,
+            rival: None,
+            is_copy: false,
+            passed: 0,
+            doing: Doing::StartUp,
+        }
     }
 
-    /// The next phase: where, and how much; `None` at the end. `uplinks`: whether the links into
-    /// racks are limited.
-    pub(super) fn next_phase(&mut self, racks: &Racks, uplinks: bool) -> Option<(Place, u64)> {
-        let phases = self.phases(racks, uplinks);
+    /// The next phase: what, and how much; `None` at the end.
+    pub(super) fn next_phase(&mut self, shape: Shape<'_>) -> Option<(Step, u64)> {
+        let phases = self.phases(shape);
         loop {
-            let phase = phases.get(usize::from(self.passed))?;
+            let Some(phase) = phases.get(usize::from(self.passed)) else {
+                self.doing = Doing::Nothing;
+                return None;
+            };
             self.passed += 1;
             if phase.1 > 0 {
+                self.doing = match phase.0 {
+                    Step::At(place) => Doing::Work(place, phase.1),
+                    Step::Fetch | Step::Replicate => Doing::SideBySide,
+                };
                 return Some(*phase);
             }
         }
     }
 
-    fn phases(&self, racks: &Racks, uplinks: bool) -> [(Place, u64); PHASES] {
-        let node = self.node as usize;
-        let uplink = Place::Uplink(racks.rack(node));
-        let over_uplink = |bytes: u64| if uplinks { bytes } else { 0 };
+    /// How far it is, in thousandths, where the phase that goes on is so far: each phase with work
+    /// counts the same.
+    pub(super) fn progress(&self, shape: Shape<'_>, now: u32) -> u32 {
+        let phases = self.phases(shape);
+        let with_work = |phases: &[(Step, u64)]| phases.iter().filter(|phase| phase.1 > 0).count();
+        let before = usize::from(self.passed).saturating_sub(1);
+        let (over, all) = (with_work(&phases[..before]) as u32, with_work(&phases) as u32);
+        match self.doing {
+            Doing::StartUp => 0,
+            Doing::Nothing => 1000,
+            Doing::Work(..) | Doing::SideBySide => (over * 1000 + now.min(1000)) / all.max(1),
+        }
+    }
+
+    fn phases(&self, shape: Shape<'_>) -> [(Step, u64); PHASES] {
+        let (node, racks) = (self.node as usize, shape.racks);
+        let uplink = Step::At(Place::Uplink(racks.rack(node)));
+        let over_uplink = |bytes: u64| if shape.uplinks { bytes } else { 0 };
+        let disk = |node: usize| Step::At(Place::Disk(node));
+        let network = Step::At(Place::Network(node));
+        let cores = Step::At(Place::Cores(node));
         match self.work {
             Work::Map { work, holder, distance, .. } => {
                 let non_local = if distance == Distance::Local { 0 } else { work.read_bytes };
                 let other_rack =
                     if distance == Distance::Remote { over_uplink(work.read_bytes) } else { 0 };
                 [
-                    (Place::Disk(holder as usize), work.read_bytes),
+                    (disk(holder as usize), work.read_bytes),
                     (uplink, other_rack),
-                    (Place::Network(node), non_local),
-                    (Place::Cores(node), work.cpu_micros),
-                    (Place::Disk(node), work.write_bytes),
+                    (network, non_local),
+                    (cores, work.cpu_micros),
+                    (disk(node), work.write_bytes),
                 ]
             }
-            Work::Reduce(work) => [
-                (uplink, over_uplink(racks.share_of_other_racks(node, work.shuffle_bytes))),
-                (Place::Network(node), work.shuffle_bytes),
-                (Place::Disk(node), work.merge_bytes),
-                (Place::Cores(node), work.cpu_micros),
-                (Place::Disk(node), work.write_bytes),
-            ],
+            Work::Reduce(work) => {
+                let far = over_uplink(racks.share_of_other_racks(node, work.shuffle_bytes));
+                let [far, shuffle] = match shape.fetches {
+                    true => [(uplink, 0), (Step::Fetch, work.shuffle_bytes)],
+                    false => [(uplink, far), (network, work.shuffle_bytes)],
+                };
+                let output = if shape.replicates { Step::Replicate } else { disk(node) };
+                [
+                    far,
+                    shuffle,
+                    (disk(node), work.merge_bytes),
+                    (cores, work.cpu_micros),
+                    (output, work.write_bytes),
+                ]
+            }
         }
     }
 }
@@ -119,6 +208,10 @@ impl Tasks {
                 self.all.len() as u32 - 1
             }
         }
+    }
+
+    pub(super) fn get(&self, number: u32) -> &Task {
+        self.all[number as usize].as_ref().expect("a number is given back once")
     }
 
     pub(super) fn get_mut(&mut self, number: u32) -> &mut Task {

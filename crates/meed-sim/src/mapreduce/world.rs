@@ -15,12 +15,13 @@ use meed_driver::{Books, Driver, Sampler, finish_of};
 
 use super::beat::Node;
 use super::blocks::Racks;
+use super::flows::Flows;
 use super::jobs::{Job, RequestState};
 use super::kinds::MapReduceKind;
 use super::machines::{Machines, SpeedChange};
-use super::record::MapReduceRecord;
+use super::record::{MapReduceRecord, Speculation};
 use super::setup::{Begin, Cluster, MapReduceRequest, MapReduceSetup};
-use super::tasks::Tasks;
+use super::tasks::{Step, Tasks};
 use super::views::Views;
 use crate::log::Log;
 use crate::world::{Progress, RunError, StopAt};
@@ -50,6 +51,11 @@ pub(crate) struct World<'a> {
     pub(super) waiting_maps: u64,
     pub(super) waiting_reduces: u64,
     pub(super) tasks: Tasks,
+    /// What they do side by side.
+    pub(super) flows: Flows,
+    pub(super) speculation: Speculation,
+    /// Second attempts that are offered now.
+    pub(super) offered_copies: u32,
     /// Tasks that start up, and when they have.
     pub(super) starting: VecDeque<(Time, u32)>,
     changes: VecDeque<SpeedChange>,
@@ -112,6 +118,9 @@ impl<'a> World<'a> {
             waiting_maps: 0,
             waiting_reduces: 0,
             tasks: Tasks::default(),
+            flows: Flows::default(),
+            speculation: Speculation::default(),
+            offered_copies: 0,
             starting: VecDeque::new(),
             changes: cluster.changes.iter().copied().collect(),
             cluster,
@@ -227,8 +236,12 @@ impl<'a> World<'a> {
 
     fn instant(&mut self) -> Result<(), RunError> {
         let now = self.now;
-        while let Some(task) = self.machines.pop(now) {
-            self.go_on(task);
+        while let Some(user) = self.machines.pop(now) {
+            let task = match Flows::is_flow(user) {
+                false => Some(user),
+                true => self.flows.ended(now, &mut self.machines, user),
+            };
+            task.into_iter().for_each(|task| self.go_on(task));
         }
         while let Some(&(_, task)) = self.starting.front().filter(|(at, _)| *at <= now) {
             self.starting.pop_front();
@@ -255,13 +268,23 @@ impl<'a> World<'a> {
     /// A task goes to its next phase, or has ended.
     fn go_on(&mut self, number: u32) {
         let now = self.now;
-        let task = self.tasks.get_mut(number);
-        match task.next_phase(&self.racks, self.cluster.uplink_bytes_per_s.is_some()) {
-            Some((place, work)) => self.machines.start(now, place, number, work),
-            None => {
-                task.lasted = now - task.started;
-                let node = task.node as usize;
-                self.nodes[node].ended.push(number);
+        loop {
+            let task = self.tasks.get_mut(number);
+            match task.next_phase(self.cluster.shape(&self.racks)) {
+                Some((Step::At(place), work)) => {
+                    return self.machines.start(now, place, number, work);
+                }
+                Some((step, bytes)) => {
+                    let rounds = self.course(number, step, bytes);
+                    if self.flows.begin(now, &mut self.machines, number, rounds) {
+                        return;
+                    }
+                }
+                None => {
+                    task.lasted = now - task.started;
+                    let node = task.node as usize;
+                    return self.nodes[node].ended.push(number);
+                }
             }
         }
     }

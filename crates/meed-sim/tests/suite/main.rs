@@ -15,6 +15,7 @@ mod limits;
 mod live;
 mod load;
 mod mapreduce;
+mod mapreduce_as_hadoop;
 mod plans;
 mod plans_audit;
 mod reclaim;

@@ -9,9 +9,9 @@ use meed_sim::scenario::Scenario;
 use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 
-const RULES: [&str; 6] = ["hadoop", "delay", "dmr", "jas", "jasl", "djasl"];
+pub(crate) const RULES: [&str; 6] = ["hadoop", "delay", "dmr", "jas", "jasl", "djasl"];
 
-fn run(text: &str, policies: &[&str], points: usize) -> Comparison {
+pub(crate) fn run(text: &str, policies: &[&str], points: usize) -> Comparison {
     let scenario = Scenario::parse("s.toml", text, Path::new("."), &[], OnBadLine::Stop)
         .unwrap_or_else(|why| panic!("{why}\n{text}"));
     let policies = policies.iter().map(|&words| words.to_owned()).collect();
@@ -24,12 +24,12 @@ fn run(text: &str, policies: &[&str], points: usize) -> Comparison {
     simulate(&scenario, &options, None, &mut Unwatched).expect("it runs")
 }
 
-fn of(run: &RunRecord) -> &MapReduceRecord {
+pub(crate) fn of(run: &RunRecord) -> &MapReduceRecord {
     run.mapreduce.as_deref().expect("a run of this world")
 }
 
 /// One node with round numbers: reads 1 MB a second, and every block is 1 MB.
-fn plain(more: &str) -> String {
+pub(crate) fn plain(more: &str) -> String {
     format!(
         "[mapreduce]\nheartbeat = \"1s\"\nblock = \"1MB\"\nreplicas = 1\nstart_up = \
          0\nseek_penalty = 0\n\
@@ -41,7 +41,7 @@ fn plain(more: &str) -> String {
     )
 }
 
-const JOB: &str = "[[mapreduce.job]]\nqueue = \"q\"\nkind = \"k\"\n";
+pub(crate) const JOB: &str = "[[mapreduce.job]]\nqueue = \"q\"\nkind = \"k\"\n";
 
 #[test]
 fn one_job_takes_the_time_that_its_phases_take() {
@@ -176,7 +176,7 @@ fn racks_are_nearer_than_the_rest_and_their_links_can_be_the_bottleneck() {
 }
 
 /// Unequal nodes, jobs of all kinds, two tenants.
-const WORLD: &str = "[mapreduce]\nthreshold = 20\n\
+pub(crate) const WORLD: &str = "[mapreduce]\nthreshold = 20\n\
     [[mapreduce.node]]\nname = \"small\"\ncount = 4\ncores = 1\ndisk_bytes_per_s = \
     \"60MB\"\nnetwork_bytes_per_s = \"50MB\"\n\
     [[mapreduce.node]]\nname = \"large\"\ncount = 4\ncores = 8\nspeed = 1.5\ndisk_bytes_per_s = \

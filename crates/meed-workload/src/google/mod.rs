@@ -28,7 +28,7 @@ use std::sync::Arc;
 use meed::{Constraints, ResourceKinds, Resources, Time};
 
 pub use assumptions::{GoogleAssumptions, GoogleEpisode, GoogleQueues, GoogleUnfinished};
-pub use machines::{Draw, PUBLISHED_MACHINES, published_mix, read_machine_events};
+pub use machines::{Draw, MachineClass, PUBLISHED_MACHINES, published_mix, read_machine_events};
 
 use crate::error::BadLines;
 use crate::fields::{span, time};

@@ -249,4 +249,10 @@ pub const ITEMS: &[Item] = &[
         source: "beyond JAS (TCC'18)",
         run: jas::tenants,
     },
+    Item {
+        id: "jas-fair",
+        title: "Class-aware placement under long-term fairness",
+        source: "beyond JAS (TCC'18)",
+        run: jas::under_long_term,
+    },
 ];

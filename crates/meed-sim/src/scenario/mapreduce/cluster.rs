@@ -9,7 +9,7 @@ use super::super::{Place, ScenarioError};
 use super::hosts::Hosts;
 use super::raw::{MapReduce, Node};
 use super::{between, bytes, given, optional, span, thousandths, whole};
-use crate::mapreduce::{Cluster, HostsOf, Machine, Master, SpeedChange, Speeds};
+use crate::mapreduce::{AsHadoop, Cluster, HostsOf, Machine, Master, SpeedChange, Speeds};
 use meed_config::nodes::MAX_NODES;
 
 /// Fastest disk or link, 10^15 bytes a second: rates in parts of 2^-32 then fit 64 bits.
@@ -98,6 +98,27 @@ pub(super) fn cluster(raw: &MapReduce, place: &Place<'_>) -> Result<Cluster, Sce
         start_up: start_up.unwrap_or(micros(START_UP_MICROS)),
         master,
         output_copies: whole(place, &raw.output_copies, "output_copies", 1, 1000)?.unwrap_or(1),
+        as_hadoop: as_hadoop(raw, nodes, place)?,
+    })
+}
+
+/// What of Hadoop is modelled besides.
+fn as_hadoop(raw: &MapReduce, nodes: u32, place: &Place<'_>) -> Result<AsHadoop, ScenarioError> {
+    let replicas =
+        optional(place, &raw.output_replicas, "output_replicas", |&number| match number {
+            0 => Err("an output without a replica is nowhere; at least 1 is needed".to_owned()),
+            _ if number > i64::from(nodes) => {
+                Err(format!("{number} replicas of a block need as many nodes; there are {nodes}"))
+            }
+            _ if raw.output_copies.is_some() => Err("output_copies says already how often a \
+                reduce writes its output; give one of the two"
+                .to_owned()),
+            _ => between(number, 1, nodes),
+        })?;
+    Ok(AsHadoop {
+        output_replicas: replicas,
+        parallel_copies: whole(place, &raw.parallel_copies, "parallel_copies", 1, 1000)?,
+        speculative: raw.speculative,
     })
 }
 

@@ -45,6 +45,10 @@ pub(super) struct MapReduce {
     pub(super) uplink_bytes_per_s: Option<Spanned<Quantity>>,
     pub(super) start_up: Option<Spanned<Quantity>>,
     pub(super) output_copies: Option<Spanned<i64>>,
+    pub(super) output_replicas: Option<Spanned<i64>>,
+    pub(super) parallel_copies: Option<Spanned<i64>>,
+    #[serde(default)]
+    pub(super) speculative: bool,
     pub(super) task_memory: Option<Spanned<Quantity>>,
     pub(super) master_heartbeat: Option<Spanned<Quantity>>,
     pub(super) master_task: Option<Spanned<Quantity>>,

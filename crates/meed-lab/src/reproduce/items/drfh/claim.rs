@@ -18,7 +18,8 @@ pub(in crate::reproduce::items) struct Claim {
 }
 
 impl Claim {
-    fn holds(&self, value: f64) -> bool {
+    /// Whether a value agrees.
+    pub(super) fn holds(&self, value: f64) -> bool {
         self.agrees.0 <= value && value <= self.agrees.1
     }
 

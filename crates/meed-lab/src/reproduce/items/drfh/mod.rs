@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`examples`] | Sec. 2, Fig. 1 to 4, Prop. 4, Eq. 9: exactly, and as whole tasks in the simulator |
 //! | [`fig5`] | three users that come and go on 100 servers |
+//! | [`servers`] | all servers that its printed totals leave |
 //! | [`trace`] | Google's trace on 2,000 servers: read once, each policy run once for all figures |
 //! | [`table2`], [`fig6`], [`fig7`], [`fig8`], [`fig9`] | one table or figure each |
 //! | [`claim`] | a number over many runs, and whether it is the paper's |
@@ -16,6 +17,7 @@ mod fig6;
 mod fig7;
 mod fig8;
 mod fig9;
+mod servers;
 mod table2;
 #[cfg(test)]
 pub(super) mod tests;

@@ -10,9 +10,11 @@
 //! | [`threshold`] | Fig. 10: when DJASL sets its slots anew |
 //! | [`hosts`] | the same on seven blades and four partitions that all machines share |
 //! | [`study`] | which verdicts hang on our assumptions |
+//! | [`fair`] | all of it under long-term fairness, in seven environments |
 //! | [`beyond`], [`slow_down`], [`tenants`] | unequal disks and networks, stragglers; nodes that slow down; many tenants |
 
 mod beyond;
+mod fair;
 mod hosts;
 mod rules;
 mod single;
@@ -26,6 +28,7 @@ mod worked;
 mod worlds;
 
 pub(super) use beyond::{stragglers, unequal};
+pub(super) use fair::under_long_term;
 pub(super) use hosts::on_hosts;
 pub(super) use rules::figures_8_to_12;
 pub(super) use single::{figure_6, figure_7};

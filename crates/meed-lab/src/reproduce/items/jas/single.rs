@@ -153,12 +153,16 @@ pub(in super::super) fn figure_6(context: &Context) -> Result<ItemOutcome, Repro
     Ok(ItemOutcome { checks, assumptions: assumptions(), blocks: vec![Block::Table(table)] })
 }
 
-/// Fig. 7.
-pub(in super::super) fn figure_7(context: &Context) -> Result<ItemOutcome, ReproduceError> {
-    let times: Vec<Times<1>> = SIZES
-        .iter()
-        .map(|size| times(context, *size, [HADOOP], |_| {}))
-        .collect::<Result<_, _>>()?;
+/// Each type of job alone with each of the sizes, in Environment 1 with a change.
+pub(super) fn figure_7_in(
+    context: &Context,
+    change: fn(&mut World),
+) -> Result<Vec<Times<1>>, ReproduceError> {
+    SIZES.iter().map(|size| times(context, *size, [HADOOP], change)).collect()
+}
+
+/// What Fig. 7 says of them.
+pub(super) fn claims_of_figure_7(times: &[Times<1>]) -> Vec<Check> {
     let check = |i: usize| {
         let of_size = |times: &Times<1>, kind: &str| of(times, kind, 0);
         let ratios = KINDS.iter().flat_map(|kind| {
@@ -175,7 +179,13 @@ pub(in super::super) fn figure_7(context: &Context) -> Result<ItemOutcome, Repro
             "where all slots are full twice the data take twice the time",
         )
     };
-    let checks = (0..SIZES.len() - 1).map(check).collect();
+    (0..SIZES.len() - 1).map(check).collect()
+}
+
+/// Fig. 7.
+pub(in super::super) fn figure_7(context: &Context) -> Result<ItemOutcome, ReproduceError> {
+    let times = figure_7_in(context, |_| {})?;
+    let checks = claims_of_figure_7(&times);
     let line = |kind: &str| Line {
         name: kind.to_owned(),
         x: SIZES.map(f64::from).to_vec(),

@@ -44,7 +44,7 @@ const READINGS: [(&str, &str); 6] = [
 
 /// 24 tenants: three for each job type, each of which submits jobs one after the other, with
 /// pauses; two of each three large ones now and then, one small ones often.
-fn world() -> World {
+pub(super) fn of_tenants(label: &'static str, nodes: Vec<Nodes>) -> World {
     let (mut requests, mut queues) = (Vec::new(), Vec::new());
     let kinds = [
         "pi",
@@ -69,7 +69,7 @@ fn world() -> World {
         }));
         queues.push(name);
     }
-    World { requests, queues, ..World::new("tenants", [2, 4, 8].map(Nodes::third).to_vec()) }
+    World { requests, queues, ..World::new(label, nodes) }
 }
 
 fn read(run: &Run) -> [f64; READINGS.len()] {
@@ -92,7 +92,7 @@ fn read(run: &Run) -> [f64; READINGS.len()] {
 
 /// Many tenants.
 pub(in super::super) fn tenants(context: &Context) -> Result<ItemOutcome, ReproduceError> {
-    let worlds = [world()];
+    let worlds = [of_tenants("tenants", [2, 4, 8].map(Nodes::third).to_vec())];
     let runs = sweep(context, MOST_SEEDS, &worlds, &CHOICES, |runs| {
         runs.iter().map(read).collect::<Vec<_>>()
     })?;

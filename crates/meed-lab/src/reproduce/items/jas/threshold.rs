@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::super::macro_figures::claim::{Claim, check_groups};
 use super::rules::BY_ENVIRONMENT;
 use super::worlds::{DJASL, World, assumptions, environments, sweep};
-use crate::reproduce::{Context, ItemOutcome, ReproduceError, Spread};
+use crate::reproduce::{Check, Context, ItemOutcome, ReproduceError, Spread};
 
 const THRESHOLDS: [u32; 5] = [100, 200, 300, 400, 500];
 
@@ -42,27 +42,26 @@ const CLAIMS: [Claim; 2] = [
 ];
 
 fn world(environment: &World, threshold: u32) -> World {
-    World {
-        keys: vec![("threshold", threshold.into())],
-        requests: vec![five_requests()],
-        ..environment.clone()
-    }
+    let mut world = World { requests: vec![five_requests()], ..environment.clone() };
+    world.keys.push(("threshold", threshold.into()));
+    world
 }
 
-/// Fig. 10.
-pub(in super::super) fn figure_10(context: &Context) -> Result<ItemOutcome, ReproduceError> {
-    let mut values = Vec::new();
-    let mut chart = LineChart {
-        title: "Mean time of a job under DJASL, by threshold (Fig. 10)".to_owned(),
-        caption: "Medians over all seeds; the band is from the smallest to the largest.".to_owned(),
-        x: "threshold (overloaded heartbeats)".to_owned(),
-        y: "s".to_owned(),
-        ..LineChart::default()
-    };
-    for environment in environments() {
+/// Of each environment and seed: best threshold, and the worst's time over the best's.
+type Values = Vec<(&'static str, [Option<f64>; 2])>;
+
+/// Runs with a change: what is read off, and a line for each environment.
+fn read(
+    context: &Context,
+    most_seeds: u64,
+    change: fn(&mut World),
+) -> Result<(Values, Vec<Line>), ReproduceError> {
+    let (mut values, mut lines) = (Vec::new(), Vec::new());
+    for mut environment in environments() {
+        change(&mut environment);
         let worlds: Vec<World> =
             THRESHOLDS.iter().map(|threshold| world(&environment, *threshold)).collect();
-        let runs = sweep(context, MOST_SEEDS, &worlds, &[DJASL], |runs| {
+        let runs = sweep(context, most_seeds, &worlds, &[DJASL], |runs| {
             runs[0].record.mean_job_s.unwrap_or(f64::NAN)
         })?;
         let times: Vec<f64> = runs.into_iter().map(|(_, time)| time).collect();
@@ -77,8 +76,32 @@ pub(in super::super) fn figure_10(context: &Context) -> Result<ItemOutcome, Repr
             };
             values.push((environment.label, [Some(f64::from(best.0)), Some(worst.1 / best.1)]));
         }
-        chart.lines.push(line(environment.label, times.chunks(seeds)));
+        lines.push(line(environment.label, times.chunks(seeds)));
     }
+    Ok((values, lines))
+}
+
+/// What Fig. 10 says, with a change.
+pub(super) fn claims_of_figure_10(
+    context: &Context,
+    most_seeds: u64,
+    change: fn(&mut World),
+) -> Result<Vec<Check>, ReproduceError> {
+    let (values, _) = read(context, most_seeds, change)?;
+    Ok(check_groups(&CLAIMS, &BY_ENVIRONMENT, &values).0)
+}
+
+/// Fig. 10.
+pub(in super::super) fn figure_10(context: &Context) -> Result<ItemOutcome, ReproduceError> {
+    let (values, lines) = read(context, MOST_SEEDS, |_| {})?;
+    let chart = LineChart {
+        title: "Mean time of a job under DJASL, by threshold (Fig. 10)".to_owned(),
+        caption: "Medians over all seeds; the band is from the smallest to the largest.".to_owned(),
+        x: "threshold (overloaded heartbeats)".to_owned(),
+        y: "s".to_owned(),
+        lines,
+        ..LineChart::default()
+    };
     let (checks, spreads) = check_groups(&CLAIMS, &BY_ENVIRONMENT, &values);
     let mut blocks = vec![Block::Lines(chart)];
     blocks.extend(spreads);
