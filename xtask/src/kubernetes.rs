@@ -6,8 +6,9 @@
 //!
 //! `image` builds the image of `deploy/Containerfile` around a static program, and runs it.
 //!
-//! `speed` and `takeover` are two of the tests (`tests/cluster/speed.rs`, `takeover.rs`) at the
-//! size that is asked for, with Meed built as released; Markdown tables come out.
+//! `speed`, `takeover` and `admits` are three of the tests (`tests/cluster/speed.rs`, `takeover.rs`,
+//! `admits.rs`) at the size that is asked for, with Meed built as released; Markdown tables come
+//! out. For `admits` Kueue is built, too.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -26,6 +27,9 @@ const IMAGE: &str = "MEED_IMAGE";
 /// Where it runs.
 const STATIC: &str = "x86_64-unknown-linux-musl";
 
+const ADMITS: &str = "cargo xtask kubernetes admits [--quick] [--nodes N] [--pods N] \
+                      [--queues N] [--meed PROGRAM]";
+
 const IMAGE_USAGE: &str = "cargo xtask kubernetes image [--meed PROGRAM]";
 
 const SPEED: &str = "cargo xtask kubernetes speed [--quick] [--nodes N] [--pods N,N] [--rounds N] \
@@ -43,6 +47,13 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
             quick: &[("nodes", "200"), ("pods", "1000"), ("rounds", "1")],
             usage: SPEED,
         }),
+        Some("admits") => Some(Measured {
+            test: "admits::gates_are_taken_from_all_pods",
+            sizes: "MEED_ADMITS",
+            full: &[("nodes", "1000"), ("pods", "5000"), ("queues", "1000")],
+            quick: &[("nodes", "50"), ("pods", "500"), ("queues", "50")],
+            usage: ADMITS,
+        }),
         Some("takeover") => Some(Measured {
             test: "takeover::a_replacement_decides_soon",
             sizes: "MEED_TAKEOVER",
@@ -59,6 +70,7 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
         }
         _ => None,
     };
+    let beside_kueue = args.peek().is_some_and(|what| what == "admits");
     let measured = match measured {
         Some(measured) => {
             args.next();
@@ -79,6 +91,12 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
     if !is_built {
         crate::say("The control plane is built: 10 to 25 minutes on two cores, once.");
         succeed(Command::new(&script).arg("build"), "the build of the control plane")?;
+    }
+    if beside_kueue {
+        let built = Command::new(&script).args(["build", "kueue"]).status();
+        if !built.is_ok_and(|built| built.success()) {
+            crate::say("LEFT OUT: Kueue, which could not be built");
+        }
     }
     if tests.iter().any(|test| test == "build") {
         return Ok(());

@@ -59,6 +59,8 @@ Chores of the project.
   cargo xtask kubernetes build                 the control plane alone
   cargo xtask kubernetes speed [--quick]       Meed beside kube-scheduler on one API server: pods \
   a second, CPU, memory
+  cargo xtask kubernetes admits [--quick]      how fast gates are taken from pods, beside Kueue, \
+  which is built first (5 minutes, once)
   cargo xtask kubernetes image                 the image of deploy/Containerfile: built by \
   buildah, and run from its own files; as root
   cargo xtask kubernetes takeover [--quick]    how soon a replacement leader decides, and what it \

@@ -4,8 +4,10 @@
 # are those of the go.mod files beside this script.
 #
 #   control-plane.sh build             builds what is missing; nothing to do when it is all there
+#   control-plane.sh build kueue       and Kueue, a peer for measurements, which the tests do without
 #   control-plane.sh bin               the folder of the binaries; fails where one is missing
-#   control-plane.sh start [PART...]   parts: etcd apiserver (both always), kwok, scheduler
+#   control-plane.sh peer              the folder of Kueue and its definitions; the same
+#   control-plane.sh start [PART...]   parts: etcd apiserver (both always), kwok, scheduler, kueue
 #   control-plane.sh stop [PART...]    all parts if none is named; the data stay
 #   control-plane.sh status            one line per part
 #
@@ -43,6 +45,21 @@ build() {
   one kwok "-s -w" sigs.k8s.io/kwok/cmd/kwok
   one helm "-s -w" helm.sh/helm/v4/cmd/helm
   touch "$bin/complete"
+}
+
+rival_key() { cat "$here"/kueue/go.{mod,sum} | sha256sum | cut -c1-16; }
+rival=$cache/kueue-$(rival_key)
+build_kueue() { # Kueue and the definitions of its kinds, of one version
+  [ -x "$rival/kueue" ] && return
+  mkdir -p "$rival"
+  exec 9>"$cache/lock"; flock 9
+  [ -x "$rival/kueue" ] && return
+  export CGO_ENABLED=0 GOFLAGS="-mod=readonly -trimpath -buildvcs=false -p=${CP_JOBS:-$(nproc)}" GOWORK=off
+  say "building kueue"
+  ( cd "$here/kueue"
+    go build -ldflags "-s -w" -o "$rival/.kueue" sigs.k8s.io/kueue/cmd/kueue
+    cp "$(go list -m -f '{{.Dir}}' sigs.k8s.io/kueue)"/config/components/crd/bases/*.yaml "$rival/"
+    chmod u+w "$rival"/*.yaml; mv "$rival/.kueue" "$rival/kueue" )
 }
 
 # A pid file holds the pid and the process's start time, so a pid that was given to somebody else is never killed.
@@ -153,10 +170,38 @@ start_scheduler() {
   launch scheduler "$bin/kube-scheduler" --config="$state/scheduler.yaml" --secure-port=0
   sleep 0.5; alive scheduler >/dev/null || { tail -n 15 "$state/scheduler.log" >&2; die "kube-scheduler ended"; }
 }
-parts=(kwok scheduler apiserver etcd)
+start_kueue() { # as its own manifests configure it, without its webhooks, which need certificates of a service
+  alive kueue >/dev/null && return
+  [ -x "$rival/kueue" ] || die "Kueue is not built: control-plane.sh build kueue"
+  mkdir -p "$state/kueue"; cp "$state/pki/server.crt" "$state/kueue/tls.crt"; cp "$state/pki/server.key" "$state/kueue/tls.key"
+  local qps=${CP_KUEUE_QPS:-50}
+  cat >"$state/kueue.yaml" <<END
+apiVersion: config.kueue.x-k8s.io/v1beta2
+kind: Configuration
+health: {healthProbeBindAddress: "0"}
+metrics: {bindAddress: "0"}
+webhook: {host: 127.0.0.1, port: $(free_port), certDir: "$state/kueue"}
+internalCertManagement: {enable: false}
+leaderElection: {leaderElect: false}
+controller:
+  groupKindConcurrency: {Pod: 5, Workload.kueue.x-k8s.io: 5, LocalQueue.kueue.x-k8s.io: 1, ClusterQueue.kueue.x-k8s.io: 1, ResourceFlavor.kueue.x-k8s.io: 1}
+clientConnection: {qps: $qps, burst: $((qps * 2))}
+integrations: {frameworks: [pod]}
+admissionFairSharing: {usageHalfLifeTime: 168h, usageSamplingInterval: 5m}
+END
+  # Without a service for its certificates it wants those of its metrics, which it serves to nobody here, in a fixed place:
+  # in a mount namespace of its own /etc has them.
+  mkdir -p "$state/kueue/up/kueue/metrics" "$state/kueue/work"; ln -sfn "$state/kueue" "$state/kueue/up/kueue/metrics/certs"
+  local mount="mount -t overlay overlay -o lowerdir=/etc,upperdir=$state/kueue/up,workdir=$state/kueue/work /etc"
+  # shellcheck disable=SC2016
+  launch kueue unshare --mount sh -c "$mount && "'exec "$@"' sh "$rival/kueue" --config="$state/kueue.yaml" --kubeconfig="$state/admin.kubeconfig" --feature-gates=VisibilityOnDemand=false --zap-log-level=error
+  sleep 1; alive kueue >/dev/null || { tail -n 15 "$state/kueue.log" >&2; die "kueue ended"; }
+}
+parts=(kueue kwok scheduler apiserver etcd)
 command=${1:-}; shift || true
 case $command in
-  build) build; echo "$bin"; exit ;;
+  build) build; if [ "${1:-}" = kueue ]; then build_kueue; echo "$rival"; else echo "$bin"; fi; exit ;;
+  peer) [ -x "$rival/kueue" ] || die "Kueue is not built: control-plane.sh build kueue"; echo "$rival"; exit ;;
   bin) [ -e "$bin/complete" ] || die "no binaries in $bin: cargo xtask kubernetes builds them"; echo "$bin"; exit ;;
   start|stop|status) ;;
   *) sed -n '2,/^set /p' "${BASH_SOURCE[0]}" | sed '/^set /d; s/^# \{0,1\}//'; [ -z "$command" ] && exit; exit 2 ;;
@@ -164,9 +209,9 @@ esac
 state=${CP_STATE:?CP_STATE names the state directory}; mkdir -p "$state"; state=$(cd "$state" && pwd)
 case $command in
   start)
-    for p in "$@"; do case $p in etcd|apiserver|kwok|scheduler) ;; *) die "no part $p";; esac; done
+    for p in "$@"; do case $p in etcd|apiserver|kwok|scheduler|kueue) ;; *) die "no part $p";; esac; done
     wanted=("$@"); build; prepare; start_etcd; start_apiserver
     for p in "$@"; do "start_$p"; done ;;
   stop) if [ $# -eq 0 ]; then set -- "${parts[@]}"; fi; for p in "$@"; do halt "$p"; done ;;
-  status) for p in etcd apiserver scheduler kwok; do if pid=$(alive $p); then echo "$p runs, pid $pid"; else echo "$p stopped"; fi; done ;;
+  status) for p in etcd apiserver scheduler kwok kueue; do if pid=$(alive $p); then echo "$p runs, pid $pid"; else echo "$p stopped"; fi; done ;;
 esac

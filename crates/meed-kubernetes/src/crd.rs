@@ -40,6 +40,7 @@ use crate::quantity::amount;
     printcolumn(name = "Used", type_ = "string", json_path = ".status.used"),
     printcolumn(name = "Balance", type_ = "string", json_path = ".status.balance"),
     printcolumn(name = "Waiting", type_ = "integer", json_path = ".status.waiting"),
+    printcolumn(name = "Next", type_ = "integer", json_path = ".status.next"),
     printcolumn(name = "Running", type_ = "integer", json_path = ".status.running"),
     printcolumn(
         name = "Accepted",
@@ -219,6 +220,10 @@ pub struct QueueObjectStatus {
     /// Pods that wait for their turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<u64>,
+    /// Its place among the Queues of the same parent of which pods wait: 1 is served next. Told of
+    /// the first ten.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<u64>,
     /// Pods that were let go, and that kube-scheduler has not placed in time: they hold nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unplaced: Option<u64>,

@@ -122,6 +122,7 @@ fn program(build: &Build, out: &Path) -> Result<PathBuf, String> {
         Build::Whole => {
             // C of zstd, xz and ring.
             cargo.env("CC_x86_64_unknown_linux_musl", "musl-gcc");
+            cargo.env("CARGO_ENCODED_RUSTFLAGS", small().join("\u{1f}"));
             cargo.args(["--profile", "shipped", "--target", TARGET]);
             succeed(&mut cargo, "the program")?;
             target_folder().join(TARGET).join("shipped/meed")
@@ -139,6 +140,18 @@ fn program(build: &Build, out: &Path) -> Result<PathBuf, String> {
     let goal = if size > MOST_BYTES { ", more than the 12 MB that it is to have" } else { "" };
     crate::say(&format!("the program has {:.1} MB{goal}", size as f64 / 1e6));
     Ok(program)
+}
+
+/// What makes the program smaller when it is linked: no tables for unwinding, and the places that
+/// are moved when it is loaded written as bits.
+fn small() -> Vec<String> {
+    let script = crate::tools::root().join("xtask/src/dist/no-unwind.ld");
+    let links = [
+        "--no-eh-frame-hdr".to_owned(),
+        format!("-T,{}", script.display()),
+        "-z,pack-relative-relocs".to_owned(),
+    ];
+    links.map(|option| format!("-Clink-arg=-Wl,{option}")).to_vec()
 }
 
 /// SHA256SUMS, as `sha256sum --check` reads it.

@@ -24,6 +24,8 @@ struct Told {
     /// In seconds of what the policy counts, by the prices of nodes.
     charged: Option<f64>,
     waiting: Option<u64>,
+    /// Its place among those of its parent that wait.
+    next: Option<u64>,
     running: Option<u64>,
     /// Let go, and not placed in time.
     unplaced: Option<u64>,
@@ -63,6 +65,7 @@ fn read(queue: QueueObject, depth: usize) -> Told {
         charged: status.charged,
         balance: status.balance,
         waiting: status.waiting,
+        next: status.next,
         running: status.running,
         unplaced: status.unplaced,
         accepted: is_accepted,
@@ -123,6 +126,7 @@ fn text(all: &[Told]) -> String {
             some(&queue.balance),
             charged(queue),
             count(queue.waiting),
+            count(queue.next),
             count(queue.running),
             count(queue.unplaced),
             accepted,
@@ -137,6 +141,7 @@ fn text(all: &[Told]) -> String {
         "BALANCE",
         "CHARGED h",
         "WAITING",
+        "NEXT",
         "RUNNING",
         "UNPLACED",
         "ACCEPTED",
@@ -165,7 +170,7 @@ mod tests {
         };
         let conditions = condition("True", "Accepted", "served");
         let well = json!({ "entitled": "4 cpu", "used": "2 cpu", "balance": "+1 cpu-hours",
-            "charged": 9000.0, "unplaced": 5, "waiting": 3, "running": 1,
+            "charged": 9000.0, "unplaced": 5, "waiting": 3, "next": 2, "running": 1,
             "conditions": conditions });
         let wrong = json!({ "conditions": condition("False", "Invalid", "policy:\nwrong") });
         let all = in_order(vec![
@@ -181,7 +186,7 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].starts_with("QUEUE") && lines[0].ends_with("ACCEPTED"), "{text}");
         assert!(lines[2].starts_with("  leaf  2") && lines[2].contains("+1 cpu-hours"), "{text}");
-        assert!(lines[2].contains("2.5        3        1        5         yes"), "{text}");
+        assert!(lines[2].contains("2.5        3        2     1        5         yes"), "{text}");
         assert!(lines[4].ends_with("no; Invalid: policy: wrong"), "{text}");
         assert!(lines[1].ends_with("not yet"), "{text}");
         let json = serde_json::to_value(&all).unwrap();

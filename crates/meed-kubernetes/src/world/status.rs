@@ -1,6 +1,6 @@
 //! How queues stand, for the status of their objects.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use meed::{QueueId, Resources, Time, Unit};
 use meed_driver::counters::{METRICS, Metric};
@@ -11,6 +11,10 @@ use super::World;
 use super::queues::object_in;
 use crate::crd::{QueueCondition, QueueObjectStatus};
 use crate::error::KubernetesError;
+
+/// Of so many queues below each parent the place is told. It changes with every decision, and
+/// statuses are written seldom: of thousands of queues those that are served soon count.
+const PLACES: usize = 10;
 
 /// What is said of an accepted queue.
 const ACCEPTED: &str = "its pods are served";
@@ -25,12 +29,14 @@ impl World {
         let as_of = self.clock.unix(now);
         let late = self.let_go.late();
         let sums = self.sums(books, &late);
+        let places = self.places();
         let of_queue = |(name, row): (&String, &super::queues::QueueRow)| {
             let id = row.full.as_deref().and_then(|full| self.driver.queue_named(full));
             let sum = row.full.as_deref().and_then(|full| sums.get(full));
             let mut status = sum.map_or_else(QueueObjectStatus::default, |sum| {
                 let status = figures(&sum.books, as_of);
-                QueueObjectStatus { running: Some(sum.running), ..status }
+                let next = id.and_then(|id| places.get(&id).copied());
+                QueueObjectStatus { running: Some(sum.running), next, ..status }
             });
             let alone = || late.get(name.as_str()).copied().unwrap_or(0);
             status.unplaced = Some(sum.map_or_else(alone, |sum| sum.unplaced));
@@ -50,6 +56,22 @@ impl World {
             (name.clone(), status)
         };
         Ok(self.queues.iter().map(of_queue).collect())
+    }
+
+    /// The places of those that are served next below each parent, from 1 on. O(queues).
+    fn places(&self) -> BTreeMap<QueueId, u64> {
+        let engine = self.driver.engine();
+        let full = self.queues.values().filter_map(|row| row.full.as_deref());
+        let parents = full.filter_map(|full| match full.rsplit_once('.') {
+            Some((parent, _)) => self.driver.queue_named(parent),
+            None => Some(QueueId::ROOT),
+        });
+        let parents: BTreeSet<QueueId> = parents.collect();
+        let first = parents.into_iter().flat_map(|parent| {
+            let children = engine.first_children(parent, PLACES, QueueId::ROOT).first;
+            children.into_iter().map(|child| child.queue).zip(1..)
+        });
+        first.collect()
     }
 
     /// What queues are entitled to, hold and so on, by their full names: of parents the sums over
@@ -173,6 +195,7 @@ fn figures(books: &QueueStatus, as_of: i64) -> QueueObjectStatus {
         usage: Some(in_thousandths(books.usage)),
         charged: Some(in_thousandths(books.charged)),
         waiting: Some(books.waiting_tasks),
+        next: None,
         unplaced: None,
         running: None,
         as_of_micros: Some(as_of),

@@ -5,6 +5,7 @@
 //! that command runs them). Meed runs with the shipped role and no other right; what must hold is
 //! read from the API alone ([`check`]).
 
+mod admits;
 mod chart;
 mod check;
 mod clock;

@@ -17,6 +17,8 @@ const REQUIRED: &str = "MEED_CONTROL_PLANE";
 
 pub(crate) struct Plane {
     state: TempDir,
+    /// Variables of the script.
+    like: Vec<(String, String)>,
     pub(crate) admin: Client,
 }
 
@@ -46,6 +48,13 @@ pub(crate) fn manifest(name: &str) -> Vec<Value> {
 pub(crate) fn programs() -> PathBuf {
     let told = call(&["bin"], None).stdout;
     PathBuf::from(String::from_utf8_lossy(&told).trim())
+}
+
+/// The folder of Kueue and of the definitions of its kinds; where it was built.
+pub(crate) fn peer() -> Option<PathBuf> {
+    let told = call(&["peer"], None);
+    let path = String::from_utf8_lossy(&told.stdout).trim().to_owned();
+    told.status.success().then(|| PathBuf::from(path))
 }
 
 fn call(arguments: &[&str], state: Option<&Path>) -> Output {
@@ -107,7 +116,8 @@ impl Plane {
         let log = String::from_utf8_lossy(&started.stderr).into_owned();
         assert!(started.status.success(), "the control plane starts: {log}");
         let admin = client(&state.path().join("admin.kubeconfig")).await;
-        let plane = Plane { state, admin };
+        let owned = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
+        let plane = Plane { state, like: like.iter().map(owned).collect(), admin };
         plane.install().await;
         plane
     }
@@ -221,8 +231,11 @@ impl Plane {
 
     /// Starts or ends a part.
     pub(crate) fn part(&self, verb: &str, part: &str) {
-        let done = call(&[verb, part], Some(self.state.path()));
-        assert!(done.status.success(), "{verb} {part}");
+        let mut command = Command::new(script());
+        command.args([verb, part]).env("CP_STATE", self.state.path());
+        let done = command.envs(self.like.iter().cloned()).output().expect("bash runs");
+        let log = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "{verb} {part}: {log}");
     }
 
     /// The process of a part.

@@ -48,6 +48,11 @@ fn memory(process: u32, row: &str) -> f64 {
     kib.unwrap_or(0.0) / 1024.0
 }
 
+/// So much of something, many at a time.
+pub(crate) async fn many<F: Future<Output = ()>>(count: usize, make: impl Fn(usize) -> F) {
+    stream::iter(0..count).map(make).buffer_unordered(AT_ONCE).for_each(|()| async {}).await;
+}
+
 impl Plane {
     /// So many nodes of four sizes.
     pub(crate) async fn unequal_nodes(&self, count: usize) {
@@ -70,7 +75,7 @@ impl Plane {
                 nodes.create(&PostParams::default(), &node).await.expect("a node is made");
             }
         };
-        stream::iter(0..count).map(make).buffer_unordered(AT_ONCE).for_each(|()| async {}).await;
+        many(count, make).await;
     }
 
     /// So many pods of four sizes, in the namespaces that `place` tells, with the labels and the
@@ -99,7 +104,7 @@ impl Plane {
                 pods.create(&PostParams::default(), &pod).await.expect("a pod is made");
             }
         };
-        stream::iter(0..count).map(make).buffer_unordered(AT_ONCE).for_each(|()| async {}).await;
+        many(count, make).await;
     }
 
     /// So many queues that bind, for all namespaces.
@@ -117,7 +122,7 @@ impl Plane {
                 queues.create(&PostParams::default(), &queue).await.expect("a queue is made");
             }
         };
-        stream::iter(0..count).map(make).buffer_unordered(AT_ONCE).for_each(|()| async {}).await;
+        many(count, make).await;
     }
 
     /// The first pods of this namespace that are bound.

@@ -1,5 +1,7 @@
 //! What parents are entitled to, hold and are owed is the sum over all below them.
 
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::crd::QueueObjectStatus;
 
@@ -61,8 +63,45 @@ fn figures_of_parents_are_sums_over_their_leaves() {
             assert!((own - sum).abs() < 0.03, "{what} of {parent}: {own}, not {sum}");
         }
     }
+    // One pod of `b` waits, below `mid`, below `top`; nothing waits elsewhere.
+    let next: Vec<_> = all.iter().filter_map(|(name, one)| Some((&**name, one.next?))).collect();
+    assert_eq!(next, [("b", 1), ("mid", 1), ("top", 1)]);
     let top = of("top");
     assert_eq!((top.waiting, top.running), (Some(1), Some(3)));
     assert_eq!(top.used.as_deref(), Some("3 cpu"));
     assert!(number(&of("top").entitled) > 1.0, "{:?}", top.entitled);
+}
+
+/// Who holds less is served before; of many the first ten are told.
+#[test]
+fn a_status_says_who_is_served_next() {
+    let mut test = Test::new();
+    let names: Vec<String> = (0..12).map(|queue| format!("q{queue:02}")).collect();
+    for name in &names {
+        test.world.queue_seen(&queue(name, "Binds"));
+    }
+    let now = test.later();
+    test.world.decide(now).unwrap();
+    let of = |uid: &str, queue: &str| {
+        let spec = json!({ "schedulerName": "meed", "schedulingGates": null });
+        pod(uid, queue, json!({ "metadata": { "name": uid }, "spec": spec }))
+    };
+    for (uid, name) in ["q00", "q01", "q02", "q03"].iter().enumerate() {
+        test.seen(&of(&format!("held-{uid}"), name));
+    }
+    assert_eq!(test.starts().len(), 4, "the node is full");
+    for name in &names[3..] {
+        test.seen(&of(&format!("waits-{name}"), name));
+    }
+    test.seen(&of("waits-q02", "q02"));
+    assert!(test.starts().is_empty());
+    let now = test.later();
+    let all = test.world.statuses(now).unwrap();
+    let next: BTreeMap<&str, Option<u64>> =
+        all.iter().map(|(name, status)| (&**name, status.next)).collect();
+    for (place, name) in (1..).zip(&names[4..]) {
+        assert_eq!(next[&**name], Some(place), "{name} holds nothing, and was declared so");
+    }
+    assert_eq!((next["q02"], next["q03"]), (Some(9), Some(10)), "these hold something");
+    assert_eq!((next["q00"], next["q01"]), (None, None), "nothing of these waits");
 }

@@ -1,0 +1,333 @@
+//! How fast gates are taken from pods: Meed's mode Gates beside Kueue, on the same server.
+//!
+//! `cargo xtask kubernetes admits` builds Kueue and runs this at full size; as a test it is small,
+//! and leaves Kueue out, aloud, where it is not built.
+//!
+//! | way | what runs |
+//! |---|---|
+//! | Gates | Meed under `long-term` |
+//! | Kueue, as shipped | its manager, with the limits of its own manifests: 50 requests a second |
+//! | Kueue, without that limit | the same, with 5,000 requests a second |
+//!
+//! Each queue has a namespace of its own: for Meed a Queue, for Kueue a LocalQueue of one
+//! ClusterQueue with admission fair sharing (half-life 168 h). All pods fit at once, so nobody waits
+//! for room, and no scheduler runs: what is measured is who is next, and the requests that say so.
+//! Kueue runs as administrator and without its webhooks, which would check each write to a pod: its
+//! gate and its labels are there from the start. Each way has a control plane of its own.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures::{StreamExt as _, pin_mut};
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::{ListParams, PostParams, WatchEvent, WatchParams};
+use kube::{Api, ResourceExt as _};
+use serde_json::{Value, json};
+
+use crate::cluster::Meed;
+use crate::plane::{Plane, instant, peer, say, until, with_plane_like};
+use crate::weigh::{cpu, many, peak};
+
+/// How much is measured: `nodes=1000 pods=5000 queues=1000`.
+const SIZES: &str = "MEED_ADMITS";
+
+/// Kueue as it is shipped is given so many pods at most: they take it minutes.
+const SHIPPED: usize = 1000;
+
+/// When no gate was taken away for so long, a way has failed.
+const STUCK: Duration = Duration::from_secs(120);
+
+#[derive(Clone, Copy)]
+struct Sizes {
+    nodes: usize,
+    pods: usize,
+    queues: usize,
+}
+
+impl Sizes {
+    fn told() -> Sizes {
+        let text = std::env::var(SIZES).unwrap_or_default();
+        let value = |key: &str, usual: usize| {
+            let told = text.split(' ').find_map(|one| one.strip_prefix(key)?.strip_prefix('='));
+            told.map_or(usual, |told| told.parse().expect("a number"))
+        };
+        Sizes { nodes: value("nodes", 8), pods: value("pods", 60), queues: value("queues", 10) }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Way {
+    Gates,
+    Shipped,
+    Unbounded,
+}
+
+impl Way {
+    fn name(self) -> &'static str {
+        match self {
+            Way::Gates => "Gates",
+            Way::Shipped => "Kueue, as shipped",
+            Way::Unbounded => "Kueue, without that limit",
+        }
+    }
+
+    /// Labels of a pod of this queue, and the gate that it comes with; Meed's policy sets its own.
+    fn pod(self, queue: &str) -> (Value, Value) {
+        match self {
+            Way::Gates => (json!({ "meed.dev/queue": queue }), Value::Null),
+            _ => (
+                json!({ "kueue.x-k8s.io/queue-name": queue, "kueue.x-k8s.io/managed": "true" }),
+                json!([{ "name": "kueue.x-k8s.io/admission" }]),
+            ),
+        }
+    }
+}
+
+fn queue(number: usize) -> String {
+    format!("load-{number:05}")
+}
+
+/// How many pods are without a gate, since when the first, and the last.
+type Seen = (usize, Option<Instant>, Option<Instant>);
+
+/// Counts them.
+#[derive(Clone, Default)]
+struct Lifted(Arc<Mutex<Seen>>);
+
+impl Lifted {
+    fn get(&self) -> Seen {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn one(&self) {
+        let now = instant();
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *seen = (seen.0 + 1, seen.1.or(Some(now)), Some(now));
+    }
+
+    /// Counts, from now on, by a watch of all pods.
+    async fn watch(plane: &Plane) -> (Lifted, tokio::task::JoinHandle<()>) {
+        let pods: Api<Pod> = Api::all(plane.admin.clone());
+        let list = pods.list_metadata(&ListParams::default().limit(1)).await.expect("a list");
+        let mut at = list.metadata.resource_version.expect("a list has a version");
+        let lifted = Lifted::default();
+        let counts = lifted.clone();
+        let task = tokio::spawn(async move {
+            let mut known = BTreeSet::new();
+            loop {
+                let events = pods.watch(&WatchParams::default(), &at).await.expect("a watch");
+                pin_mut!(events);
+                // A server that is busy cuts watches: it goes on from where it was.
+                while let Some(Ok(event)) = events.next().await {
+                    let pod = match event {
+                        WatchEvent::Added(pod) | WatchEvent::Modified(pod) => pod,
+                        WatchEvent::Bookmark(mark) => {
+                            at = mark.metadata.resource_version;
+                            continue;
+                        }
+                        other => panic!("the watch that counts: {other:?}"),
+                    };
+                    let spec = pod.spec.as_ref().expect("a pod has a spec");
+                    let is_free = spec.scheduling_gates.as_ref().is_none_or(Vec::is_empty);
+                    at = pod.resource_version().unwrap_or(at);
+                    if is_free && known.insert(pod.uid()) {
+                        counts.one();
+                    }
+                }
+            }
+        });
+        (lifted, task)
+    }
+}
+
+/// What was measured of one way.
+#[derive(Debug)]
+struct Figures {
+    pods: usize,
+    first: f64,
+    last: f64,
+    own: f64,
+    server: f64,
+    etcd: f64,
+    memory: f64,
+}
+
+impl Plane {
+    /// Kueue's kinds, one ClusterQueue that holds everything, and a LocalQueue in each namespace.
+    async fn kueue(&self, definitions: &std::path::Path, queues: usize) {
+        let files = std::fs::read_dir(definitions).expect("the definitions");
+        for file in files.map(|file| file.expect("a file").path()) {
+            if file.extension().is_some_and(|ending| ending == "yaml") {
+                let text = std::fs::read_to_string(&file).expect("a definition");
+                let all: Vec<Value> = serde_saphyr::from_multiple(&text).expect("YAML");
+                for object in all.iter().filter(|object| !object.is_null()) {
+                    self.apply(object).await;
+                }
+            }
+        }
+        let version = "kueue.x-k8s.io/v1beta2";
+        let local = self.api(version, "LocalQueue", Some("default"));
+        until("Kueue's kinds are served", 60, async || {
+            local.list(&ListParams::default()).await.is_ok()
+        })
+        .await;
+        let flavor = json!({ "apiVersion": version, "kind": "ResourceFlavor",
+            "metadata": { "name": "any" } });
+        self.apply(&flavor).await;
+        let all = |name: &str| json!({ "name": name, "nominalQuota": "1000000Gi" });
+        self.apply(&json!({
+            "apiVersion": version, "kind": "ClusterQueue", "metadata": { "name": "all" },
+            "spec": {
+                "namespaceSelector": {},
+                "admissionScope": { "admissionMode": "UsageBasedAdmissionFairSharing" },
+                "resourceGroups": [{ "coveredResources": ["cpu", "memory"],
+                    "flavors": [{ "name": "any", "resources": [all("cpu"), all("memory")] }] }],
+            },
+        }))
+        .await;
+        many(queues, |number| async move {
+            let name = queue(number);
+            self.apply(&json!({
+                "apiVersion": version, "kind": "LocalQueue",
+                "metadata": { "name": name, "namespace": name },
+                "spec": { "clusterQueue": "all" },
+            }))
+            .await;
+        })
+        .await;
+    }
+
+    async fn gated_pods(&self, way: Way, count: usize, queues: usize) {
+        many(count, |number| async move {
+            let name = queue(number % queues);
+            let (labels, gates) = way.pod(&name);
+            let pod = json!({
+                "metadata": { "name": format!("p-{number:05}"), "labels": labels },
+                "spec": {
+                    "restartPolicy": "Never", "schedulingGates": gates,
+                    "containers": [{ "name": "c", "image": "none",
+                        "resources": { "requests": { "cpu": "250m", "memory": "512Mi" } } }],
+                },
+            });
+            let pod = serde_json::from_value(pod).expect("a pod");
+            let made = self.pods(&name).create(&PostParams::default(), &pod).await;
+            let made = made.expect("a pod is made");
+            let gates = made.spec.and_then(|spec| spec.scheduling_gates).unwrap_or_default();
+            assert_eq!(gates.len(), 1, "{way:?}: it waits at one gate");
+        })
+        .await;
+    }
+}
+
+async fn measure(plane: &Plane, way: Way, sizes: Sizes) -> Figures {
+    let Sizes { nodes, pods: count, queues } = sizes;
+    plane.unequal_nodes(nodes).await;
+    many(queues, |number| async move { plane.namespace(&queue(number), json!({})).await }).await;
+    match peer() {
+        Some(definitions) if way != Way::Gates => {
+            plane.policies(false).await;
+            plane.kueue(&definitions, queues).await;
+        }
+        _ => many(queues, |number| async move { plane.queue(&queue(number), "Gates").await }).await,
+    }
+    plane.gated_pods(way, count, queues).await;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let (lifted, watch) = Lifted::watch(plane).await;
+    let parts = || (cpu(plane.id_of("apiserver")), cpu(plane.id_of("etcd")));
+    let (before, begin) = (parts(), instant());
+    let meed = (way == Way::Gates).then(|| Meed::run(plane, &[]));
+    if way != Way::Gates {
+        tokio::task::block_in_place(|| plane.part("start", "kueue"));
+    }
+    let process = meed.as_ref().map_or_else(|| plane.id_of("kueue"), Meed::id);
+    let (mut known, mut since) = (0, instant());
+    while known < count {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let (now, ..) = lifted.get();
+        if now > known {
+            (known, since) = (now, instant());
+        }
+        if since.elapsed() > STUCK {
+            let log = std::fs::read_to_string(plane.state().join("kueue.log"));
+            let log = meed.as_ref().map_or_else(|| log.unwrap_or_default(), Meed::log);
+            panic!("{way:?} stands still at {known} of {count}: {log}");
+        }
+    }
+    let (after, own, memory) = (parts(), cpu(process), peak(process));
+    watch.abort();
+    let (_, first, last) = lifted.get();
+    let since = |at: Option<Instant>| (at.expect("gates were taken away") - begin).as_secs_f64();
+    if let Some(meed) = meed {
+        meed.end().await;
+    }
+    Figures {
+        pods: count,
+        first: since(first),
+        last: since(last),
+        own,
+        server: after.0 - before.0,
+        etcd: after.1 - before.1,
+        memory,
+    }
+}
+
+fn table(rows: &[(Way, Figures)]) -> String {
+    let columns = [
+        "",
+        "pods",
+        "gates/s, first to last",
+        "ratio",
+        "first after",
+        "CPU s per 1,000 pods: its own",
+        "API server",
+        "etcd",
+        "peak MiB",
+    ];
+    let rate = |one: &Figures| (one.pods - 1) as f64 / (one.last - one.first).max(1e-9);
+    let rule = vec!["---"; columns.len()].join("|");
+    let mut text = format!("| {} |\n|{rule}|\n", columns.join(" | "));
+    for (way, one) in rows {
+        let each = |seconds: f64| format!("{:.2}", seconds * 1000.0 / one.pods as f64);
+        let cells = [
+            way.name().to_owned(),
+            one.pods.to_string(),
+            format!("{:.0}", rate(one)),
+            format!("{:.2}", rate(&rows[0].1) / rate(one)),
+            format!("{:.1} s", one.first),
+            each(one.own),
+            each(one.server),
+            each(one.etcd),
+            format!("{:.0}", one.memory),
+        ];
+        text += &format!("| {} |\n", cells.join(" | "));
+    }
+    text
+}
+
+#[test]
+fn gates_are_taken_from_all_pods() {
+    let sizes = Sizes::told();
+    let mut ways = vec![Way::Gates];
+    match peer() {
+        Some(_) => ways.extend([Way::Unbounded, Way::Shipped]),
+        None => say("left out: Kueue is not built here (cargo xtask kubernetes admits builds it)"),
+    }
+    let mut rows = Vec::new();
+    for way in ways {
+        let pods = if way == Way::Shipped { sizes.pods.min(SHIPPED) } else { sizes.pods };
+        let like = [("CP_KUEUE_QPS", if way == Way::Shipped { "50" } else { "5000" })];
+        let found = &mut rows;
+        with_plane_like(&like, &[], async |plane| {
+            let figures = measure(&plane, way, Sizes { pods, ..sizes }).await;
+            say(&format!("{way:?} {figures:?}"));
+            found.push((way, figures));
+        });
+    }
+    if !rows.is_empty() {
+        let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        let Sizes { nodes, queues, .. } = sizes;
+        let head = format!("{queues} queues, {nodes} nodes (load {})", load.trim());
+        say(&format!("\n{head}\n{}", table(&rows)));
+    }
+}
