@@ -61,10 +61,10 @@ pub(super) fn compositions() -> Vec<Composition> {
     fill(3, &mut [0; CLASSES], &mut found);
     let weights: Vec<f64> = found.iter().map(log_weight).collect();
     let most = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let all: f64 = weights.iter().map(|weight| (weight - most).exp()).sum();
+    let all: f64 = weights.iter().map(|weight| libm::exp(weight - most)).sum();
     let composition = |(counts, weight): ([u32; CLASSES], &f64)| Composition {
         counts,
-        part: (weight - most).exp() / all,
+        part: libm::exp(weight - most) / all,
     };
     let mut found: Vec<Composition> = found.into_iter().zip(&weights).map(composition).collect();
     found.sort_by(|a, b| b.part.total_cmp(&a.part).then(a.counts.cmp(&b.counts)));
@@ -111,10 +111,10 @@ fn fill_large(counts: &[u32; CLASSES], found: &mut Vec<[u32; CLASSES]>) {
 
 /// The logarithm of the formula above.
 fn log_weight(counts: &[u32; CLASSES]) -> f64 {
-    let factorial = |n: u32| (2..=n).map(|n| f64::from(n).ln()).sum::<f64>();
+    let factorial = |n: u32| (2..=n).map(|n| libm::log(f64::from(n))).sum::<f64>();
     let all: f64 = PUBLISHED_MACHINES.iter().map(|class| f64::from(class.count)).sum();
     let of = |(count, class): (&u32, &meed_workload::google::MachineClass)| {
-        f64::from(*count) * (f64::from(class.count) / all).ln() - factorial(*count)
+        f64::from(*count) * libm::log(f64::from(class.count) / all) - factorial(*count)
     };
     factorial(SERVERS) + counts.iter().zip(&PUBLISHED_MACHINES).map(of).sum::<f64>()
 }
