@@ -1,7 +1,7 @@
 """How long a policy in Python takes beside the engine's own: ``policy_speed.py SCENARIO [SET...]``.
 
 The same order each time: who has used least for its weight is next. Told is processor time, the
-least of three rounds in turn.
+least of two rounds in turn.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import meed
 from meed.gym import MeedEnv
 
-ROUNDS = 3
+ROUNDS = 2
 
 
 def by_use(view: meed.View) -> Any:

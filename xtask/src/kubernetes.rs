@@ -6,9 +6,9 @@
 //!
 //! `image` builds the image of `deploy/Containerfile` around a static program, and runs it.
 //!
-//! `speed`, `takeover` and `admits` are three of the tests (`tests/cluster/speed.rs`, `takeover.rs`,
-//! `admits.rs`) at the size that is asked for, with Meed built as released; Markdown tables come
-//! out. For `admits` Kueue is built, too.
+//! `speed`, `takeover` and `admits` are three of the tests (`tests/cluster/speed.rs` and so on) at
+//! the size that is asked for, with Meed built as released; Markdown tables come out. For `admits`
+//! Kueue is built, too.
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -52,9 +52,9 @@ pub struct HoldingSteps {
 }
 
 impl HoldingSteps {
-    /// Of so many microseconds, above zero; none has begun.
+    /// Of so many microseconds, one at least; none has begun.
     pub fn of(step_us: u64) -> HoldingSteps {
-        HoldingSteps { step_us, began: None }
+        HoldingSteps { step_us: step_us.max(1), began: None }
     }
 
     /// How long each is.

@@ -69,7 +69,9 @@ pub(crate) async fn listen(address: SocketAddr, board: Arc<Board>) -> Result<(),
                 let served = http.serve_connection(TokioIo::new(stream), answer);
                 // Who went away needs no answer.
                 drop(timeout(ALL_TIME, served).await);
-                drop((slot, call));
+                // The place is free before the slot: whoever is let in next finds it.
+                drop(call);
+                drop(slot);
             });
         }
     });

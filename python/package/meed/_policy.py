@@ -124,7 +124,10 @@ class Ranks:
         least: int,
     ) -> NDArray[Any]:
         most = int(np.iinfo(kind).max)
-        column = np.asarray(given)
+        try:
+            column = np.asarray(given)
+        except ValueError:
+            column = np.asarray([None, None])
         if column.shape not in ((), (len(queues),)):
             raise _native.Error(
                 f"{where}: {name} has the shape {column.shape}; it is one number, or one for each "

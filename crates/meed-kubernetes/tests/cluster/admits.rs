@@ -10,8 +10,9 @@
 //! | Kueue, without that limit | the same, with 5,000 requests a second |
 //!
 //! Each queue has a namespace of its own: for Meed a Queue, for Kueue a LocalQueue of one
-//! ClusterQueue with admission fair sharing (half-life 168 h). All pods fit at once, so nobody waits
-//! for room, and no scheduler runs: what is measured is who is next, and the requests that say so.
+//! ClusterQueue with admission fair sharing (half-life 168 h). All pods fit at once, so nobody
+//! waits for room, and no scheduler runs: what is measured is who is next, and the requests that say
+//! so.
 //! Kueue runs as administrator and without its webhooks, which would check each write to a pod: its
 //! gate and its labels are there from the start. Each way has a control plane of its own.
 
@@ -248,6 +249,7 @@ async fn measure(plane: &Plane, way: Way, sizes: Sizes) -> Figures {
         if now > known {
             (known, since) = (now, instant());
         }
+        assert!(!watch.is_finished(), "the watch that counts has ended");
         if since.elapsed() > STUCK {
             let log = std::fs::read_to_string(plane.state().join("kueue.log"));
             let log = meed.as_ref().map_or_else(|| log.unwrap_or_default(), Meed::log);

@@ -5,10 +5,10 @@
 //!
 //! A task has a second attempt at most, on another node, and only while no task of its stage waits.
 //! A node that asks for work is offered one of each job: a slow one whose block lies there, else
-//! the first in order of start. It is a task like any other: it takes a slot when its job's turn comes,
-//! and is charged.
-//! The attempt that ends first counts; when the scheduler hears of that the other one is stopped at
-//! once. Progress is how far a task's phases are ([`super::tasks::Task::progress`]); jobs are
+//! the first in order of start. It is a task like any other: it takes a slot when its job's turn
+//! comes, and is charged.
+//! The attempt counts of whose end the scheduler hears first; the other one is stopped at once.
+//! Progress is how far a task's phases are ([`super::tasks::Task::progress`]); jobs are
 //! looked at once a heartbeat interval, for the scheduler knows no more.
 //!
 //! To the engine a second attempt is a task that is added to the job, and withdrawn again where no

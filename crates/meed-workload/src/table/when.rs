@@ -46,7 +46,11 @@ pub fn date_of_run(text: &str, first: u64, last: u64) -> Option<Result<u64, Stri
     if dates.is_empty() {
         return None;
     }
-    let fits: Vec<u64> = dates.iter().copied().filter(|at| (first..=last).contains(at)).collect();
+    // People read instants to the second: what they were told is one of the run.
+    let second = first / 1_000_000 * 1_000_000;
+    let is_of_run = |at: &u64| (second..=last).contains(at);
+    let fits: Vec<u64> =
+        dates.iter().filter(|at| is_of_run(at)).map(|&at| at.max(first)).collect();
     let shown = |at: u64| people(at);
     Some(match fits[..] {
         [at] => Ok(at),
@@ -94,7 +98,8 @@ fn said(text: &str) -> Option<Said> {
             true
         } else if word.contains(':') && word.starts_with(|first: char| first.is_ascii_digit()) {
             said.time.replace(word.to_owned()).is_none()
-        } else if let Ok(number) = word.parse::<u32>() {
+        } else if word.bytes().all(|byte| byte.is_ascii_digit()) {
+            let number = word.parse::<u32>().ok()?;
             match word.len() {
                 1 | 2 => said.day.replace(number).is_none(),
                 4 => said.year.replace(i32::try_from(number).ok()?).is_none(),
@@ -168,6 +173,9 @@ mod tests {
             "Tue Mar  3 14:30:00 UTC 2026",
             "Mar 3 15:30 Europe/Berlin",
             "Mar 3 15:30 +01:00",
+            "Tue, 3 Mar 2026 15:30:00 +0100",
+            "Mar 3 16:30 +02",
+            "Mar 3 11:00 -0330",
         ] {
             assert_eq!(date_of_run(text, first, last), Some(Ok(wanted)), "{text}");
         }

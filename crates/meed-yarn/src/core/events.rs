@@ -49,15 +49,18 @@ impl Names {
         started: &ContainerStarted,
     ) -> Result<(), Failed> {
         let size = (started.memory, started.cores);
+        let mut since = self.time(started.since);
         if let Some(known) = self.containers.get(&started.id) {
             // Told twice, as after a reservation; or its size was changed while it ran.
             if (known.memory, known.cores) == size {
                 return Ok(());
             }
             self.ended(batch, &started.id)?;
+            // What it held until now is charged.
+            since = batch.now();
         }
         // What ran before this ledger was opened is charged from where the last one ended.
-        let since = self.time(started.since).max(self.through).min(batch.now());
+        let since = since.max(self.through).min(batch.now());
         let Some((app, job)) = self.job_for(batch, &started.app, &started.queue)? else {
             return Ok(());
         };

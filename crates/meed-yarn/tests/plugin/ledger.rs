@@ -127,6 +127,23 @@ fn what_no_event_told_is_found_by_looking() {
     assert_eq!((used(&rows, 0), rows.missed), (1024 * 6000, 1));
 }
 
+/// What it held before is charged, and from now on what it holds now: nothing twice.
+#[test]
+fn a_container_that_changed_its_size_is_charged_on() {
+    let mut world = World::new(None, 1, &[("quantum", "1s")]);
+    world.tick(T0, |tick| tick.nodes = Some(vec![node("n1:1", 8192, 8)]));
+    let begun = T0 + 1000;
+    world.tick(T0 + 2000, |tick| {
+        tick.events = vec![start("c", "app", "root.a", 2048, begun)];
+    });
+    let ContainerEvent::Start(smaller) = start("c", "app", "root.a", 512, begun) else { panic!() };
+    let rows = world.tick(T0 + 61_000, |tick| tick.running = Some(vec![smaller]));
+    // A quantum is charged ahead, as at any start.
+    assert_eq!(used(&rows, 0), 2048 * 60_000 + 512 * 1000);
+    let rows = world.tick(T0 + 71_000, |tick| tick.events = vec![end("c", T0 + 70_000)]);
+    assert_eq!(used(&rows, 0), 2048 * 60_000 + 512 * 9000);
+}
+
 #[test]
 fn demand_follows_and_an_application_ends() {
     let mut world = World::new(None, 1, &[]);

@@ -24,7 +24,8 @@ const MEMORY_OF: [u64; CLASSES] =
 const CLASSES: usize = 10;
 
 /// Servers of each class that are looked at, at most; the first three are what is left. With more
-/// of the rare ones there are thousands of compositions, hardly ever drawn.
+/// of the rare ones there are thousands of compositions: all of them together are less than one
+/// draw of a hundred.
 const MOST: [u32; CLASSES] = [SERVERS, SERVERS, SERVERS, 24, 8, 5, 1, 1, 1, 1];
 
 /// A draw, whatever its order.

@@ -38,6 +38,8 @@ final class Cluster {
   private double[] weights = new double[0];
   /** Weights may be others than those that are listed. */
   private boolean isStale = true;
+  /** A refresh goes on: the scheduler tells of it first, and sets weights last. */
+  private boolean isRefreshing;
   /** The place that was looked at last. */
   private int turn;
 
@@ -48,6 +50,7 @@ final class Cluster {
   /** Weights may have changed: the next look at queues is a whole one. */
   void mayHaveChanged() {
     isStale = true;
+    isRefreshing = true;
   }
 
   /**
@@ -95,7 +98,8 @@ final class Cluster {
   }
 
   private void list() {
-    isStale = false;
+    isStale = isRefreshing;
+    isRefreshing = false;
     List<Listed> listing = new ArrayList<>();
     List<Queue> above = new ArrayList<>();
     List<Object[]> below = new ArrayList<>();
@@ -168,17 +172,18 @@ final class Cluster {
     boolean each = quiet && !isSameInAll(made);
     int count = all.length;
     int turns = each ? count : (count + TURNS - 1) / TURNS;
-    for (int i = 0; i < turns; i++) {
-      turn = turn + 1 < count ? turn + 1 : 0;
-      isStale |= weightOf(all[turn]) != weights[turn];
-      compare(made, turn, differing);
-    }
+    // Those first: however many others differ, what differs for long is seen to.
     if (!doubted.isEmpty() && !each) {
       for (int place = 0; place < count; place++) {
         if (leaf[place] && doubted.contains(listed.get(place).name)) {
           compare(made, place, differing);
         }
       }
+    }
+    for (int i = 0; i < turns; i++) {
+      turn = turn + 1 < count ? turn + 1 : 0;
+      isStale |= weightOf(all[turn]) != weights[turn];
+      compare(made, turn, differing);
     }
     return differing;
   }
