@@ -49,8 +49,7 @@ pub fn date_of_run(text: &str, first: u64, last: u64) -> Option<Result<u64, Stri
     // People read instants to the second: what they were told is one of the run.
     let second = first / 1_000_000 * 1_000_000;
     let is_of_run = |at: &u64| (second..=last).contains(at);
-    let fits: Vec<u64> =
-        dates.iter().filter(|at| is_of_run(at)).map(|&at| at.max(first)).collect();
+    let fits: Vec<u64> = dates.iter().filter(|at| is_of_run(at)).map(|&at| at.max(first)).collect();
     let shown = |at: u64| people(at);
     Some(match fits[..] {
         [at] => Ok(at),
