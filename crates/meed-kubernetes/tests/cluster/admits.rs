@@ -11,8 +11,8 @@
 //!
 //! Each queue has a namespace of its own: for Meed a Queue, for Kueue a LocalQueue of one
 //! ClusterQueue with admission fair sharing (half-life 168 h). All pods fit at once, so nobody
-//! waits for room, and no scheduler runs: what is measured is who is next, and the requests that say
-//! so.
+//! waits for room, and no scheduler runs: what is measured is who is next, and the requests that
+//! say so.
 //! Kueue runs as administrator and without its webhooks, which would check each write to a pod: its
 //! gate and its labels are there from the start. Each way has a control plane of its own.
 

@@ -2,8 +2,9 @@
 //!
 //! Samples are means ([`meed_driver::holdings`]). There are two rings, one of minutes and one of
 //! half hours; both are in the books, written with what is written anyway, so a crash loses the
-//! last of them and no more. A server that starts begins with a new step: what tasks used while nobody
-//! served was charged to nobody. Without the HTTP interface nobody asks, and nothing is sampled.
+//! last of them and no more. A server that starts begins with a new step: what tasks used while
+//! nobody served was charged to nobody. Without the HTTP interface nobody asks, and nothing is
+//! sampled.
 
 use meed::Time;
 use meed_driver::holdings::{HoldingSteps, UsedByQueue, series, used};

@@ -54,10 +54,11 @@ const fn share(what: &'static str, paper: &'static str, agrees: (f64, f64)) -> C
     Claim { what, paper, unit: "%", agrees, otherwise: MORE }
 }
 
-const MORE: &str = "no likely servers give both 44 and 26 %: of 227 compositions of 100 servers of \
-    Table 1 with the printed totals on which user 1 alone gets 62 %, 99 of 100 such draws, none does \
-    (below). At 44 % 122 tasks run, at 26 % for each of three 116, though a task of user 3 fits wherever one of user 1 does: \
-    the printed third phase leaves room unused that its second used";
+const MORE: &str = "no likely servers give both 44 and 26 %: of 227 compositions of 100 servers \
+    of Table 1 with the printed totals on which user 1 alone gets 62 %, 99 of 100 such draws, none \
+    does (below). At 44 % 122 tasks run, at 26 % for each of three 116, though a task of user 3 \
+    fits wherever one of user 1 does: the printed third phase leaves room unused that its second \
+    used";
 
 const ALONE: Claim = share("share of user 1 alone", "62 %", (61.0, 63.0));
 const CPU: Claim = share("of the CPUs, then", "40 %", (39.0, 41.0));

@@ -360,9 +360,9 @@ fn assumptions() -> Vec<String> {
              task that it starts, half of that in Environment 4."
         ),
         "\"These three\" are Hadoop 0.20.205's defaults, which the paper does not speak of: a \
-         block of output on three nodes, in a pipeline; a shuffle that reads from disks, five copies \
-         at once; a second attempt of tasks that lag a fifth behind the mean after a minute. They are \
-         looked at over two seeds."
+         block of output on three nodes, in a pipeline; a shuffle that reads from disks, five \
+         copies at once; a second attempt of tasks that lag a fifth behind the mean after a \
+         minute. They are looked at over two seeds."
             .to_owned(),
         "Three requests instead of ten; one fact at a time, then all, then all with one varied."
             .to_owned(),
