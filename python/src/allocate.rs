@@ -7,7 +7,7 @@ use meed_config::policy::unknown_word;
 use meed_level::document::{Format, read, to_json};
 use meed_level::problem::SLOTS_PER_SERVER;
 use meed_level::verify::{Verified, verify};
-use meed_level::{Allocation, AllocationPolicy, POLICIES, Problem, Server, User};
+use meed_level::{UserLedgers, Allocation, AllocationPolicy, POLICIES, Problem, Server, User};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
@@ -27,7 +27,8 @@ type Given<'py> = Option<PyReadonlyArray1<'py, f64>>;
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "all of them named, and with defaults, in Python")]
 #[pyo3(signature = (
-    capacity, demand, policy, counts, weights, tasks, used, resources, users, slots_per_server
+    capacity, demand, policy, counts, weights, tasks, used, credits, commitment, paid, received,
+    worth, resources, users, slots_per_server
 ))]
 pub(crate) fn allocate(
     py: Python<'_>,
@@ -38,6 +39,11 @@ pub(crate) fn allocate(
     weights: Given<'_>,
     tasks: Given<'_>,
     used: Given<'_>,
+    credits: Given<'_>,
+    commitment: Given<'_>,
+    paid: Given<'_>,
+    received: Given<'_>,
+    worth: f64,
     resources: Option<Vec<String>>,
     users: Option<Vec<String>>,
     slots_per_server: Option<f64>,
@@ -55,6 +61,10 @@ pub(crate) fn allocate(
     let weights = column("weights", weights, people, 1.0)?;
     let tasks = column("tasks", tasks, people, f64::INFINITY)?;
     let used = column("used", used, people, 0.0)?;
+    let credits = column("credits", credits, people, 0.0)?;
+    let commitment = column("commitment", commitment, people, 0.0)?;
+    let paid = column("paid", paid, people, 0.0)?;
+    let received = column("received", received, people, 0.0)?;
     let resources = names("resources", resources, kinds)?;
     let users = names("users", users, people)?;
     let server = |(row, count): (_, f64)| Server { count, capacity: row_of(row) };
@@ -65,12 +75,19 @@ pub(crate) fn allocate(
         // No end of tasks.
         tasks: Some(tasks[number]).filter(|tasks| *tasks != f64::INFINITY),
         used: used[number],
+        ledgers: UserLedgers {
+            credits: credits[number],
+            commitment: commitment[number],
+            paid: paid[number],
+            received: received[number],
+        },
     };
     let problem = Problem {
         resources,
         servers: capacity.rows().into_iter().zip(counts).map(server).collect(),
         users: users.into_iter().enumerate().map(user).collect(),
         slots_per_server: slots_per_server.unwrap_or(SLOTS_PER_SERVER),
+        worth,
     };
     solve(py, problem, policy)
 }

@@ -11,12 +11,15 @@ import numpy as np
 import pytest
 from conftest import Run
 
-POLICIES = ["drf", "drfh", "long-term-drf", "per-server-drf", "slots"]
+MEMORYLESS = ["drf", "drfh", "per-server-drf", "slots"]
+WITH_A_PAST = ["long-term-drf", "sdrf", "mr-karma"]
+CASES = [("drfh.json", policy) for policy in MEMORYLESS + WITH_A_PAST]
+CASES += [("paid.json", policy) for policy in [*MEMORYLESS, *WITH_A_PAST, "as-you-pay"]]
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-def test_the_papers_example(policy: str, examples: Path, meed_program: Run) -> None:
-    file = examples / "drfh.json"
+@pytest.mark.parametrize(("name", "policy"), CASES)
+def test_the_examples(name: str, policy: str, examples: Path, meed_program: Run) -> None:
+    file = examples / name
     told = meed_program("allocate", file, "--policy", policy, "--json", "-")
     assert told.returncode == 0, told.stderr
     of_text = meed.allocate_document(file.read_text(), policy=policy)
@@ -36,6 +39,11 @@ def test_the_papers_example(policy: str, examples: Path, meed_program: Run) -> N
         weights=[user.get("weight", 1) for user in problem["users"]],
         tasks=[np.inf if user.get("tasks") is None else user["tasks"] for user in problem["users"]],
         used=[user.get("used", 0) for user in problem["users"]],
+        credits=[user.get("credits", 0) for user in problem["users"]],
+        commitment=[user.get("commitment", 0) for user in problem["users"]],
+        paid=[user.get("paid", 0) for user in problem["users"]],
+        received=[user.get("received", 0) for user in problem["users"]],
+        worth=problem.get("worth", 1),
         resources=resources,
         users=[user["name"] for user in problem["users"]],
     )

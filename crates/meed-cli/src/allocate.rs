@@ -23,14 +23,15 @@ Examples:
   meed allocate examples/drfh.json
   meed allocate examples/drfh.json --policy per-server-drf
   meed allocate pool.toml --policy slots,slots_per_server=20
-  meed allocate pool.json --policy long-term-drf --json -";
+  meed allocate pool.json --policy long-term-drf --json -
+  meed allocate examples/paid.json --policy as-you-pay";
 
 #[derive(Args)]
 pub(crate) struct AllocateArgs {
     /// Servers and users (docs/allocate.md): JSON or TOML.
     file: PathBuf,
-    /// drf, drfh, long-term-drf, per-server-drf or slots; slots may be followed by
-    /// `,slots_per_server=N`.
+    /// drf, drfh, long-term-drf, sdrf, mr-karma, as-you-pay, per-server-drf or slots; slots may be
+    /// followed by `,slots_per_server=N`.
     #[arg(long, short, value_name = "POLICY", default_value = "drfh")]
     policy: String,
     /// Writes the result as JSON (docs/allocate.md); `-` for standard output, instead of the table.

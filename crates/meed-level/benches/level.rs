@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use meed_level::{AllocationPolicy, Problem, Server, Sorted, User, allocate};
+use meed_level::{AllocationPolicy, Problem, Server, Sorted, User, UserLedgers, allocate};
 
 /// A fixed sequence of numbers in [0, 1) (SplitMix64): the same problems on every run.
 struct Dice(u64);
@@ -39,12 +39,14 @@ fn problem(users: usize, resources: usize, finite: bool) -> Problem {
         weight: 1.0 + (4.0 * dice.next()).floor(),
         tasks: (finite && dice.next() < 0.5).then(|| 20.0 * dice.next() * size / users as f64),
         used: 0.0,
+        ledgers: UserLedgers::default(),
     };
     Problem {
         resources: (0..resources).map(|r| format!("r{r}")).collect(),
         users: (0..users).map(user).collect(),
         servers,
         slots_per_server: 14.0,
+        worth: 1.0,
     }
 }
 

@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use meed_level::{AllocationPolicy, Problem, Server, Sorted, User, allocate};
+use meed_level::{AllocationPolicy, Problem, Server, Sorted, User, UserLedgers, allocate};
 
 fn problem(users: usize, resources: usize, finite: bool) -> Problem {
     let mut state = 7u64;
@@ -25,6 +25,7 @@ fn problem(users: usize, resources: usize, finite: bool) -> Problem {
         weight: 1.0 + (4.0 * dice()).floor(),
         tasks: (finite && dice() < 0.5).then(|| 20.0 * dice() * size / users as f64),
         used: 0.0,
+        ledgers: UserLedgers::default(),
     };
     let users = (0..users).map(user).collect();
     Problem {
@@ -32,6 +33,7 @@ fn problem(users: usize, resources: usize, finite: bool) -> Problem {
         users,
         servers,
         slots_per_server: 14.0,
+        worth: 1.0,
     }
 }
 

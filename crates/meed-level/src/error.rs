@@ -1,6 +1,6 @@
 //! What is wrong with a problem: sentences that say where, and what would be right.
 
-use crate::problem::{LARGEST, MAX_RESOURCES, SMALLEST};
+use crate::problem::{LARGEST, MAX_RESOURCES, MOST_CREDITS, SMALLEST};
 
 /// Why a problem cannot be solved. Servers are numbered from 0, as in the input.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -118,6 +118,45 @@ pub enum InputError {
     /// Not a number of slots.
     #[error("slots_per_server is {given}; it must be a whole number from 1 to 1e6")]
     Slots {
+        /// What is written.
+        given: f64,
+    },
+    /// No value of the pool.
+    #[error("worth is {given}; it must be from {SMALLEST:e} to {LARGEST:e}")]
+    Worth {
+        /// What is written.
+        given: f64,
+    },
+    /// More credits than can be told apart.
+    #[error(
+        "user `{user}`: credits are {given}; they must be at most {MOST_CREDITS}, where 1 is the \
+         whole pool for the time of the allocation (only differences count: take as many from all)"
+    )]
+    Credits {
+        /// Whose.
+        user: String,
+        /// What is written.
+        given: f64,
+    },
+    /// Who has paid nothing has no share of what is paid for.
+    #[error(
+        "user `{user}`: has paid nothing; under as-you-pay `paid` must be above 0 (leave out who \
+         only takes what is left)"
+    )]
+    NothingPaid {
+        /// Whose.
+        user: String,
+    },
+    /// Amounts of money whose ratio is lost in rounding.
+    #[error(
+        "user `{user}`: {key} is {given}, too far from the pool's worth; their ratio must be 0, \
+         or from {SMALLEST:e} to {LARGEST:e}"
+    )]
+    FarFromWorth {
+        /// Whose.
+        user: String,
+        /// Which key.
+        key: &'static str,
         /// What is written.
         given: f64,
     },

@@ -1,6 +1,6 @@
 //! The worked examples of the papers, as problems to be solved; the tests hold what is printed.
 
-use crate::problem::{Problem, SLOTS_PER_SERVER, Server, User};
+use crate::problem::{Problem, SLOTS_PER_SERVER, Server, User, UserLedgers};
 
 /// CPU and memory; servers as (count, CPU, memory), users as (CPU, memory) of a task without end.
 pub fn cpu_and_memory(servers: &[(f64, f64, f64)], users: &[(f64, f64)]) -> Problem {
@@ -10,6 +10,7 @@ pub fn cpu_and_memory(servers: &[(f64, f64, f64)], users: &[(f64, f64)]) -> Prob
         weight: 1.0,
         tasks: None,
         used: 0.0,
+        ledgers: UserLedgers::default(),
     };
     let server =
         |&(count, cpu, memory): &(f64, f64, f64)| Server { count, capacity: vec![cpu, memory] };
@@ -18,6 +19,7 @@ pub fn cpu_and_memory(servers: &[(f64, f64, f64)], users: &[(f64, f64)]) -> Prob
         servers: servers.iter().map(server).collect(),
         users: users.iter().enumerate().map(user).collect(),
         slots_per_server: SLOTS_PER_SERVER,
+        worth: 1.0,
     }
 }
 

@@ -11,6 +11,7 @@
 //! |---|---|
 //! | [`problem`], [`error`] | servers, users; what can be wrong with them |
 //! | [`policy`] | which policies there are, and [`allocate`] |
+//! | `past` | what a policy holds against a user, as a weight and a history |
 //! | `exact` | the level: one server, two resources in closed form, more by prices |
 //! | `naive` | the policies to compare with: DRF on each server, slots |
 //! | [`allocation`] | the result: shares, who is served where, the certificate |
@@ -34,6 +35,7 @@ mod exact;
 pub mod examples;
 mod line;
 mod naive;
+mod past;
 pub mod policy;
 mod pool;
 pub mod problem;
@@ -42,5 +44,5 @@ pub mod verify;
 pub use allocation::{Allocation, Certificate, Round, UserShare};
 pub use error::InputError;
 pub use policy::{AllocationPolicy, POLICIES, Sorted, allocate};
-pub use problem::{Problem, Server, User};
+pub use problem::{Problem, Server, User, UserLedgers};
 pub use verify::{VerifyError, verify};

@@ -5,6 +5,7 @@ use crate::error::InputError;
 use crate::exact::{self, two};
 use crate::line::Line;
 use crate::naive::{per_server, slots};
+use crate::past::Past;
 use crate::pool::{Pieces, Pool, Solved};
 use crate::problem::Problem;
 
@@ -20,6 +21,12 @@ pub enum AllocationPolicy {
     Drfh,
     /// The same of past and present: whoever used less before rises first.
     LongTermDrf,
+    /// The same with commitments for past over-use in the place of usage (Stateful DRF).
+    Sdrf,
+    /// Whoever has most credits rises first (Karma's over dominant shares, nothing guaranteed).
+    MrKarma,
+    /// What was received, by its worth, over what was paid (problems 1-1 to 4 of CloudCom'14).
+    AsYouPay,
     /// DRF on every server by itself (TPDS'15 Sec. 3.4).
     PerServerDrf,
     /// Max-min over slots of fixed size (TPDS'15 Sec. 6.2).
@@ -31,6 +38,9 @@ pub const POLICIES: &[(&str, AllocationPolicy)] = &[
     ("drf", AllocationPolicy::Drf),
     ("drfh", AllocationPolicy::Drfh),
     ("long-term-drf", AllocationPolicy::LongTermDrf),
+    ("sdrf", AllocationPolicy::Sdrf),
+    ("mr-karma", AllocationPolicy::MrKarma),
+    ("as-you-pay", AllocationPolicy::AsYouPay),
     ("per-server-drf", AllocationPolicy::PerServerDrf),
     ("slots", AllocationPolicy::Slots),
 ];
@@ -45,25 +55,23 @@ impl AllocationPolicy {
     pub fn name(self) -> &'static str {
         POLICIES.iter().find(|(_, policy)| *policy == self).map_or("", |(name, _)| name)
     }
-
-    /// Whether past usage counts.
-    pub fn remembers(self) -> bool {
-        self == AllocationPolicy::LongTermDrf
-    }
 }
 
 /// Shares the pool under a policy.
 pub fn allocate(problem: &Problem, policy: AllocationPolicy) -> Result<Allocation, InputError> {
-    problem.check()?;
-    let pool = Pool::new(problem, policy.remembers());
+    problem.check_for(policy)?;
+    let past = Past::new(problem, policy);
+    let pool = Pool::new(problem, &past);
     Ok(match policy {
         AllocationPolicy::Drf => {
             let pool = pool.into_one_server();
-            certified(problem, &pool, exact::solve(&pool))
+            certified(problem, &past, &pool, exact::solve(&pool))
         }
-        AllocationPolicy::Drfh | AllocationPolicy::LongTermDrf => {
-            certified(problem, &pool, exact::solve(&pool))
-        }
+        AllocationPolicy::Drfh
+        | AllocationPolicy::LongTermDrf
+        | AllocationPolicy::Sdrf
+        | AllocationPolicy::MrKarma
+        | AllocationPolicy::AsYouPay => certified(problem, &past, &pool, exact::solve(&pool)),
         AllocationPolicy::PerServerDrf => {
             uncertified(&pool, per_server::solve(problem, &pool), Vec::new())
         }
@@ -75,7 +83,7 @@ pub fn allocate(problem: &Problem, policy: AllocationPolicy) -> Result<Allocatio
 }
 
 /// From shares of the pool to tasks, and prices per unit.
-fn certified(problem: &Problem, pool: &Pool, solved: Solved) -> Allocation {
+fn certified(problem: &Problem, past: &Past, pool: &Pool, solved: Solved) -> Allocation {
     let users = solved.shares.iter().zip(&pool.dominant);
     let users = users
         .map(|(&share, dominant)| UserShare { dominant_share: share, tasks: share / dominant });
@@ -96,7 +104,7 @@ fn certified(problem: &Problem, pool: &Pool, solved: Solved) -> Allocation {
             let mut users = stop.users;
             users.sort_unstable();
             Round {
-                level: stop.level,
+                level: past.level(stop.level),
                 users,
                 prices: stop.prices.chunks(kinds).map(on_server).collect(),
             }
@@ -150,6 +158,7 @@ fn in_tasks(pool: &Pool, pieces: Pieces, shares: &[f64]) -> Vec<Vec<(usize, f64)
 
 /// A pool of two resources, sorted once: for callers that ask for the level alone.
 pub struct Sorted {
+    past: Past,
     both: two::Sorted,
     single: [Vec<Line>; 2],
 }
@@ -158,17 +167,19 @@ impl Sorted {
     /// Sorts the users of a problem with two demanded resources; `None` when there are more or
     /// fewer.
     pub fn new(problem: &Problem, policy: AllocationPolicy) -> Result<Option<Sorted>, InputError> {
-        problem.check()?;
-        let pool = Pool::new(problem, policy.remembers());
+        problem.check_for(policy)?;
+        let past = Past::new(problem, policy);
+        let pool = Pool::new(problem, &past);
         Ok((pool.kinds() == 2).then(|| {
             let (both, single) = two::sort(&pool, &pool.classes());
-            Sorted { both, single: two::pool_lines(&pool, &single) }
+            let single = two::pool_lines(&pool, &single);
+            Sorted { past, both, single }
         }))
     }
 
     /// The level of the users that demand both resources: infinite when all their tasks can be
     /// served.
     pub fn level(&self) -> f64 {
-        self.both.level(&self.single)
+        self.past.level(self.both.level(&self.single))
     }
 }

@@ -5,6 +5,7 @@
 //! most 1. Resources that nobody demands are left out: they limit nothing.
 
 use crate::line::Line;
+use crate::past::Past;
 use crate::problem::Problem;
 
 /// Shares of the pool.
@@ -24,8 +25,8 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// The pool of a sound problem; `history` says whether past usage counts.
-    pub(crate) fn new(problem: &Problem, history: bool) -> Pool {
+    /// The pool of a sound problem, with what counts of the past.
+    pub(crate) fn new(problem: &Problem, past: &Past) -> Pool {
         let totals = problem.totals();
         let demanded = |r: &usize| problem.users.iter().any(|user| user.demand[*r] > 0.0);
         let resources: Vec<usize> = (0..totals.len()).filter(demanded).collect();
@@ -42,18 +43,16 @@ impl Pool {
             let share = |(&r, total): (&usize, &f64)| server.count * server.capacity[r] / total;
             pool.capacity.extend(pool.resources.iter().zip(&pool.totals).map(share));
         }
-        for user in &problem.users {
+        for (number, user) in problem.users.iter().enumerate() {
             let shares = || {
                 pool.resources.iter().zip(&pool.totals).map(|(&r, total)| user.demand[r] / total)
             };
             let dominant = shares().fold(0.0, f64::max);
             pool.demand.extend(shares().map(|share| share / dominant));
             pool.dominant.push(dominant);
-            pool.lines.push(Line {
-                weight: user.weight,
-                history: if history { user.used } else { 0.0 },
-                cap: user.tasks.map_or(f64::INFINITY, |tasks| tasks * dominant),
-            });
+            let (weight, history) = past.line(number);
+            let cap = user.tasks.map_or(f64::INFINITY, |tasks| tasks * dominant);
+            pool.lines.push(Line { weight, history, cap });
         }
         pool
     }

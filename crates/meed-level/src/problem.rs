@@ -5,6 +5,7 @@
 //! further error.
 
 use crate::error::InputError;
+use crate::policy::AllocationPolicy;
 
 /// Amounts, weights and the like are zero or between this and [`LARGEST`]: ratios then stay far
 /// from the ends of `f64`.
@@ -13,6 +14,8 @@ pub const SMALLEST: f64 = 1e-12;
 pub const LARGEST: f64 = 1e18;
 /// Most resources: the cost of more than two grows with their square.
 pub const MAX_RESOURCES: usize = 16;
+/// Most credits: beyond, their rounding would show in shares. Only differences count.
+pub const MOST_CREDITS: f64 = 1e4;
 /// Slots of the largest server where nothing else is asked for: the best of DRFH Table 2.
 pub const SLOTS_PER_SERVER: f64 = 14.0;
 
@@ -23,6 +26,20 @@ pub struct Server {
     pub count: f64,
     /// What each has, in the order of [`Problem::resources`].
     pub capacity: Vec<f64>,
+}
+
+/// What other ledgers than past usage say of a user; each is looked at by one policy alone.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct UserLedgers {
+    /// Credits, each the dominant share of the whole pool for the time of one allocation, at the
+    /// mean weight: [`AllocationPolicy::MrKarma`].
+    pub credits: f64,
+    /// Commitment for past over-use, in dominant shares: [`AllocationPolicy::Sdrf`].
+    pub commitment: f64,
+    /// What was paid, in any currency: [`AllocationPolicy::AsYouPay`].
+    pub paid: f64,
+    /// What was received so far, in the same currency: [`AllocationPolicy::AsYouPay`].
+    pub received: f64,
 }
 
 /// Someone who has tasks.
@@ -39,6 +56,8 @@ pub struct User {
     /// Past usage in dominant shares (share of the pool x time in the unit of one allocation); only
     /// long-term policies look at it.
     pub used: f64,
+    /// What other ledgers say.
+    pub ledgers: UserLedgers,
 }
 
 /// A pool of servers and the users that share it.
@@ -52,6 +71,9 @@ pub struct Problem {
     pub users: Vec<User>,
     /// Slots that the largest server is divided into, for [`crate::AllocationPolicy::Slots`].
     pub slots_per_server: f64,
+    /// What the whole pool is worth for the time of the allocation, in the currency of
+    /// [`UserLedgers::paid`].
+    pub worth: f64,
 }
 
 impl Problem {
@@ -81,6 +103,9 @@ impl Problem {
         if !(1.0..=1e6).contains(&slots) || slots.fract() != 0.0 {
             return Err(InputError::Slots { given: slots });
         }
+        if !is_amount(self.worth) || self.worth == 0.0 {
+            return Err(InputError::Worth { given: self.worth });
+        }
         self.users.iter().try_for_each(|user| self.check_user(user))?;
         let mut names: Vec<&str> = self.users.iter().map(|user| user.name.as_str()).collect();
         names.sort_unstable();
@@ -88,6 +113,28 @@ impl Problem {
             Some(pair) => Err(InputError::SameName { name: pair[0].to_owned() }),
             None => Ok(()),
         }
+    }
+
+    /// Whether it can be solved under `policy`.
+    pub fn check_for(&self, policy: AllocationPolicy) -> Result<(), InputError> {
+        self.check()?;
+        if policy != AllocationPolicy::AsYouPay {
+            return Ok(());
+        }
+        self.users.iter().try_for_each(|user| {
+            let UserLedgers { paid, received, .. } = user.ledgers;
+            let name = || user.name.clone();
+            match [paid, received].map(|money| is_amount(money / self.worth)) {
+                _ if paid == 0.0 => Err(InputError::NothingPaid { user: name() }),
+                [true, true] => Ok(()),
+                [false, _] => {
+                    Err(InputError::FarFromWorth { user: name(), key: "paid", given: paid })
+                }
+                [true, false] => {
+                    Err(InputError::FarFromWorth { user: name(), key: "received", given: received })
+                }
+            }
+        })
     }
 
     fn check_server(&self, number: usize, server: &Server) -> Result<(), InputError> {
@@ -123,15 +170,23 @@ impl Problem {
         if user.demand.iter().all(|&amount| amount == 0.0) {
             return Err(InputError::NoDemand { user: name() });
         }
+        let ledgers = &user.ledgers;
         let figures = [
             ("weight", user.weight, user.weight != 0.0),
             ("tasks", user.tasks.unwrap_or(0.0), true),
             ("used", user.used, true),
+            ("credits", ledgers.credits, true),
+            ("commitment", ledgers.commitment, true),
+            ("paid", ledgers.paid, true),
+            ("received", ledgers.received, true),
         ];
         for (key, given, allowed) in figures {
             if !is_amount(given) || !allowed {
                 return Err(InputError::Figure { user: name(), key, given });
             }
+        }
+        if ledgers.credits > MOST_CREDITS {
+            return Err(InputError::Credits { user: name(), given: ledgers.credits });
         }
         self.check_room(user)
     }

@@ -68,7 +68,10 @@ pub fn verify(
     };
     adds_up(problem, allocation)?;
     if let Some(certificate) = &allocation.certificate {
-        let check = Check { problem, policy, servers: &servers, allocation };
+        let users = &problem.users;
+        let mean_weight = users.iter().map(|user| user.weight).sum::<f64>() / users.len() as f64;
+        let credits = users.iter().map(|user| user.ledgers.credits).fold(0.0, f64::max);
+        let check = Check { problem, policy, servers: &servers, allocation, mean_weight, credits };
         check.rounds(&certificate.rounds, certificate.gap, &mut verified)?;
         if verified.short > certificate.gap + TOLERANCE {
             return fail(format!(
@@ -178,20 +181,43 @@ struct Check<'a> {
     policy: AllocationPolicy,
     servers: &'a [Server],
     allocation: &'a Allocation,
+    mean_weight: f64,
+    /// The most that a user has.
+    credits: f64,
 }
 
 impl Check<'_> {
     /// The dominant share that a level means.
     fn share_at(&self, user: usize, level: f64, totals: &[f64]) -> f64 {
         let user = &self.problem.users[user];
-        let history = if self.policy.remembers() { user.used } else { 0.0 };
         let cap = user.tasks.map_or(f64::INFINITY, |tasks| tasks * dominant(user, totals));
-        (user.weight * level - history).max(0.0).min(cap)
+        // The x at which the policy's key is the level.
+        let share = match self.policy {
+            AllocationPolicy::LongTermDrf => user.weight * level - user.used,
+            AllocationPolicy::Sdrf => user.weight * level - user.ledgers.commitment,
+            AllocationPolicy::MrKarma => {
+                user.weight * (level + user.ledgers.credits / self.mean_weight)
+            }
+            AllocationPolicy::AsYouPay => {
+                (user.ledgers.paid * level - user.ledgers.received) / self.problem.worth
+            }
+            _ => user.weight * level,
+        };
+        share.max(0.0).min(cap)
     }
 
-    /// What of a user's past counts.
+    /// What of a user's past counts, beside which rounding is measured.
     fn past(&self, user: usize) -> f64 {
-        if self.policy.remembers() { self.problem.users[user].used } else { 0.0 }
+        let user = &self.problem.users[user];
+        match self.policy {
+            AllocationPolicy::LongTermDrf => user.used,
+            AllocationPolicy::Sdrf => user.ledgers.commitment,
+            AllocationPolicy::MrKarma => {
+                user.weight * (self.credits - user.ledgers.credits) / self.mean_weight
+            }
+            AllocationPolicy::AsYouPay => user.ledgers.received / self.problem.worth,
+            _ => 0.0,
+        }
     }
 
     /// Fills in the largest part unsold in a round, by which a user could rise, and by which a
@@ -208,7 +234,7 @@ impl Check<'_> {
         let totals = self.problem.totals();
         let users = &self.problem.users;
         let mut stopped: Vec<Option<f64>> = vec![None; users.len()];
-        let mut last: f64 = 0.0;
+        let mut last = f64::NEG_INFINITY;
         for (number, round) in rounds.iter().enumerate() {
             if round.level.is_nan() || round.level < last {
                 return fail(format!("round {number} has the level {}, below {last}", round.level));

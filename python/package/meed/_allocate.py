@@ -96,6 +96,11 @@ def allocate(
     weights: ArrayLike | None = None,
     tasks: ArrayLike | None = None,
     used: ArrayLike | None = None,
+    credits: ArrayLike | None = None,
+    commitment: ArrayLike | None = None,
+    paid: ArrayLike | None = None,
+    received: ArrayLike | None = None,
+    worth: float = 1.0,
     resources: Sequence[str] | None = None,
     users: Sequence[str] | None = None,
     slots_per_server: int | None = None,
@@ -105,7 +110,9 @@ def allocate(
     ``capacity`` has a row for each class of servers and a column for each resource, ``demand`` a
     row for each user: what one task needs. ``counts`` are servers in each class (1), ``weights``
     (1), numbers of ``tasks`` (without end: infinity), and past usage in dominant shares (``used``,
-    0) are of users. ``policy`` is drf, drfh, long-term-drf, per-server-drf or slots.
+    0) are of users. ``policy`` is drf, drfh, long-term-drf, sdrf, mr-karma, as-you-pay,
+    per-server-drf or slots; ``commitment`` is for sdrf, ``credits`` for mr-karma, and ``paid``,
+    ``received`` and the ``worth`` of the pool for as-you-pay.
 
     The solver copies what it is given, once, and holds no lock of Python's.
     """
@@ -117,6 +124,11 @@ def allocate(
         _vector("weights", weights),
         _vector("tasks", tasks),
         _vector("used", used),
+        _vector("credits", credits),
+        _vector("commitment", commitment),
+        _vector("paid", paid),
+        _vector("received", received),
+        float(worth),
         None if resources is None else list(resources),
         None if users is None else list(users),
         slots_per_server,

@@ -63,6 +63,30 @@ fn the_example_of_the_page() {
     }
 }
 
+/// examples/paid.json by the formula alone: (received + worth x) / paid is the level of all who
+/// want more.
+#[test]
+fn what_was_paid_decides() {
+    let folder = folder();
+    let input = project("examples/paid.json");
+    fs::write(folder.path().join("in.json"), &input).expect("a writable folder");
+    let (input, result): (Value, Value) =
+        (serde_json::from_str(&input).expect("JSON"), json(folder.path(), "as-you-pay"));
+    let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
+    let level = number(&result["level"]);
+    let mut at_level = 0;
+    for (user, row) in input["users"].as_array().expect("users").iter().enumerate() {
+        let (tasks, most) = (number(&result["users"][user]["tasks"]), row["tasks"].as_f64());
+        let share = number(&result["users"][user]["dominant_share"]);
+        let key =
+            (number(&row["received"]) + number(&input["worth"]) * share) / number(&row["paid"]);
+        let has_all = most.is_some_and(|most| (tasks - most).abs() < 1e-9);
+        at_level += usize::from((key - level).abs() < 1e-9);
+        assert!((key - level).abs() < 1e-9 || (has_all && key < level), "{row} {result}");
+    }
+    assert_eq!(at_level, 3, "{result}");
+}
+
 #[test]
 fn tables_files_and_the_same_bytes_again() {
     let folder = example();
@@ -134,5 +158,11 @@ fn what_is_wrong_has_its_exit_code_and_leaves_no_file() {
         "the only key is slots_per_server, of slots",
     );
     check("in.json", &["--policy", "slots,slots_per_server=0"], 3, "must be a whole number from 1");
+    check(
+        "in.json",
+        &["--policy", "as-you-pay"],
+        3,
+        "in.json: user `a`: has paid nothing; under as-you-pay `paid` must be above 0",
+    );
     check("in.json", &["--polcy", "drf"], 2, "unexpected argument");
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 use crate::error::InputError;
-use crate::problem::{Problem, SLOTS_PER_SERVER, Server, User};
+use crate::problem::{Problem, SLOTS_PER_SERVER, Server, User, UserLedgers};
 
 /// Longer names of users and resources are refused: messages quote them.
 const LONGEST_NAME: usize = 200;
@@ -62,6 +62,8 @@ struct RawProblem {
     users: Vec<RawUser>,
     #[serde(default)]
     slots_per_server: Option<f64>,
+    #[serde(default = "one")]
+    worth: f64,
 }
 
 #[derive(Deserialize)]
@@ -83,6 +85,14 @@ struct RawUser {
     tasks: Option<f64>,
     #[serde(default)]
     used: f64,
+    #[serde(default)]
+    credits: f64,
+    #[serde(default)]
+    commitment: f64,
+    #[serde(default)]
+    paid: f64,
+    #[serde(default)]
+    received: f64,
 }
 
 fn one() -> f64 {
@@ -195,6 +205,12 @@ fn problem(raw: RawProblem) -> Result<Problem, InputError> {
             weight: user.weight,
             tasks: user.tasks,
             used: user.used,
+            ledgers: UserLedgers {
+                credits: user.credits,
+                commitment: user.commitment,
+                paid: user.paid,
+                received: user.received,
+            },
         });
     }
     let server =
@@ -204,6 +220,7 @@ fn problem(raw: RawProblem) -> Result<Problem, InputError> {
         users,
         resources,
         slots_per_server: raw.slots_per_server.unwrap_or(SLOTS_PER_SERVER),
+        worth: raw.worth,
     };
     problem.check()?;
     Ok(problem)

@@ -1,6 +1,8 @@
 //! Random problems, and comparison.
 
-use meed_level::{Allocation, AllocationPolicy, Problem, Server, User, allocate, verify};
+use meed_level::{
+    Allocation, AllocationPolicy, Problem, Server, User, UserLedgers, allocate, verify,
+};
 use proptest::prelude::*;
 
 /// Solves and checks by the certificate and for the split: nothing is overused beyond rounding.
@@ -41,6 +43,14 @@ fn amount(zeros: bool) -> BoxedStrategy<f64> {
     }
 }
 
+/// What was paid, received and so on: several of them like, none or far apart.
+fn ledgers() -> impl Strategy<Value = UserLedgers> {
+    let some = || prop_oneof![Just(0.0), Just(1.0), 0.0..3.0f64];
+    (some(), 0.0..1.0f64, prop_oneof![Just(1.0), 0.1..40.0f64], 0.0..30.0f64).prop_map(
+        |(credits, commitment, paid, received)| UserLedgers { credits, commitment, paid, received },
+    )
+}
+
 /// Problems with up to `users` users on up to 4 classes of servers.
 pub(crate) fn problems(kind: Kind, users: usize) -> impl Strategy<Value = Problem> {
     let server = (1u32..=3, prop::collection::vec(amount(kind.zeros), kind.resources));
@@ -50,29 +60,32 @@ pub(crate) fn problems(kind: Kind, users: usize) -> impl Strategy<Value = Proble
         1u32..=4,
         prop::option::of(0u32..60),
         prop_oneof![Just(0.0), 0.0..1.0f64],
+        ledgers(),
     );
-    (prop::collection::vec(server, 1..=4), prop::collection::vec(user, 1..=users)).prop_filter_map(
-        "every task fits a server",
-        move |(servers, users)| {
+    let worth = prop_oneof![Just(1.0), 0.5..100.0f64];
+    (prop::collection::vec(server, 1..=4), prop::collection::vec(user, 1..=users), worth)
+        .prop_filter_map("every task fits a server", move |(servers, users, worth)| {
             let servers = servers.into_iter().map(|(count, capacity)| Server {
                 count: f64::from(count),
                 capacity: capacity.iter().map(|amount| amount * 20.0).collect(),
             });
-            let users =
-                users.into_iter().enumerate().map(|(number, (demand, weight, tasks, used))| User {
+            let users = users.into_iter().enumerate().map(
+                |(number, (demand, weight, tasks, used, ledgers))| User {
                     name: format!("u{number}"),
                     demand,
                     weight: if finite { f64::from(weight) } else { 1.0 },
                     tasks: tasks.filter(|_| finite).map(f64::from),
                     used: if finite { used } else { 0.0 },
-                });
+                    ledgers,
+                },
+            );
             let problem = Problem {
                 resources: (0..kind.resources).map(|r| format!("r{r}")).collect(),
                 servers: servers.collect(),
                 users: users.collect(),
                 slots_per_server: 14.0,
+                worth,
             };
             problem.check().is_ok().then_some(problem)
-        },
-    )
+        })
 }

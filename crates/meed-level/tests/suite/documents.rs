@@ -9,8 +9,8 @@ use crate::common::solved;
 fn the_result_is_written_as_documented() {
     let text = r#"{"servers":[{"capacity":{"cpu":2,"memory":12}},{"capacity":{"memory":2,
             "cpu":12}}],
-        "users":[{"name":"a","demand":{"cpu":0.2,"memory":1}},{"name":"b","demand":{"cpu":1,
-            "memory":0.2},"tasks":5}]}"#;
+        "users":[{"name":"a","demand":{"cpu":0.2,"memory":1},"paid":2},{"name":"b",
+            "demand":{"cpu":1,"memory":0.2},"tasks":5,"paid":3}]}"#;
     let problem = read(text, Format::Json).unwrap();
     for (name, policy) in meed_level::POLICIES {
         let allocation = solved(&problem, *policy);
@@ -45,8 +45,8 @@ fn the_result_is_written_as_documented() {
 fn ten_to_the_twelfth_of_anything() {
     let base = r#"{"servers":[{"count":3,"capacity":{"cpu":2,"memory":12}},{"count":4,
             "capacity":{"cpu":7,"memory":5}}],
-        "users":[{"name":"a","demand":{"cpu":0.2,"memory":1},"weight":1,"tasks":7,"used":0.5},
-            {"name":"b","demand":{"cpu":1,"memory":0.1}}]}"#;
+        "users":[{"name":"a","demand":{"cpu":0.2,"memory":1},"weight":1,"tasks":7,"used":0.5,"paid":1},
+            {"name":"b","demand":{"cpu":1,"memory":0.1},"paid":1}]}"#;
     for (from, to) in [
         ("\"count\":3", "\"count\":1e12"),
         ("\"count\":3", "\"count\":1000000000000"),
@@ -54,6 +54,10 @@ fn ten_to_the_twelfth_of_anything() {
         ("\"weight\":1", "\"weight\":1e12"),
         ("\"tasks\":7", "\"tasks\":1e12"),
         ("\"used\":0.5", "\"used\":1e12"),
+        ("\"weight\":1", "\"credits\":1e4"),
+        ("\"weight\":1", "\"commitment\":1e12"),
+        ("\"paid\":1", "\"paid\":1e12"),
+        ("\"weight\":1", "\"received\":1e12"),
         ("\"cpu\":0.2", "\"cpu\":1e-12"),
     ] {
         let problem = read(&base.replacen(from, to, 1), Format::Json).unwrap();
@@ -72,8 +76,10 @@ fn ten_to_the_twelfth_of_anything() {
 #[test]
 fn ten_to_the_twelfth_of_everything() {
     let text = r#"{"servers":[{"count":1e12,"capacity":{"cpu":1e12,"memory":1}}],
-        "users":[{"name":"a","demand":{"cpu":1e12},"weight":1e12,"tasks":1e12,"used":1e12},
-                 {"name":"b","demand":{"cpu":1e-3,"memory":1e-3},"tasks":1e12}]}"#;
+        "users":[{"name":"a","demand":{"cpu":1e12},"weight":1e12,"tasks":1e12,"used":1e12,
+            "credits":1e4,"commitment":1e12,"paid":1e12,"received":1e12},
+                 {"name":"b","demand":{"cpu":1e-3,"memory":1e-3},"tasks":1e12,"paid":1e-3}],
+        "worth":1e3}"#;
     let problem = read(text, Format::Json).unwrap();
     for (_, policy) in meed_level::POLICIES {
         solved(&problem, *policy);

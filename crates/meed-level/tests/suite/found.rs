@@ -1,7 +1,9 @@
 //! Problems that random tests have found, with shares from exact rational arithmetic (a simplex
 //! method over fractions, round by round), and what the check must refuse.
 
-use meed_level::{Allocation, AllocationPolicy, Problem, Server, User, allocate, verify};
+use meed_level::{
+    Allocation, AllocationPolicy, Problem, Server, User, UserLedgers, allocate, verify,
+};
 
 use crate::common::{near, solved};
 
@@ -15,6 +17,7 @@ fn problem(servers: &[(f64, &[f64])], users: &[Row<'_>]) -> Problem {
         weight,
         tasks: Some(tasks).filter(|tasks| tasks.is_finite()),
         used,
+        ledgers: UserLedgers::default(),
     };
     Problem {
         resources: (0..servers[0].1.len()).map(|r| format!("r{r}")).collect(),
@@ -24,6 +27,7 @@ fn problem(servers: &[(f64, &[f64])], users: &[Row<'_>]) -> Problem {
             .collect(),
         users: users.iter().enumerate().map(user).collect(),
         slots_per_server: 14.0,
+        worth: 1.0,
     }
 }
 

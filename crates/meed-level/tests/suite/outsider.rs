@@ -24,12 +24,14 @@ fn text_of(problem: &Problem) -> String {
         .users
         .iter()
         .map(|user| {
+            let ledgers = &user.ledgers;
             json!({"name": user.name, "demand": amounts(&user.demand), "weight": user.weight,
-                "tasks": user.tasks,
-                   "used": user.used})
+                "tasks": user.tasks, "used": user.used, "credits": ledgers.credits,
+                "commitment": ledgers.commitment, "paid": ledgers.paid,
+                "received": ledgers.received})
         })
         .collect();
-    json!({"servers": servers, "users": users}).to_string()
+    json!({"servers": servers, "users": users, "worth": problem.worth}).to_string()
 }
 
 fn number(value: &Value, otherwise: f64) -> f64 {
@@ -84,6 +86,11 @@ impl Outsider {
         parts.map(|(need, total)| need / total).fold(0.0, f64::max)
     }
 
+    fn mean_weight(&self) -> f64 {
+        let users = self.users();
+        users.iter().map(|user| number(&user["weight"], 1.0)).sum::<f64>() / users.len() as f64
+    }
+
     fn tasks(&self, user: usize) -> f64 {
         number(&self.output["users"][user]["tasks"], f64::NAN)
     }
@@ -91,10 +98,17 @@ impl Outsider {
     /// Tasks of a user at a level, (w level - H) / dominant demand, between 0 and its tasks.
     fn at(&self, user: usize, level: f64) -> f64 {
         let row = &self.input["users"][user];
-        let past =
-            if self.output["policy"] == "long-term-drf" { number(&row["used"], 0.0) } else { 0.0 };
-        let tasks = (number(&row["weight"], 1.0) * level - past).max(0.0) / self.dominant(user);
-        tasks.min(number(&row["tasks"], f64::INFINITY))
+        let of = |key: &str| number(&row[key], 0.0);
+        let share = match self.output["policy"].as_str().unwrap() {
+            "long-term-drf" => of("weight") * level - of("used"),
+            "sdrf" => of("weight") * level - of("commitment"),
+            "mr-karma" => of("weight") * (level + of("credits") / self.mean_weight()),
+            "as-you-pay" => {
+                (of("paid") * level - of("received")) / number(&self.input["worth"], 1.0)
+            }
+            _ => of("weight") * level,
+        };
+        (share.max(0.0) / self.dominant(user)).min(number(&row["tasks"], f64::INFINITY))
     }
 
     /// 1. It fits, and entries add up to what users have.

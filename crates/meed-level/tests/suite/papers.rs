@@ -103,3 +103,39 @@ fn the_past_counts_under_long_term_drf_only() {
     problem.users[0].used = 7.0;
     check(&problem, AllocationPolicy::LongTermDrf, 1.0, &[0.0, 10.0]);
 }
+
+/// docs/prices-and-plans.md, "spot lent cheap, wanted dear": two tenants of ten instances each, at
+/// 1 an hour and then at 4. `b` is idle in the first hour, so `a` receives all of it, worth 20.
+#[test]
+fn as_you_pay_of_the_page() {
+    let mut problem = cpu_and_memory(&[(20.0, 1.0, 1.0)], &[(1.0, 1.0), (1.0, 1.0)]);
+    problem.worth = 80.0;
+    problem.users.iter_mut().for_each(|user| user.ledgers.paid = 50.0);
+    problem.users[0].ledgers.received = 20.0;
+    check(&problem, AllocationPolicy::AsYouPay, 1.0, &[7.5, 12.5]);
+}
+
+/// Who has most credits is served first, until all who are served have equally many left: a credit
+/// buys the whole pool at the mean weight.
+#[test]
+fn credits_by_hand() {
+    let mut problem = cpu_and_memory(&[(10.0, 1.0, 1.0)], &[(1.0, 1.0), (1.0, 1.0)]);
+    problem.users[0].ledgers.credits = 1.2;
+    problem.users[1].ledgers.credits = 1.0;
+    check(&problem, AllocationPolicy::MrKarma, -0.6, &[6.0, 4.0]);
+    problem.users[0].ledgers.credits = 3.0;
+    check(&problem, AllocationPolicy::MrKarma, -2.0, &[10.0, 0.0]);
+    // Three times the weight: what `1` gets costs it half as much a piece (mean weight 2).
+    problem.users[0].weight = 3.0;
+    problem.users[0].ledgers.credits = 1.0;
+    // 3 (l + 1/2) + (l + 1/2) = 1
+    check(&problem, AllocationPolicy::MrKarma, -0.25, &[7.5, 2.5]);
+}
+
+/// Stateful DRF: the least of what is held and the commitment, per weight.
+#[test]
+fn commitments_by_hand() {
+    let mut problem = cpu_and_memory(&[(10.0, 1.0, 1.0)], &[(1.0, 1.0), (1.0, 1.0)]);
+    problem.users[0].ledgers.commitment = 0.2;
+    check(&problem, AllocationPolicy::Sdrf, 0.6, &[4.0, 6.0]);
+}

@@ -1,6 +1,7 @@
 //! What cannot be solved is refused with a sentence that says where and what would be right.
 
 use meed_level::document::{Format, read};
+use meed_level::{AllocationPolicy, allocate};
 
 const GOOD: &str = r#"{"servers":[{"count":2,"capacity":{"cpu":2,"memory":12}}],
  "users":[{"name":"a","demand":{"cpu":0.2,"memory":1},"weight":1,"tasks":null,"used":0}]}"#;
@@ -121,4 +122,30 @@ fn a_task_may_fit_no_server_though_each_amount_fits_one() {
         "users":[{"name":"a","demand":{"cpu":2,"memory":2}}]}"#;
     let error = read(text, Format::Json).unwrap_err().to_string();
     assert!(error.contains("user `a`: a task fits no server: each lacks"), "{error}");
+}
+
+#[test]
+fn what_a_policy_cannot_share_by() {
+    for (from, to, message) in [
+        (
+            "\"used\":0",
+            "\"credits\":1e5",
+            "user `a`: credits are 100000; they must be at most 10000",
+        ),
+        ("\"used\":0", "\"credits\":-1", "user `a`: credits is -1; it must be 0, or from 1e-12"),
+        ("\"used\":0", "\"received\":-1", "user `a`: received is -1"),
+        ("\"servers\"", "\"worth\":0,\"servers\"", "worth is 0; it must be from 1e-12 to 1e18"),
+    ] {
+        check(from, to, message);
+    }
+    let refused = |to: &str, message: &str| {
+        let text = GOOD.replacen("\"used\":0", to, 1);
+        let text = text.replacen("\"servers\"", "\"worth\":1000,\"servers\"", 1);
+        let problem = read(&text, Format::Json).unwrap();
+        let why = allocate(&problem, AllocationPolicy::AsYouPay).expect_err(to).to_string();
+        assert!(why.contains(message), "`{message}` is not in: {why}");
+        allocate(&problem, AllocationPolicy::Drfh).expect("paid counts for one policy only");
+    };
+    refused("\"used\":0", "user `a`: has paid nothing; under as-you-pay `paid` must be above 0");
+    refused("\"paid\":1e-12,\"received\":1", "user `a`: paid is 0.000000000001, too far");
 }

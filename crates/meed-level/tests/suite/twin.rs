@@ -75,11 +75,28 @@ fn without_slack(optimum: impl Fn(f64) -> f64) -> f64 {
     2.0 * optimum(SLACK) - optimum(2.0 * SLACK)
 }
 
+/// x = weight * level - past of a user, from the policy's key: x over weight and past that make the
+/// key the level.
+fn line(problem: &Problem, policy: AllocationPolicy, user: usize) -> (f64, f64) {
+    let mean = problem.users.iter().map(|user| user.weight).sum::<f64>();
+    let mean = mean / problem.users.len() as f64;
+    let user = &problem.users[user];
+    match policy {
+        AllocationPolicy::LongTermDrf => (user.weight, user.used),
+        AllocationPolicy::Sdrf => (user.weight, user.ledgers.commitment),
+        AllocationPolicy::MrKarma => (user.weight, -user.ledgers.credits * user.weight / mean),
+        AllocationPolicy::AsYouPay => {
+            (user.ledgers.paid / problem.worth, user.ledgers.received / problem.worth)
+        }
+        _ => (user.weight, 0.0),
+    }
+}
+
 /// Dominant shares and levels of the rounds, by linear programs only.
-pub(crate) fn shares(problem: &Problem, remembers: bool) -> Vec<f64> {
+pub(crate) fn shares(problem: &Problem, policy: AllocationPolicy) -> Vec<f64> {
     let users = problem.users.len();
-    let past = |user: usize| if remembers { problem.users[user].used } else { 0.0 };
-    let weight = |user: usize| problem.users[user].weight;
+    let (past, weight) =
+        (|user| line(problem, policy, user).1, |user| line(problem, policy, user).0);
     let normal = normal(problem);
     let cap = |user: usize| {
         problem.users[user].tasks.map_or(f64::INFINITY, |tasks| tasks * normal[user].0)
@@ -89,7 +106,7 @@ pub(crate) fn shares(problem: &Problem, remembers: bool) -> Vec<f64> {
     while done.contains(&None) {
         let level = without_slack(|slack| {
             let (mut lp, pairs) = program(problem, &|_| 0.0);
-            let level = lp.add_var(1.0, (0.0, f64::INFINITY));
+            let level = lp.add_var(1.0, (f64::NEG_INFINITY, f64::INFINITY));
             for user in 0..users {
                 match done[user] {
                     Some(share) => {
@@ -136,11 +153,15 @@ pub(crate) fn shares(problem: &Problem, remembers: bool) -> Vec<f64> {
 }
 
 fn compare(problem: &Problem, tolerance: f64) {
-    for (policy, remembers) in
-        [(AllocationPolicy::Drfh, false), (AllocationPolicy::LongTermDrf, true)]
-    {
+    for policy in [
+        AllocationPolicy::Drfh,
+        AllocationPolicy::LongTermDrf,
+        AllocationPolicy::Sdrf,
+        AllocationPolicy::MrKarma,
+        AllocationPolicy::AsYouPay,
+    ] {
         let allocation = solved(problem, policy);
-        let twin = shares(problem, remembers);
+        let twin = shares(problem, policy);
         for (user, (ours, theirs)) in allocation.users.iter().zip(&twin).enumerate() {
             // The solver's own tolerance is absolute.
             assert!(

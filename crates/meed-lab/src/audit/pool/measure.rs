@@ -1,7 +1,7 @@
 //! From what was decided to a property's value: the formulas of [`super::property`], the same in
 //! search and replay.
 
-use meed_level::{AllocationPolicy, Problem, Server, User, allocate};
+use meed_level::{AllocationPolicy, Problem, Server, User, UserLedgers, allocate};
 
 use super::super::AuditError;
 use super::case::{KINDS, PoolCase};
@@ -268,6 +268,7 @@ fn problem(case: &PoolCase) -> Problem {
         weight: 1.0,
         tasks: None,
         used: 0.0,
+        ledgers: UserLedgers::default(),
     };
     let server = |number: usize| Server { count: 1.0, capacity: case.capacity(number) };
     Problem {
@@ -275,6 +276,7 @@ fn problem(case: &PoolCase) -> Problem {
         servers: (0..case.servers.len()).map(server).collect(),
         users: case.users.iter().enumerate().map(user).collect(),
         slots_per_server: meed_level::problem::SLOTS_PER_SERVER,
+        worth: 1.0,
     }
 }
 

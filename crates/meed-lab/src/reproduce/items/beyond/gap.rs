@@ -10,7 +10,7 @@
 
 use std::path::Path;
 
-use meed_level::{AllocationPolicy, Problem, Server, User, allocate};
+use meed_level::{AllocationPolicy, Problem, Server, User, UserLedgers, allocate};
 use meed_report::page::{Block, SpreadChart, SpreadRow};
 use meed_sim::record::RunRecord;
 use meed_sim::scenario::Scenario;
@@ -187,6 +187,7 @@ impl Family {
             weight: 1.0,
             tasks: None,
             used: 0.0,
+            ledgers: UserLedgers::default(),
         };
         let resources = KINDS.map(str::to_owned).to_vec();
         Problem {
@@ -194,6 +195,7 @@ impl Family {
             servers,
             users: (0..self.users).map(user).collect(),
             slots_per_server: 14.0,
+            worth: 1.0,
         }
     }
 
