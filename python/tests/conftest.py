@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -38,3 +42,41 @@ def traces() -> Path:
     if folder is None:
         pytest.skip("MEED_TRACES names no folder with real traces")
     return Path(folder)
+
+
+@contextmanager
+def interrupted(seconds: float, within: float) -> Iterator[None]:
+    """Ctrl-C comes so many seconds from now, and ends what is done here soon after."""
+
+    def interrupt() -> None:
+        time.sleep(seconds)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    before = time.monotonic()
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        yield
+    thread.join()
+    assert time.monotonic() - before < within
+
+
+@contextmanager
+def others_go_on(beats_a_second: float) -> Iterator[None]:
+    """Meanwhile another thread counts, and comes to so many a second at least (a thousand, were
+    there nothing else to do)."""
+    beats, is_over = 0, threading.Event()
+
+    def beat() -> None:
+        nonlocal beats
+        while not is_over.wait(0.001):
+            beats += 1
+
+    thread = threading.Thread(target=beat)
+    thread.start()
+    before = time.monotonic()
+    yield
+    seconds, counted = time.monotonic() - before, beats
+    is_over.set()
+    thread.join()
+    assert counted > max(5, beats_a_second * seconds)

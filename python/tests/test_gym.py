@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import subprocess
 import sys
-import threading
-import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -16,6 +13,7 @@ from typing import Any
 import meed
 import numpy as np
 import pytest
+from conftest import interrupted
 from gymnasium.utils.env_checker import check_env
 from meed.gym import FEATURES, MeedEnv
 from test_policy import CROWD, by_use, starts
@@ -192,17 +190,8 @@ def test_ctrl_c_ends_a_step() -> None:
     env = MeedEnv(scenario, every="3650d")
     env.reset()
 
-    def interrupt() -> None:
-        time.sleep(0.5)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    before = time.monotonic()
-    thread = threading.Thread(target=interrupt)
-    thread.start()
-    with pytest.raises(KeyboardInterrupt):
+    with interrupted(0.5, within=10):
         env.step(np.zeros(4, dtype=np.float32))
-    thread.join()
-    assert time.monotonic() - before < 10
     with pytest.raises(meed.Error, match="reset\\(\\) begins one"):
         env.step(np.zeros(4, dtype=np.float32))
 

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import os
-import signal
-import threading
-import time
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,7 +11,7 @@ from typing import Any
 import meed
 import numpy as np
 import pytest
-from conftest import Run
+from conftest import Run, interrupted, others_go_on
 
 pytestmark = pytest.mark.filterwarnings("ignore::meed.Remark")
 
@@ -310,34 +306,12 @@ def test_ctrl_c_ends_a_run_in_the_policy() -> None:
     generators = [{**one, "jobs": 100_000_000} for one in CROWD["generator"]]
     scenario = {**CROWD, "generator": generators, "run": {"most_jobs": 1_000_000_000}}
 
-    def interrupt() -> None:
-        time.sleep(0.5)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    before = time.monotonic()
-    thread = threading.Thread(target=interrupt)
-    thread.start()
-    with pytest.raises(KeyboardInterrupt):
+    with interrupted(0.5, within=10):
         meed.simulate(scenario, meed.Policy(by_use, every=None), keep_jobs=False)
-    thread.join()
-    assert time.monotonic() - before < 10
 
 
 def test_other_threads_go_on_while_the_engine_runs() -> None:
     generators = [{**one, "jobs": 100_000} for one in CROWD["generator"]]
-    beats, is_over = 0, threading.Event()
-
-    def beat() -> None:
-        nonlocal beats
-        while not is_over.wait(0.001):
-            beats += 1
-
-    thread = threading.Thread(target=beat)
-    thread.start()
-    before = time.monotonic()
     policy = meed.Policy(by_use, every="1h")
-    meed.simulate({**CROWD, "generator": generators}, policy, keep_jobs=False)
-    seconds, counted = time.monotonic() - before, beats
-    is_over.set()
-    thread.join()
-    assert counted > 20 * seconds
+    with others_go_on(20):
+        meed.simulate({**CROWD, "generator": generators}, policy, keep_jobs=False)

@@ -6,10 +6,7 @@ import csv
 import datetime
 import json
 import math
-import os
-import signal
 import threading
-import time
 import tomllib
 import warnings
 from pathlib import Path
@@ -18,7 +15,7 @@ from typing import Any
 import meed
 import numpy as np
 import pytest
-from conftest import Run
+from conftest import Run, interrupted, others_go_on
 
 pytestmark = pytest.mark.filterwarnings("ignore::meed.Remark")
 
@@ -256,38 +253,13 @@ def test_a_scenario_is_read_once() -> None:
 
 
 def test_ctrl_c_ends_a_run() -> None:
-    def interrupt() -> None:
-        time.sleep(0.3)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    before = time.monotonic()
-    thread = threading.Thread(target=interrupt)
-    thread.start()
-    with pytest.raises(KeyboardInterrupt):
+    with interrupted(0.3, within=5):
         meed.simulate(long_run(100_000_000), "fair", keep_jobs=False)
-    thread.join()
-    assert time.monotonic() - before < 5
 
 
 def test_other_threads_go_on() -> None:
-    beats = 0
-    is_over = threading.Event()
-
-    def beat() -> None:
-        nonlocal beats
-        while not is_over.wait(0.001):
-            beats += 1
-
-    thread = threading.Thread(target=beat)
-    thread.start()
-    before = time.monotonic()
-    meed.simulate(long_run(1_000_000), "fair", keep_jobs=False)
-    seconds, counted = time.monotonic() - before, beats
-    is_over.set()
-    thread.join()
-    # A thousand a second, were there nothing else to do.
-    assert counted > 50 * seconds
-    assert counted > 5
+    with others_go_on(50):
+        meed.simulate(long_run(1_000_000), "fair", keep_jobs=False)
 
 
 def test_progress_is_told_and_may_end_a_run() -> None:

@@ -158,7 +158,10 @@ impl Measured {
             let value = args.next().ok_or_else(|| format!("{arg} needs a value; {usage}"))?;
             let key = arg.strip_prefix("--").unwrap_or_default();
             match sizes.iter_mut().find(|(name, _)| *name == key) {
-                Some((_, size)) => *size = value,
+                Some((_, size)) if is_size(&value) => *size = value,
+                Some(_) => {
+                    return Err(format!("{arg} {value}: give a whole number above 0; {usage}"));
+                }
                 None if key == "meed" => program = Some(PathBuf::from(value)),
                 None => return Err(usage.to_owned()),
             }
@@ -167,6 +170,11 @@ impl Measured {
             sizes.iter().map(|(key, value)| format!("{key}={value}")).collect();
         Ok(Asked { test, variable, sizes: sizes.join(" "), program })
     }
+}
+
+/// One whole number, or several: `5000,30000`.
+fn is_size(value: &str) -> bool {
+    value.split(',').all(|number| number.parse::<u32>().is_ok_and(|number| number > 0))
 }
 
 /// This checkout's program, built as released.

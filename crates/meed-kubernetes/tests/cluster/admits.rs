@@ -8,27 +8,28 @@
 //! | Gates | Meed under `long-term` |
 //! | Kueue, as shipped | its manager, with the limits of its own manifests: 50 requests a second |
 //! | Kueue, without that limit | the same, with 5,000 requests a second |
+//! | Kueue, by arrival | the same, without admission fair sharing |
 //!
 //! Each queue has a namespace of its own: for Meed a Queue, for Kueue a LocalQueue of one
-//! ClusterQueue with admission fair sharing (half-life 168 h). All pods fit at once, so nobody
+//! ClusterQueue, with admission fair sharing (half-life 168 h) unless the row says otherwise. All pods fit at once, so nobody
 //! waits for room, and no scheduler runs: what is measured is who is next, and the requests that
 //! say so.
 //! Kueue runs as administrator and without its webhooks, which would check each write to a pod: its
 //! gate and its labels are there from the start. Each way has a control plane of its own.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use futures::{StreamExt as _, pin_mut};
+use futures::{FutureExt as _, StreamExt as _};
 use k8s_openapi::api::core::v1::Pod;
-use kube::api::{ListParams, PostParams, WatchEvent, WatchParams};
-use kube::{Api, ResourceExt as _};
+use kube::Api;
+use kube::api::{ListParams, PostParams, WatchParams};
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
 
 use crate::cluster::Meed;
+use crate::counted::Counted;
 use crate::plane::{Plane, instant, peer, say, until, with_plane_like};
-use crate::weigh::{cpu, many, peak};
+use crate::weigh::{Asked, cpu, load, many, markdown, peak};
 
 /// How much is measured: `nodes=1000 pods=5000 queues=1000`.
 const SIZES: &str = "MEED_ADMITS";
@@ -48,12 +49,12 @@ struct Sizes {
 
 impl Sizes {
     fn told() -> Sizes {
-        let text = std::env::var(SIZES).unwrap_or_default();
-        let value = |key: &str, usual: usize| {
-            let told = text.split(' ').find_map(|one| one.strip_prefix(key)?.strip_prefix('='));
-            told.map_or(usual, |told| told.parse().expect("a number"))
-        };
-        Sizes { nodes: value("nodes", 8), pods: value("pods", 60), queues: value("queues", 10) }
+        let asked = Asked::of(SIZES);
+        Sizes {
+            nodes: asked.one("nodes", 8),
+            pods: asked.one("pods", 60),
+            queues: asked.one("queues", 10),
+        }
     }
 }
 
@@ -62,6 +63,7 @@ enum Way {
     Gates,
     Shipped,
     Unbounded,
+    ByArrival,
 }
 
 impl Way {
@@ -70,6 +72,7 @@ impl Way {
             Way::Gates => "Gates",
             Way::Shipped => "Kueue, as shipped",
             Way::Unbounded => "Kueue, without that limit",
+            Way::ByArrival => "Kueue, by arrival",
         }
     }
 
@@ -89,57 +92,19 @@ fn queue(number: usize) -> String {
     format!("load-{number:05}")
 }
 
-/// How many pods are without a gate, since when the first, and the last.
-type Seen = (usize, Option<Instant>, Option<Instant>);
-
-/// Counts them.
-#[derive(Clone, Default)]
-struct Lifted(Arc<Mutex<Seen>>);
-
-impl Lifted {
-    fn get(&self) -> Seen {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn one(&self) {
-        let now = instant();
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *seen = (seen.0 + 1, seen.1.or(Some(now)), Some(now));
-    }
-
-    /// Counts, from now on, by a watch of all pods.
-    async fn watch(plane: &Plane) -> (Lifted, tokio::task::JoinHandle<()>) {
-        let pods: Api<Pod> = Api::all(plane.admin.clone());
-        let list = pods.list_metadata(&ListParams::default().limit(1)).await.expect("a list");
-        let mut at = list.metadata.resource_version.expect("a list has a version");
-        let lifted = Lifted::default();
-        let counts = lifted.clone();
-        let task = tokio::spawn(async move {
-            let mut known = BTreeSet::new();
-            loop {
-                let events = pods.watch(&WatchParams::default(), &at).await.expect("a watch");
-                pin_mut!(events);
-                // A server that is busy cuts watches: it goes on from where it was.
-                while let Some(Ok(event)) = events.next().await {
-                    let pod = match event {
-                        WatchEvent::Added(pod) | WatchEvent::Modified(pod) => pod,
-                        WatchEvent::Bookmark(mark) => {
-                            at = mark.metadata.resource_version;
-                            continue;
-                        }
-                        other => panic!("the watch that counts: {other:?}"),
-                    };
-                    let spec = pod.spec.as_ref().expect("a pod has a spec");
-                    let is_free = spec.scheduling_gates.as_ref().is_none_or(Vec::is_empty);
-                    at = pod.resource_version().unwrap_or(at);
-                    if is_free && known.insert(pod.uid()) {
-                        counts.one();
-                    }
-                }
-            }
-        });
-        (lifted, task)
-    }
+/// When gates were taken away.
+async fn lifted(plane: &Plane) -> (Counted, JoinHandle<()>) {
+    let open = |pods: Api<Pod>, at: String| {
+        async move {
+            pods.watch(&WatchParams::default(), &at).await.expect("a watch begins").boxed()
+        }
+        .boxed()
+    };
+    let is_free = |pod: &Pod| {
+        let spec = pod.spec.as_ref().expect("a pod has a spec");
+        spec.scheduling_gates.as_ref().is_none_or(Vec::is_empty)
+    };
+    Counted::watch(plane, open, is_free).await
 }
 
 /// What was measured of one way.
@@ -156,7 +121,7 @@ struct Figures {
 
 impl Plane {
     /// Kueue's kinds, one ClusterQueue that holds everything, and a LocalQueue in each namespace.
-    async fn kueue(&self, definitions: &std::path::Path, queues: usize) {
+    async fn kueue(&self, definitions: &std::path::Path, queues: usize, remembers: bool) {
         let files = std::fs::read_dir(definitions).expect("the definitions");
         for file in files.map(|file| file.expect("a file").path()) {
             if file.extension().is_some_and(|ending| ending == "yaml") {
@@ -177,14 +142,17 @@ impl Plane {
             "metadata": { "name": "any" } });
         self.apply(&flavor).await;
         let all = |name: &str| json!({ "name": name, "nominalQuota": "1000000Gi" });
+        let mut spec = json!({
+            "namespaceSelector": {},
+            "resourceGroups": [{ "coveredResources": ["cpu", "memory"],
+                "flavors": [{ "name": "any", "resources": [all("cpu"), all("memory")] }] }],
+        });
+        if remembers {
+            spec["admissionScope"] = json!({ "admissionMode": "UsageBasedAdmissionFairSharing" });
+        }
         self.apply(&json!({
             "apiVersion": version, "kind": "ClusterQueue", "metadata": { "name": "all" },
-            "spec": {
-                "namespaceSelector": {},
-                "admissionScope": { "admissionMode": "UsageBasedAdmissionFairSharing" },
-                "resourceGroups": [{ "coveredResources": ["cpu", "memory"],
-                    "flavors": [{ "name": "any", "resources": [all("cpu"), all("memory")] }] }],
-            },
+            "spec": spec,
         }))
         .await;
         many(queues, |number| async move {
@@ -228,13 +196,13 @@ async fn measure(plane: &Plane, way: Way, sizes: Sizes) -> Figures {
     match peer() {
         Some(definitions) if way != Way::Gates => {
             plane.policies(false).await;
-            plane.kueue(&definitions, queues).await;
+            plane.kueue(&definitions, queues, way != Way::ByArrival).await;
         }
         _ => many(queues, |number| async move { plane.queue(&queue(number), "Gates").await }).await,
     }
     plane.gated_pods(way, count, queues).await;
     tokio::time::sleep(Duration::from_secs(2)).await;
-    let (lifted, watch) = Lifted::watch(plane).await;
+    let (lifted, watch) = lifted(plane).await;
     let parts = || (cpu(plane.id_of("apiserver")), cpu(plane.id_of("etcd")));
     let (before, begin) = (parts(), instant());
     let meed = (way == Way::Gates).then(|| Meed::run(plane, &[]));
@@ -287,11 +255,9 @@ fn table(rows: &[(Way, Figures)]) -> String {
         "peak MiB",
     ];
     let rate = |one: &Figures| (one.pods - 1) as f64 / (one.last - one.first).max(1e-9);
-    let rule = vec!["---"; columns.len()].join("|");
-    let mut text = format!("| {} |\n|{rule}|\n", columns.join(" | "));
-    for (way, one) in rows {
+    let cells = rows.iter().map(|(way, one)| {
         let each = |seconds: f64| format!("{:.2}", seconds * 1000.0 / one.pods as f64);
-        let cells = [
+        vec![
             way.name().to_owned(),
             one.pods.to_string(),
             format!("{:.0}", rate(one)),
@@ -301,10 +267,9 @@ fn table(rows: &[(Way, Figures)]) -> String {
             each(one.server),
             each(one.etcd),
             format!("{:.0}", one.memory),
-        ];
-        text += &format!("| {} |\n", cells.join(" | "));
-    }
-    text
+        ]
+    });
+    markdown(&columns, cells)
 }
 
 #[test]
@@ -312,7 +277,7 @@ fn gates_are_taken_from_all_pods() {
     let sizes = Sizes::told();
     let mut ways = vec![Way::Gates];
     match peer() {
-        Some(_) => ways.extend([Way::Unbounded, Way::Shipped]),
+        Some(_) => ways.extend([Way::Unbounded, Way::ByArrival, Way::Shipped]),
         None => say("left out: Kueue is not built here (cargo xtask kubernetes admits builds it)"),
     }
     let mut rows = Vec::new();
@@ -327,9 +292,8 @@ fn gates_are_taken_from_all_pods() {
         });
     }
     if !rows.is_empty() {
-        let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         let Sizes { nodes, queues, .. } = sizes;
-        let head = format!("{queues} queues, {nodes} nodes (load {})", load.trim());
+        let head = format!("{queues} queues, {nodes} nodes (load {})", load());
         say(&format!("\n{head}\n{}", table(&rows)));
     }
 }

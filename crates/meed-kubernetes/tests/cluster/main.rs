@@ -10,6 +10,7 @@ mod chart;
 mod check;
 mod clock;
 mod cluster;
+mod counted;
 mod dashboard;
 mod faults;
 mod gangs;

@@ -14,20 +14,20 @@
 //! before the scheduler starts until it has nothing more to do: events are written behind. The
 //! limit of kube-scheduler's client is 5,000 requests a second (`scheduler.yaml`).
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use futures::{StreamExt as _, pin_mut};
+use futures::{FutureExt as _, StreamExt as _};
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
-use kube::api::{ListParams, WatchEvent, WatchParams};
+use kube::api::{ListParams, PartialObjectMeta, WatchParams};
 use kube::{Api, ResourceExt as _};
 use serde_json::json;
+use tokio::task::JoinHandle;
 
 use crate::cluster::Meed;
+use crate::counted::Counted;
 use crate::plane::{Plane, instant, say, with_plane};
-use crate::weigh::{cpu, peak};
+use crate::weigh::{Asked, cpu, load, markdown, peak};
 
 /// How much is measured: `nodes=1000 pods=5000,30000 rounds=1`.
 const SIZES: &str = "MEED_SPEED";
@@ -45,16 +45,11 @@ struct Sizes {
 
 impl Sizes {
     fn told() -> Sizes {
-        let text = std::env::var(SIZES).unwrap_or_default();
-        let value = |key: &str, usual: &str| {
-            let told = text.split(' ').find_map(|one| one.strip_prefix(key)?.strip_prefix('='));
-            told.unwrap_or(usual).to_owned()
-        };
-        let number = |text: &str| text.parse().expect("a number");
+        let asked = Asked::of(SIZES);
         Sizes {
-            nodes: number(&value("nodes", "8")),
-            pods: value("pods", "60").split(',').map(number).collect(),
-            rounds: number(&value("rounds", "1")),
+            nodes: asked.one("nodes", 8),
+            pods: asked.all("pods", 60),
+            rounds: asked.one("rounds", 1),
         }
     }
 }
@@ -139,57 +134,17 @@ fn namespaces() -> Vec<String> {
     (0..QUEUES).map(queue).collect()
 }
 
-/// How many pods were bound, when the first, and when the last.
-type Seen = (usize, Option<Instant>, Option<Instant>);
-
-/// When pods were bound, as a watch tells.
-#[derive(Clone, Default)]
-struct Bound(Arc<Mutex<Seen>>);
-
-impl Bound {
-    fn get(&self) -> Seen {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn one(&self) {
-        let now = instant();
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *seen = (seen.0 + 1, seen.1.or(Some(now)), Some(now));
-    }
-
-    async fn watch(plane: &Plane) -> (Bound, tokio::task::JoinHandle<()>) {
-        let pods: Api<Pod> = Api::all(plane.admin.clone());
-        let list = pods.list_metadata(&ListParams::default().limit(1)).await.expect("a list");
-        let version = list.metadata.resource_version.expect("a list has a version");
-        let bound = Bound::default();
-        let counts = bound.clone();
-        let task = tokio::spawn(async move {
-            let mut at = version;
-            let mut known = BTreeSet::new();
-            loop {
-                let params = WatchParams::default().fields("spec.nodeName!=");
-                let events = pods.watch_metadata(&params, &at).await.expect("a watch begins");
-                pin_mut!(events);
-                // A server that is busy cuts watches: it goes on from where it was.
-                while let Some(Ok(event)) = events.next().await {
-                    match event {
-                        WatchEvent::Added(pod) => {
-                            if known.insert(pod.uid()) {
-                                counts.one();
-                            }
-                            at = pod.resource_version().unwrap_or(at);
-                        }
-                        WatchEvent::Modified(pod) | WatchEvent::Deleted(pod) => {
-                            at = pod.resource_version().unwrap_or(at);
-                        }
-                        WatchEvent::Bookmark(mark) => at = mark.metadata.resource_version,
-                        WatchEvent::Error(why) => panic!("the watch that counts: {why:?}"),
-                    }
-                }
-            }
-        });
-        (bound, task)
-    }
+/// When pods were bound.
+async fn bound(plane: &Plane) -> (Counted, JoinHandle<()>) {
+    let open = |pods: Api<Pod>, at: String| {
+        async move {
+            let params = WatchParams::default().fields("spec.nodeName!=");
+            pods.watch_metadata(&params, &at).await.expect("a watch begins").boxed()
+        }
+        .boxed()
+    };
+    // Whoever comes into such a watch has a node.
+    Counted::watch(plane, open, |_: &PartialObjectMeta<Pod>| true).await
 }
 
 /// Ends what a measurement started.
@@ -234,7 +189,7 @@ async fn measure(plane: &Plane, way: Way, count: usize) -> Figures {
         tokio::task::block_in_place(|| plane.part("start", "scheduler"));
     }
     tokio::time::sleep(Duration::from_secs(2)).await;
-    let (bound, watch) = Bound::watch(plane).await;
+    let (bound, watch) = bound(plane).await;
     let parts = || (cpu(plane.id_of("apiserver")), cpu(plane.id_of("etcd")));
     let (parts_before, own_before) = (parts(), runs.cpu());
     let begin = instant();
@@ -324,14 +279,12 @@ fn table(rows: &[(Way, Figures)]) -> String {
         "peak MiB",
         "events",
     ];
-    let rule = vec!["---"; columns.len()].join("|");
-    let mut text = format!("| {} |\n|{rule}|\n", columns.join(" | "));
     let base = rows.iter().find(|(way, _)| *way == Way::Scheduler).map_or(rows[0].1, |row| row.1);
-    for (way, one) in rows {
+    let cells = rows.iter().map(|(way, one)| {
         let own = |used: Option<f64>| {
             used.map_or_else(|| "-".to_owned(), |used| format!("{:.2}", one.each(used)))
         };
-        let cells = [
+        vec![
             way.name().to_owned(),
             format!("{:.0}", one.rate()),
             format!("{:.2}", one.rate() / base.rate()),
@@ -344,10 +297,9 @@ fn table(rows: &[(Way, Figures)]) -> String {
             format!("{:.2}", one.each(one.etcd)),
             format!("{:.0}", one.memory),
             one.events.to_string(),
-        ];
-        text += &format!("| {} |\n", cells.join(" | "));
-    }
-    text
+        ]
+    });
+    markdown(&columns, cells)
 }
 
 #[test]
@@ -388,8 +340,7 @@ fn every_way_places_all_pods() {
                 (way, median(all.collect()))
             };
             let text = table(&Way::ALL.map(of));
-            let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-            say(&format!("\n{count} pods, {} nodes (load {})\n{text}", sizes.nodes, load.trim()));
+            say(&format!("\n{count} pods, {} nodes (load {})\n{text}", sizes.nodes, load()));
         }
     });
 }

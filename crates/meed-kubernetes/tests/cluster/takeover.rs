@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::check::{note, ran};
 use crate::cluster::{LONG_TERM, Meed};
 use crate::plane::{Plane, instant, say, until, with_plane};
-use crate::weigh::{held, peak};
+use crate::weigh::{Asked, held, markdown, peak};
 
 /// How much is measured: `nodes=1000 pods=30000 queues=10000`.
 const SIZES: &str = "MEED_TAKEOVER";
@@ -153,12 +153,9 @@ async fn ledger_kib(plane: &Plane) -> usize {
 /// from the lease to the first decision, and memory.
 #[test]
 fn a_replacement_decides_soon() {
-    let told = std::env::var(SIZES).unwrap_or_default();
-    let size = |key: &str, usual: usize| {
-        let told = told.split(' ').find_map(|one| one.strip_prefix(key)?.strip_prefix('='));
-        told.map_or(usual, |text| text.parse().expect("a number"))
-    };
-    let (nodes, pods, queues) = (size("nodes", 8), size("pods", 200), size("queues", 20));
+    let asked = Asked::of(SIZES);
+    let nodes = asked.one("nodes", 8);
+    let (pods, queues) = (asked.one("pods", 200), asked.one("queues", 20));
     with_plane(&[], async |plane| {
         plane.nodes_of(nodes, &[("8", "32Gi")]).await;
         plane.namespace("load", json!({})).await;
@@ -193,16 +190,18 @@ fn a_replacement_decides_soon() {
         }
         let left = bound - gone.len();
         until("their room is given on", 60, async || plane.none_is_overfull().await > left).await;
-        let mut text = format!(
+        let columns = ["replacement", "lease to first decision", "peak MiB"];
+        let cells = rows.iter().map(|(name, took, peak)| {
+            vec![(*name).to_owned(), format!("{took:.1} s"), format!("{peak:.0}")]
+        });
+        say(&format!(
             "\n{nodes} nodes, {pods} pods ({bound} bound), {queues} queues; checkpoint {kib} KiB; \
-             a leader holds {leads:.0} MiB, a standby {stands_by:.0} MiB\n\
-             | replacement | lease to first decision | peak MiB |\n|---|---|---|\n"
-        );
-        for (name, took, peak) in rows {
-            text += &format!("| {name} | {took:.1} s | {peak:.0} |\n");
+             a leader holds {leads:.0} MiB, a standby {stands_by:.0} MiB\n{}",
+            markdown(&columns, cells)
+        ));
+        for (name, took, _) in rows {
             assert!(pods > 1000 || took < 5.0, "{name}: {took} s");
         }
-        say(&text);
         warm.end().await;
     });
 }

@@ -22,6 +22,38 @@ const NODES: [(&str, &str); 4] = [("8", "32Gi"), ("16", "64Gi"), ("32", "256Gi")
 const PODS: [(&str, &str); 4] =
     [("250m", "512Mi"), ("500m", "1Gi"), ("1", "2Gi"), ("125m", "256Mi")];
 
+/// How much is to be measured, as a variable says: `nodes=1000 pods=5000,30000`.
+pub(crate) struct Asked(String);
+
+impl Asked {
+    pub(crate) fn of(variable: &str) -> Asked {
+        Asked(std::env::var(variable).unwrap_or_default())
+    }
+
+    /// The numbers of a key, or the usual one.
+    pub(crate) fn all(&self, key: &str, usual: usize) -> Vec<usize> {
+        let told = self.0.split(' ').find_map(|one| one.strip_prefix(key)?.strip_prefix('='));
+        let number = |text: &str| text.parse().expect("a number");
+        told.map_or_else(|| vec![usual], |told| told.split(',').map(number).collect())
+    }
+
+    pub(crate) fn one(&self, key: &str, usual: usize) -> usize {
+        self.all(key, usual)[0]
+    }
+}
+
+/// What the machine says of its load.
+pub(crate) fn load() -> String {
+    std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim().to_owned()
+}
+
+/// A table in Markdown.
+pub(crate) fn markdown(columns: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let rule = vec!["---"; columns.len()].join("|");
+    let head = format!("| {} |\n|{rule}|\n", columns.join(" | "));
+    rows.fold(head, |text, cells| text + &format!("| {} |\n", cells.join(" | ")))
+}
+
 /// Seconds of CPU that a process has used.
 pub(crate) fn cpu(process: u32) -> f64 {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
