@@ -65,7 +65,7 @@ fn main() {
         let began = Instant::now();
         let request: PluginRequest = serde_json::from_slice(question).expect("a question");
         let read = began.elapsed().as_secs_f64() * 1e6;
-        let answer = core.answer(request).expect("it ticks");
+        let answer = core.answer(&request).expect("it ticks");
         let all = began.elapsed().as_secs_f64() * 1e6;
         let PluginAnswer::Rows(rows) = answer else { panic!("rows, not text") };
         (read, all - read, rows.len())
