@@ -77,6 +77,9 @@ impl Paces {
     }
 }
 
+/// A row, with its place or its name.
+const ROW_BYTES: usize = 260;
+
 /// Writes an answer.
 pub(crate) struct Writer {
     bytes: Vec<u8>,
@@ -88,8 +91,10 @@ pub(crate) struct Writer {
 impl Writer {
     /// For a journal whose time 0 was then, by the wall clock; what ran before `through` is charged
     /// from there on.
-    pub(crate) fn new(kinds: &ResourceKinds, epoch_ms: u64, through: Time) -> Writer {
-        Writer { bytes: Vec::with_capacity(4096), kinds: kinds.len(), epoch_ms, through }
+    /// `rows` are expected.
+    pub(crate) fn new(kinds: &ResourceKinds, epoch_ms: u64, through: Time, rows: usize) -> Writer {
+        let bytes = Vec::with_capacity(4096 + rows * ROW_BYTES);
+        Writer { bytes, kinds: kinds.len(), epoch_ms, through }
     }
 
     fn long(&mut self, value: u64) {

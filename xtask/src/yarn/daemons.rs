@@ -251,10 +251,11 @@ impl Story {
                 containers += row.containers;
                 let hadoop = app["memorySeconds"].as_u64().unwrap_or(0);
                 crate::say(&format!(
-                    "{id}: {} containers, {} of them ended before the restart; {:.3} MB s; Hadoop \
-                     shows {hadoop}, which is to be {}",
+                    "{id}: {} containers, {} of them ended before the restart, {} were never \
+                     heard of again; {:.3} MB s; Hadoop shows {hadoop}, which is to be {}",
                     row.containers,
                     row.forgotten,
+                    row.lost,
                     row.used as f64 / 1000.0,
                     row.shown
                 ));

@@ -18,7 +18,7 @@ use crate::tools::{
 };
 
 /// Tests without a cluster, and those with one: a minute each.
-const UNITS: &str = "LongTermFairTest,OrderTableTest,CapacityTest,RowsTest,SelfCheckTest";
+const UNITS: &str = "LongTermFairTest,OrderTableTest,CapacityTest,RowsTest,SelfCheckTest,AskedTest";
 const STORIES: &str = "MiniClusterTest";
 
 /// Besides the version that it is tested with, it compiles against this one.

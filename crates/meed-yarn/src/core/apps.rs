@@ -1,14 +1,15 @@
 //! Applications that live, by name and by place.
 //!
-//! Whoever has an application's place needs its name no more: a look by name costs a dozen
-//! comparisons of names that begin alike. A place is free for another one once its application is
-//! over.
+//! Whoever has an application's place needs its name no more. A place is free for another one once
+//! its application is over.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use meed::{QueueId, Span, Time};
 use meed_journal::JobKey;
+
+use super::by_name::ByName;
 
 /// An application that lives.
 #[derive(Default)]
@@ -35,7 +36,7 @@ pub(super) struct App {
 /// See the module.
 #[derive(Default)]
 pub(super) struct Apps {
-    places: BTreeMap<String, usize>,
+    places: ByName<usize>,
     rows: Vec<Option<App>>,
     free: Vec<usize>,
 }
@@ -61,9 +62,16 @@ impl Apps {
         self.at(self.place(name)?)
     }
 
-    /// In order of names.
-    pub(super) fn all_places(&self) -> impl Iterator<Item = usize> + '_ {
-        self.places.values().copied()
+    /// Each with its place, in the order of places.
+    pub(super) fn each(&self) -> impl Iterator<Item = (usize, &App)> {
+        let all = self.rows.iter().enumerate();
+        all.filter_map(|(place, row)| Some((place, row.as_ref()?)))
+    }
+
+    /// In order of names: for answers that tell all.
+    pub(super) fn all_places(&self) -> Vec<usize> {
+        let names = self.places.names(|_, _| true);
+        names.iter().filter_map(|name| self.place(name)).collect()
     }
 
     /// Its place; one of that name that was there is there no more.
@@ -75,7 +83,7 @@ impl Apps {
                 if place == self.rows.len() {
                     self.rows.push(None);
                 }
-                self.places.insert(app.name.clone(), place);
+                self.places.insert(&app.name, place);
                 place
             }
         };
@@ -103,7 +111,8 @@ mod tests {
     fn a_place_is_free_again_once_its_application_is_over() {
         let mut apps = Apps::default();
         let (one, two) = (apps.put(app("b")), apps.put(app("a")));
-        assert_eq!(apps.all_places().collect::<Vec<_>>(), [two, one]);
+        assert_eq!(apps.all_places(), [two, one]);
+        assert_eq!(apps.each().map(|(place, _)| place).collect::<Vec<_>>(), [one, two]);
         assert_eq!(apps.put(App { tasks: 7, ..app("b") }), one);
         assert_eq!((apps.len(), apps.named("b").map(|app| app.tasks)), (2, Some(7)));
         assert_eq!(apps.take(one).map(|app| app.tasks), Some(7));

@@ -74,7 +74,7 @@ impl Names {
         }
         let node = started.node.clone();
         let runs = Runs { app, task, memory: size.0, cores: size.1, node };
-        self.containers.insert(started.id.clone(), runs);
+        self.containers.insert(&started.id, runs);
         Ok(())
     }
 
@@ -97,8 +97,7 @@ impl Names {
     ) -> Result<(), Failed> {
         let there: BTreeMap<&str, &ContainerStarted> =
             running.iter().map(|started| (started.id.as_str(), started)).collect();
-        let gone = self.containers.keys().filter(|id| !there.contains_key(id.as_str()));
-        for id in gone.cloned().collect::<Vec<_>>() {
+        for id in self.containers.names(|id, _| !there.contains_key(id)) {
             self.oddities.missed += 1;
             self.ended(batch, &id)?;
         }
@@ -119,14 +118,12 @@ impl Names {
         batch: &mut Batch<'_, ()>,
         node: &str,
     ) -> Result<(), Failed> {
-        let on = |(id, runs): (&String, &Runs)| (runs.node == node).then(|| id.clone());
-        let ids: Vec<String> = self.containers.iter().filter_map(on).collect();
+        let ids = self.containers.names(|_, runs| runs.node == node);
         ids.iter().try_for_each(|id| self.ended(batch, id))
     }
 
     pub(super) fn containers_of(&self, app: usize) -> Vec<String> {
-        let of = self.containers.iter().filter(|(_, runs)| runs.app == app);
-        of.map(|(id, _)| id.clone()).collect()
+        self.containers.names(|_, runs| runs.app == app)
     }
 
     /// The place of an application, and its job. It arrives when it is first heard of, and again

@@ -1,6 +1,7 @@
 //! A ledger of one ResourceManager: events in, rows out. See the crate's page.
 
 mod apps;
+mod by_name;
 mod events;
 mod explain;
 mod open;
@@ -21,6 +22,7 @@ use crate::epochs;
 use crate::message::{LedgerOpened, PluginRequest, Tick};
 use crate::settings;
 use apps::{App, Apps};
+use by_name::ByName;
 use told::{Told, Touched};
 
 /// A mebibyte in the engine's units, and a virtual core.
@@ -84,7 +86,7 @@ struct Names {
     through: Time,
     nodes: BTreeMap<String, (u64, u64)>,
     apps: Apps,
-    containers: BTreeMap<String, Runs>,
+    containers: ByName<Runs>,
     oddities: Oddities,
     touched: Touched,
 }
@@ -114,8 +116,8 @@ impl Core {
         }
     }
 
-    /// Answers a question.
-    pub fn answer(&mut self, request: PluginRequest) -> Result<PluginAnswer, CoreError> {
+    /// Answers a question. Whoever asked drops it when that is answered: it may be long.
+    pub fn answer(&mut self, request: &PluginRequest) -> Result<PluginAnswer, CoreError> {
         if let Some(why) = &self.fenced {
             return Err(CoreError::Over(why.clone()));
         }
@@ -125,19 +127,19 @@ impl Core {
             }
             PluginRequest::Tick(tick) => self.tick(tick).map(PluginAnswer::Rows),
             PluginRequest::Rows {} => Ok(PluginAnswer::Rows(self.all_rows())),
-            PluginRequest::Check(given) => match settings::check(&given) {
+            PluginRequest::Check(given) => match settings::check(given) {
                 Ok(checked) => {
                     self.ensure_unchanged(&checked).map(|()| PluginAnswer::Text(String::new()))
                 }
                 Err(why) => Err(CoreError::Refused(why)),
             },
-            PluginRequest::Explain(explain) => self.explain(&explain).map(PluginAnswer::Text),
+            PluginRequest::Explain(explain) => self.explain(explain).map(PluginAnswer::Text),
             #[expect(clippy::panic, reason = "what the test of panics asks for")]
             PluginRequest::Panic {} => panic!("a panic was asked for"),
         }
     }
 
-    fn tick(&mut self, tick: Tick) -> Result<Vec<u8>, CoreError> {
+    fn tick(&mut self, tick: &Tick) -> Result<Vec<u8>, CoreError> {
         let wall = UnixMillis::new(tick.now);
         if let Some(folder) = &self.folder {
             let fenced = epochs::is_fenced(folder, self.epoch);

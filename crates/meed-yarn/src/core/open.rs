@@ -16,6 +16,7 @@ use meed_journal::{Header, Opened as OpenedFact};
 use meed_store::{FileStore, FileStoreOptions, Retention, Store, UnixMillis};
 
 use super::apps::{App, Apps};
+use super::by_name::ByName;
 use super::{Core, CoreError, Names, Oddities, Told, Touched, over, over_open};
 use crate::epochs;
 use crate::message::{LedgerOpened, Open};
@@ -62,7 +63,7 @@ pub(super) fn open(open: Open) -> Result<(Core, LedgerOpened), CoreError> {
         through,
         nodes: BTreeMap::new(),
         apps: Apps::default(),
-        containers: BTreeMap::new(),
+        containers: ByName::default(),
         oddities: Oddities::default(),
         touched: Touched::default(),
     };

@@ -118,7 +118,7 @@ impl Core {
         let changes = Changes {
             whole: true,
             queues: (0..self.queues.len()).collect(),
-            apps: self.names.apps.all_places().collect(),
+            apps: self.names.apps.all_places(),
             gone: Vec::new(),
         };
         self.rows(&changes, [0, 0], &[])
@@ -141,7 +141,7 @@ impl Core {
                 places: places.collect(),
                 ..Told::default()
             };
-            let apps: Vec<usize> = self.names.apps.all_places().collect();
+            let apps = self.names.apps.all_places();
             apps.iter().for_each(|&place| self.untouch(place));
             let queues = (0..self.queues.len()).collect();
             return Changes { whole, queues, apps, gone: Vec::new() };
@@ -202,8 +202,7 @@ impl Core {
                 queues.insert(place);
             }
         }
-        for place in self.names.apps.all_places() {
-            let Some(app) = self.names.apps.at(place) else { continue };
+        for (place, app) in self.names.apps.each() {
             let quantum = app.job.as_ref().and_then(|job| self.live.job_key_quantum(job));
             let quantum = quantum.unwrap_or_default();
             if app.told.is_none_or(|(told, _)| told != quantum) {
@@ -214,7 +213,8 @@ impl Core {
 
     fn rows(&mut self, changes: &Changes, counts: [u64; 2], remarks: &[String]) -> Vec<u8> {
         let epoch_ms = self.names.epoch_us / 1000;
-        let mut out = Writer::new(&self.names.kinds, epoch_ms, self.names.through);
+        let count = changes.queues.len() + changes.apps.len();
+        let mut out = Writer::new(&self.names.kinds, epoch_ms, self.names.through, count);
         out.head(self.last_ms, counts, remarks);
         out.flag(changes.whole);
         out.count(self.queues.len());

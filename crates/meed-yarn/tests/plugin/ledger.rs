@@ -89,9 +89,9 @@ fn an_old_epoch_is_silenced_and_harmless() {
     old.tick(T0 + 1000, |_| {});
     let (mut new, _) = World::open(Some(folder.path()), 2, T0 + 2000, &[]);
     let tick = PluginRequest::Tick(Tick { now: T0 + 3000, ..Tick::default() });
-    let Err(CoreError::Over(why)) = old.core.answer(tick.clone()) else { panic!("it wrote on") };
+    let Err(CoreError::Over(why)) = old.core.answer(&tick) else { panic!("it wrote on") };
     assert!(why.contains("epoch 2 of the ResourceManager has taken over"), "{why}");
-    assert!(matches!(old.core.answer(tick), Err(CoreError::Over(_))), "for good");
+    assert!(matches!(old.core.answer(&tick), Err(CoreError::Over(_))), "for good");
     new.tick(T0 + 3000, |_| {});
 }
 
@@ -154,7 +154,9 @@ fn demand_follows_and_an_application_ends() {
         asks: vec![(1024, 1, count)],
     };
     let waiting = |world: &mut World| -> u64 {
-        let Ok(PluginAnswer::Text(text)) = world.core.answer(explain(None)) else { panic!("text") };
+        let Ok(PluginAnswer::Text(text)) = world.core.answer(&explain(None)) else {
+            panic!("text")
+        };
         let rows: serde_json::Value = serde_json::from_str(&text).unwrap();
         rows["queues"][0]["waiting_tasks"].as_u64().unwrap()
     };
@@ -165,7 +167,7 @@ fn demand_follows_and_an_application_ends() {
         tick.pending = vec![ask(2)];
     });
     assert_eq!(waiting(&mut world), 2);
-    let Ok(PluginAnswer::Text(text)) = world.core.answer(explain(Some("app"))) else {
+    let Ok(PluginAnswer::Text(text)) = world.core.answer(&explain(Some("app"))) else {
         panic!("text")
     };
     assert!(text.contains("\"queue\":\"root.a\""), "{text}");
@@ -204,7 +206,7 @@ fn settings_that_are_wrong_change_nothing() {
     let mut world = World::new(None, 1, &[]);
     let wrong = |world: &mut World, given: PluginSettings| match world
         .core
-        .answer(PluginRequest::Check(given))
+        .answer(&PluginRequest::Check(given))
     {
         Err(CoreError::Refused(why)) => why,
         other => panic!("{other:?}"),
@@ -213,7 +215,7 @@ fn settings_that_are_wrong_change_nothing() {
     assert!(why.contains("half_life"), "{why}");
     let why = wrong(&mut world, settings(&[("half-life", "7d")], &["root.a"]));
     assert!(why.contains("cannot change"), "{why}");
-    assert!(world.core.answer(PluginRequest::Check(settings(&[], &["root.a", "root.c"]))).is_ok());
+    assert!(world.core.answer(&PluginRequest::Check(settings(&[], &["root.a", "root.c"]))).is_ok());
     let rows = world.tick(T0 + 1000, |tick| {
         tick.settings = Some(settings(&[], &["root.a", "root.b", "root.c", "root.c.d"]));
         tick.nodes = Some(vec![Node { name: "n:1".to_owned(), memory: 1, cores: 1 }]);
@@ -286,7 +288,7 @@ fn people_are_told_the_order_of_all_leaves_and_of_an_application() {
         ];
     });
     let told = |world: &mut World, app: Option<&str>| -> serde_json::Value {
-        let Ok(PluginAnswer::Text(text)) = world.core.answer(explain(app)) else { panic!("text") };
+        let Ok(PluginAnswer::Text(text)) = world.core.answer(&explain(app)) else { panic!("text") };
         serde_json::from_str(&text).unwrap()
     };
     let all = told(&mut world, None);
@@ -311,5 +313,5 @@ fn people_are_told_the_order_of_all_leaves_and_of_an_application() {
     assert_eq!(why["levels"][1]["children"][1]["queue"], "root.p.a");
     assert_eq!(why["leaf"]["first"][0]["job"], "app4", "{why}");
     assert!(why.get("obstacles").is_none(), "YARN places: {why}");
-    assert!(matches!(world.core.answer(explain(Some("app9"))), Err(CoreError::Refused(_))));
+    assert!(matches!(world.core.answer(&explain(Some("app9"))), Err(CoreError::Refused(_))));
 }

@@ -68,10 +68,10 @@ impl World {
     pub(crate) fn tick(&mut self, now: u64, fill: impl FnOnce(&mut Tick)) -> Rows {
         let mut tick = Tick { now, ..Tick::default() };
         fill(&mut tick);
-        let told = rows_of(self.core.answer(PluginRequest::Tick(tick)));
+        let told = rows_of(self.core.answer(&PluginRequest::Tick(tick)));
         let after = Rows::read(&told, &self.rows);
         assert_eq!(after.remarks, Vec::<String>::new(), "nothing is refused");
-        let all = Rows::read(&rows_of(self.core.answer(PluginRequest::Rows {})), &Rows::default());
+        let all = Rows::read(&rows_of(self.core.answer(&PluginRequest::Rows {})), &Rows::default());
         assert_eq!(after.queues, all.queues, "queues of the tick at {now}");
         assert_eq!(after.apps, all.apps, "applications of the tick at {now}");
         assert_eq!((after.t_wait, &after.guard), (all.t_wait, &all.guard), "tick at {now}");

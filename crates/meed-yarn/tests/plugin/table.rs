@@ -136,7 +136,7 @@ impl Case {
 }
 
 fn rows(core: &mut Core, tick: Tick) -> Vec<u8> {
-    rows_of(core.answer(PluginRequest::Tick(tick)))
+    rows_of(core.answer(&PluginRequest::Tick(tick)))
 }
 
 /// The place of each queue in the order of the engine.
@@ -144,7 +144,7 @@ fn order(case: &mut Case) -> Vec<usize> {
     let mut places = BTreeMap::new();
     for queue in 0..case.weights.len() {
         let app = format!("app{queue}");
-        let Ok(PluginAnswer::Text(text)) = case.world.core.answer(explain(Some(&app))) else {
+        let Ok(PluginAnswer::Text(text)) = case.world.core.answer(&explain(Some(&app))) else {
             panic!("an application is explained")
         };
         let told: serde_json::Value = serde_json::from_str(&text).expect("JSON");

@@ -14,9 +14,12 @@ import org.apache.hadoop.yarn.server.scheduler.SchedulerRequestKey;
 final class Asked {
   private static final int FIELDS = 3;
 
+  /** No request is told as more than this. */
+  static final int MOST = 1_000_000;
+
   final Queue queue;
   /** Mebibytes, cores and number of each request, in the order of their keys. */
-  final long[] asks;
+  private long[] asks;
 
   Asked(Queue queue, long[] asks) {
     this.queue = queue;
@@ -37,9 +40,34 @@ final class Asked {
       Resource one = ask.getPerAllocationResource();
       asks[used++] = one.getMemorySize();
       asks[used++] = one.getVirtualCores();
-      asks[used++] = ask.getCount();
+      asks[used++] = Math.min(ask.getCount(), MOST);
     }
     return used == asks.length ? asks : Arrays.copyOf(asks, used);
+  }
+
+  /** Whether just these are asked for. */
+  boolean isOf(long[] others) {
+    return Arrays.equals(asks, others);
+  }
+
+  /**
+   * A container of that size starts: one less is asked for, which the ledger counts by itself. So
+   * an application that is served, and asks for nothing else, has nothing to tell.
+   */
+  void serve(long memory, long cores) {
+    for (int at = 0; at < asks.length; at += FIELDS) {
+      if (asks[at] == memory && asks[at + 1] == cores) {
+        asks[at + 2]--;
+        asks = asks[at + 2] > 0 ? asks : without(at);
+        return;
+      }
+    }
+  }
+
+  private long[] without(int at) {
+    long[] fewer = Arrays.copyOf(asks, asks.length - FIELDS);
+    System.arraycopy(asks, at + FIELDS, fewer, at, fewer.length - at);
+    return fewer;
   }
 
   /** Of each size once: mebibytes, cores, number. */

@@ -1,13 +1,13 @@
 package org.meed.yarn;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.ToLongFunction;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
@@ -30,7 +30,7 @@ final class Cluster {
   private final AbstractYarnScheduler<?, ?> scheduler;
   /** Parents of the last listing, each with its children of then. */
   private Queue[] parents = new Queue[0];
-  private Object[][] children = new Object[0][];
+  private Queue[][] children = new Queue[0][];
   /** All queues of it but the root, in order; by the same places: is it a leaf, its weight. */
   private List<Settings.Queue> listed = new ArrayList<>();
   private Queue[] all = new Queue[0];
@@ -70,14 +70,24 @@ final class Cluster {
   /** A queue that is new is a child of one that was there. */
   private boolean hasSameQueues() {
     for (int i = 0; i < parents.length; i++) {
-      if (!Arrays.equals(childrenOf(parents[i]), children[i], SAME)) {
+      if (!isSame(childrenOf(parents[i]), children[i])) {
         return false;
       }
     }
     return parents.length > 0 && parents[0] == root();
   }
 
-  private static final Comparator<Object> SAME = (one, other) -> one == other ? 0 : 1;
+  private static boolean isSame(List<? extends Queue> now, Queue[] before) {
+    if (now.size() != before.length) {
+      return false;
+    }
+    for (int i = 0; i < before.length; i++) {
+      if (now.get(i) != before[i]) {
+        return false;
+      }
+    }
+    return true;
+  }
 
   private Queue root() {
     return scheduler instanceof FairScheduler
@@ -86,10 +96,10 @@ final class Cluster {
   }
 
   /** None: it is a leaf. */
-  private static Object[] childrenOf(Queue queue) {
-    List<?> below = queue instanceof FSQueue ? ((FSQueue) queue).getChildQueues()
+  private static List<? extends Queue> childrenOf(Queue queue) {
+    List<? extends Queue> below = queue instanceof FSQueue ? ((FSQueue) queue).getChildQueues()
         : ((CSQueue) queue).getChildQueues();
-    return below == null ? new Object[0] : below.toArray();
+    return below == null ? List.of() : below;
   }
 
   /** Whether it may have children, though it may have none now. */
@@ -102,15 +112,14 @@ final class Cluster {
     isRefreshing = false;
     List<Listed> listing = new ArrayList<>();
     List<Queue> above = new ArrayList<>();
-    List<Object[]> below = new ArrayList<>();
+    List<Queue[]> below = new ArrayList<>();
     if (root() != null) {
       above.add(root());
     }
     // The tree is walked level by level; the list grows meanwhile.
     for (int i = 0; i < above.size(); i++) {
-      below.add(childrenOf(above.get(i)));
-      for (Object child : below.get(i)) {
-        Queue queue = (Queue) child;
+      below.add(childrenOf(above.get(i)).toArray(new Queue[0]));
+      for (Queue queue : below.get(i)) {
         listing.add(new Listed(queue));
         if (isParent(queue)) {
           above.add(queue);
@@ -118,7 +127,7 @@ final class Cluster {
       }
     }
     parents = above.toArray(new Queue[0]);
-    children = below.toArray(new Object[0][]);
+    children = below.toArray(new Queue[0][]);
     listing.sort(Comparator.comparing((Listed it) -> it.depth).thenComparing(it -> it.as.name));
     listed = new ArrayList<>();
     listing.forEach(it -> listed.add(it.as));
@@ -171,7 +180,7 @@ final class Cluster {
     Map<String, String> differing = new TreeMap<>();
     boolean each = quiet && !isSameInAll(made);
     int count = all.length;
-    int turns = each ? count : (count + TURNS - 1) / TURNS;
+    int turns = each ? count : Math.min((count + TURNS - 1) / TURNS, LOOKS);
     // Those first: however many others differ, what differs for long is seen to.
     if (!doubted.isEmpty() && !each) {
       for (int place = 0; place < count; place++) {
@@ -190,8 +199,8 @@ final class Cluster {
 
   private void compare(Snapshot made, int place, Map<String, String> differing) {
     if (leaf[place] && differing.size() < SHOWN) {
-      long memory = heldMemory(all[place]);
-      long cores = heldCores(all[place]);
+      long memory = held(all[place], Resource::getMemorySize);
+      long cores = held(all[place], Resource::getVirtualCores);
       if (!made.holds(place, memory, cores)) {
         differing.put(listed.get(place).name, made.held(place) + ", scheduler " + memory
             + " MB and " + cores + " cores");
@@ -210,38 +219,28 @@ final class Cluster {
       }
     }
     Queue root = root();
-    return root != null && memory == heldMemory(root) && cores == heldCores(root);
+    return root != null && memory == held(root, Resource::getMemorySize)
+        && cores == held(root, Resource::getVirtualCores);
   }
 
-  /** After so many looks each leaf was looked at, and each weight. */
+  /** After so many ticks each leaf was looked at, and each weight, */
   private static final int TURNS = 10;
+  /** but no more than so many in one tick: each is far from all else that a tick looks at. */
+  private static final int LOOKS = 250;
   /** So many leaves that differ are told at once: one is enough to look at all containers. */
   private static final int SHOWN = 100;
 
-  /** Mebibytes that containers of a queue hold. */
-  private static long heldMemory(Queue queue) {
+  /** How much containers of a queue hold, of mebibytes or of virtual cores. */
+  private static long held(Queue queue, ToLongFunction<Resource> of) {
     if (queue instanceof FSQueue) {
-      return memory(((FSQueue) queue).getResourceUsage());
+      return amount(((FSQueue) queue).getResourceUsage(), of);
     }
     ResourceUsage usage = ((CSQueue) queue).getQueueResourceUsage();
-    return memory(usage.getAllUsed()) - memory(usage.getAllReserved());
+    return amount(usage.getAllUsed(), of) - amount(usage.getAllReserved(), of);
   }
 
-  /** The same of virtual cores. */
-  private static long heldCores(Queue queue) {
-    if (queue instanceof FSQueue) {
-      return cores(((FSQueue) queue).getResourceUsage());
-    }
-    ResourceUsage usage = ((CSQueue) queue).getQueueResourceUsage();
-    return cores(usage.getAllUsed()) - cores(usage.getAllReserved());
-  }
-
-  private static long memory(Resource resource) {
-    return resource == null ? 0 : resource.getMemorySize();
-  }
-
-  private static long cores(Resource resource) {
-    return resource == null ? 0 : resource.getVirtualCores();
+  private static long amount(Resource resource, ToLongFunction<Resource> of) {
+    return resource == null ? 0 : of.applyAsLong(resource);
   }
 
   /** Leaves of the Fair Scheduler that ask for more than they hold. */

@@ -1,7 +1,6 @@
 package org.meed.yarn;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -559,9 +558,18 @@ public class LedgerMonitor implements SchedulingEditPolicy {
           throw new IllegalStateException("a container without a queue");
         }
         json.endObject();
+        serve(event.container);
       }
     }
     json.endArray();
+  }
+
+  private void serve(RMContainer container) {
+    Asked by = asked.get(container.getApplicationAttemptId().getApplicationId());
+    if (by != null) {
+      Resource held = container.getAllocatedResource();
+      by.serve(held.getMemorySize(), held.getVirtualCores());
+    }
   }
 
   private void writeRunning(Json json) {
@@ -620,7 +628,7 @@ public class LedgerMonitor implements SchedulingEditPolicy {
           .value(Cluster.fullName(now.queue));
       json.key("asks").array();
       for (long[] ask : now.bySize()) {
-        json.array().value(ask[0]).value(ask[1]).value(Math.min(ask[2], 1_000_000)).endArray();
+        json.array().value(ask[0]).value(ask[1]).value(Math.min(ask[2], Asked.MOST)).endArray();
       }
       json.endArray().endObject();
     });
@@ -649,7 +657,7 @@ public class LedgerMonitor implements SchedulingEditPolicy {
     }
     met++;
     long[] asks = Asked.by(attempt);
-    if (last == null || last.queue != queue || !Arrays.equals(last.asks, asks)) {
+    if (last == null || last.queue != queue || !last.isOf(asks)) {
       Asked now = new Asked(queue, asks);
       asked.put(app.getKey(), now);
       changed.put(app.getKey(), now);

@@ -50,6 +50,20 @@ public class LongTermFairTest extends VirtualCluster {
     assertEquals(8 * 1024 * 5000L, used("root.b"));
   }
 
+  /** Where nobody tells of containers, they are looked at: the order is the same, use is late. */
+  @Test
+  public void byLookingTheLenderComesFirstAndTheLedgerIsATickLateAtMost() throws Exception {
+    keys.put("meed.yarn.exact-events", "false");
+    assertArrayEquals(new int[] {0, 8}, lend(OURS));
+    clock.tickMsec(400);
+    tick();
+    // A's have ended when that tick begins, and B's have begun: as far as a look can tell.
+    assertEquals(8 * 1024 * 11_400L, used("root.a"));
+    pass(5);
+    assertEquals(8 * 1024 * 11_400L, used("root.a"));
+    assertEquals(8 * 1024 * 5000L, used("root.b"));
+  }
+
   @Test
   public void betweenTicksStartsAreChargedTheirQuantum() throws Exception {
     up(OURS, queue("a") + queue("b"));

@@ -4,15 +4,22 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
+import org.apache.hadoop.yarn.api.records.ResourceRequest;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.attempt.RMAppAttemptState;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.AppSchedulingInfo;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ContainerUpdates;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.AppAttemptRemovedSchedulerEvent;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.AppRemovedSchedulerEvent;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMAppState;
+import org.apache.hadoop.yarn.server.scheduler.SchedulerRequestKey;
 import org.junit.Test;
 
 /**
@@ -21,6 +28,9 @@ import org.junit.Test;
  */
 public class RowsTest extends VirtualCluster {
   private static final String[] LEAVES = {"a", "b.c", "b.d", "e", "f"};
+
+  /** The first one is the application's own. */
+  private static final Pattern WAITING = Pattern.compile("\"waiting\":(\\d+)");
 
   private final List<ApplicationAttemptId> apps = new ArrayList<>();
 
@@ -37,7 +47,7 @@ public class RowsTest extends VirtualCluster {
   }
 
   private void step(Random random) throws Exception {
-    switch (random.nextInt(8)) {
+    switch (random.nextInt(9)) {
       case 0:
         if (apps.size() < 12) {
           apps.add(createSchedulingRequest(1024 * (1 + random.nextInt(3)), 1,
@@ -64,10 +74,39 @@ public class RowsTest extends VirtualCluster {
           scheduler.reinitialize(conf, resourceManager.getRMContext());
         }
         break;
+      case 4:
+        if (!apps.isEmpty()) {
+          askAnew(random, apps.get(random.nextInt(apps.size())));
+        }
+        break;
       default:
         scheduler.update();
         beat(random.nextInt(4));
     }
+  }
+
+  /** What the ledger says of an application that waits is what the scheduler says. */
+  private void assertAsked(String what) throws Exception {
+    for (ApplicationAttemptId app : apps) {
+      String why = told("Why." + app.getApplicationId());
+      Matcher waiting = WAITING.matcher(why);
+      assertTrue(what + ": " + why, waiting.find());
+      long asked = 0;
+      AppSchedulingInfo info = scheduler.getSchedulerApp(app).getAppSchedulingInfo();
+      for (SchedulerRequestKey key : info.getSchedulerKeys()) {
+        asked += info.getPendingAsk(key).getCount();
+      }
+      assertEquals(what + ": " + app, asked, Long.parseLong(waiting.group(1)));
+    }
+  }
+
+  private void askAnew(Random random, ApplicationAttemptId app) {
+    ResourceRequest ask = createResourceRequest(1024 * (1 + random.nextInt(2)), 1,
+        ResourceRequest.ANY, 1 + random.nextInt(2), random.nextInt(5), true);
+    List<ResourceRequest> asks = new ArrayList<>();
+    asks.add(ask);
+    scheduler.allocate(app, asks, null, Collections.emptyList(), null, null,
+        new ContainerUpdates());
   }
 
   private long history(int seed, String... settings) throws Exception {
@@ -89,6 +128,7 @@ public class RowsTest extends VirtualCluster {
         tick();
         String what = "seed " + seed + ", " + keys + ", step " + i;
         assertEquals(what, told(ledger.whole()), told(ledger.snapshot()));
+        assertAsked(what);
         rows += ledger.snapshot().whole ? 0 : ledger.snapshot().told;
       }
     }
