@@ -127,7 +127,7 @@ fn with_jobs(
         ..place.whole(format!("cannot be read: {why}"))
     })?;
     let place = meed_config::Place { file: &file, text: &text };
-    let data: toml::Value = toml::from_str(&text).map_err(|why| place.toml(&why))?;
+    let data: toml::Value = toml::from_str(&text).map_err(|why| place.toml(&why.into()))?;
     let folder = path.parent().unwrap_or(Path::new("."));
     of_data(&file, &data, Some(jobs), folder, on_bad_line)
 }

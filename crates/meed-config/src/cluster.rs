@@ -7,12 +7,12 @@ use meed::place::PlacementPreset;
 use meed::{Config, NodeSpec, Policy};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use toml::Spanned;
 
 use crate::nodes::{MAX_NODES, NodeForm, ResourceForm, kinds};
 use crate::place::{Place, TextError};
 use crate::policy::{InToml, PolicySpec, SLOTS, STATIC};
 use crate::queues::{self, QueueForm};
+use crate::tree::{self, Spanned};
 use crate::words::did_you_mean;
 
 /// Resources, nodes, queues and policy of a cluster, as they are written.
@@ -148,7 +148,7 @@ struct PolicySpans {
 impl ClusterConfig {
     /// Reads TOML; messages call the text `file`.
     pub fn from_toml(file: &str, text: &str) -> Result<ClusterConfig, TextError> {
-        toml::from_str(text).map_err(|error| Place { file, text }.toml(&error))
+        tree::read(text).map_err(|error| Place { file, text }.toml(&error))
     }
 
     /// What an engine starts from.
@@ -213,14 +213,14 @@ impl ClusterConfig {
 impl ClusterError {
     /// With the line, where the configuration was read from this text.
     fn in_toml(self, place: &Place<'_>) -> TextError {
-        let Ok(spans) = toml::from_str::<Spans>(place.text) else { return place.whole(self.what) };
+        let Ok(spans) = tree::read::<Spans>(place.text) else { return place.whole(self.what) };
         let span = match self.part {
             Part::Resources => Some(spans.cluster.resources.span()),
             Part::Node(number) => spans.cluster.node.get(number).map(Spanned::span),
             Part::Fairness => spans.fairness.map(|fairness| fairness.span()),
             Part::Queue(number) => spans.queue.get(number).map(Spanned::span),
             Part::Policy(key) => {
-                let keys = toml::from_str::<PolicySpans>(place.text);
+                let keys = tree::read::<PolicySpans>(place.text);
                 let own = keys.ok().and_then(|keys| keys.policy.0.error(key?, "").span());
                 own.or_else(|| spans.policy.map(|policy| policy.span()))
             }

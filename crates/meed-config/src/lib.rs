@@ -11,6 +11,7 @@
 //! - parts of a file: [`queues`], [`nodes`], [`constraints`]
 //! - text to times and amounts, and back: [`units`]; numbers or text, as files hold them:
 //!   [`quantity`]; numbers of JSON that lose nothing: [`number`]; decimal digits: [`decimal`]
+//! - a form of one's own, from TOML or data: [`tree`]
 //! - messages: where something is wrong, [`place`]; what is quoted, and which known word is near to
 //!   an unknown one, [`words`]; names as they may be shown to people, [`text`]
 
@@ -25,9 +26,11 @@ pub mod policy;
 pub mod quantity;
 pub mod queues;
 pub mod text;
+pub mod tree;
 pub mod units;
 pub mod words;
 
 pub use cluster::ClusterConfig;
 pub use place::{Place, TextError};
 pub use policy::PolicySpec;
+pub use tree::Spanned;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::policy::SpecError;
+use crate::tree::ReadError;
 use crate::words::with_hint;
 
 /// A text that cannot be used: file, line, what is wrong and what would be right.
@@ -52,8 +53,8 @@ impl Place<'_> {
         TextError { file: self.file.to_owned(), line: None, what: what.into(), unreadable: false }
     }
 
-    /// A TOML error, with what is near to an unknown word.
-    pub fn toml(&self, error: &toml::de::Error) -> TextError {
+    /// An error of a form's reader, with what is near to an unknown word.
+    pub fn toml(&self, error: &ReadError) -> TextError {
         let what = with_hint(error.message());
         match error.span() {
             Some(span) => self.error(span, what),

@@ -29,7 +29,7 @@ const ARRIVAL: &str = "fifo";
 pub const KEYS: [&str; 5] = ["weight", "min", "max", "order", "policy"];
 
 /// A queue as it is written. `P` and `W` are forms of its policy and of words, with or without
-/// their place in a text ([`crate::policy::InToml`], `toml::Spanned`).
+/// their place in a text ([`crate::policy::InToml`], [`crate::Spanned`]).
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, expecting = "a [[queue]] table")]
 pub struct QueueForm<P = PolicySpec, W = String> {
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn keys_are_those_of_a_queue() {
-        let wrong = toml::from_str::<QueueForm>("name = \"a\"\nwrong = 1").unwrap_err();
+        let wrong = crate::tree::read::<QueueForm>("name = \"a\"\nwrong = 1").unwrap_err();
         let known: Vec<String> =
             ["name"].iter().chain(&KEYS).map(|key| format!("`{key}`")).collect();
         assert!(wrong.message().ends_with(&format!("one of {}", known.join(", "))), "{wrong}");

@@ -14,6 +14,7 @@
 
 pub mod advise;
 pub mod audit;
+mod cores;
 pub mod reproduce;
 pub mod rivals;
 pub mod sweep;

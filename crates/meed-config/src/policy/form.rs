@@ -9,11 +9,11 @@ use std::ops::Range;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
-use toml::Spanned;
 
 use super::keys::{Form, KEYS, NAMES};
 use super::{Given, PolicySpec, row};
 use crate::quantity::Quantity;
+use crate::tree::Spanned;
 
 /// The value of a key, as it is written.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -126,7 +126,7 @@ impl From<InToml> for PolicySpec {
 
 impl<'de> Deserialize<'de> for InToml {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<InToml, D::Error> {
-        from.deserialize_map(Table { spanned: true }).map(InToml)
+        from.deserialize_any(Table { spanned: true }).map(InToml)
     }
 }
 

@@ -68,7 +68,7 @@ proptest! {
         }
         if !spec.partitioned {
             let toml = toml::to_string(&spec).unwrap();
-            prop_assert_eq!(toml::from_str::<InToml>(&toml).unwrap().0, spec, "{}", toml);
+            prop_assert_eq!(crate::tree::read::<InToml>(&toml).unwrap().0, spec, "{}", toml);
         }
     }
 

@@ -7,6 +7,7 @@ use super::form::Value;
 use super::keys::{Form, KEYS, NAMES};
 use super::{Given, PolicySpec, STATIC, SpecError, orders, row, unknown_word};
 use crate::quantity::Quantity;
+use crate::tree::{Node, ReadError};
 use crate::words::did_you_mean;
 
 /// A spec in the short form, of which the name has not been looked up yet: where names can be given
@@ -63,10 +64,10 @@ fn unknown_key(key: &str) -> String {
 }
 
 /// A value of TOML, or plain text where it is none.
-fn read(form: Form, text: &str) -> Result<Value, toml::de::Error> {
+fn read(form: Form, text: &str) -> Result<Value, ReadError> {
     let value = text.parse::<toml::Value>();
     let value = value.unwrap_or_else(|_| toml::Value::String(text.to_owned()));
-    form.read(value)
+    form.read(&Node::from(value))
 }
 
 /// The parts between commas, of which those in the quotes and braces of a value do not count.

@@ -43,7 +43,7 @@ pub use property::{PROPERTIES, Property};
 pub use replay::{ReplayedAudit, replay, write_counterexamples};
 pub use result::{Audit, AuditCell, AuditVerdict, Counterexample, SCHEMA};
 
-use rayon::prelude::*;
+use crate::cores;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ground::Ground;
@@ -166,9 +166,9 @@ pub fn audit(
     }
     let done = AtomicUsize::new(0);
     let tick = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, 2 * searches.len());
-    let sampled = searches.par_iter().map(|search| search.sample().inspect(|_| tick()));
-    let sampled = sampled.collect::<Result<Vec<_>, AuditError>>()?;
-    let cells = searches.par_iter().zip(&sampled).map(|(search, own)| {
+    let sampled = cores::map(&searches, |search| search.sample().inspect(|_| tick()))?;
+    let with_own: Vec<(&Search<'_>, _)> = searches.iter().zip(&sampled).collect();
+    let cells = cores::map(&with_own, |(search, own)| {
         let others: Vec<_> = searches
             .iter()
             .zip(&sampled)
@@ -177,9 +177,13 @@ pub fn audit(
             .collect();
         let found = search.finish(own, &others)?;
         tick();
-        Ok(result::cell(search.property.property, search.tasks, search.ground, found))
-    });
-    let cells = cells.collect::<Result<Vec<_>, AuditError>>()?;
+        Ok::<_, AuditError>(result::cell(
+            search.property.property,
+            search.tasks,
+            search.ground,
+            found,
+        ))
+    })?;
     Ok(Audit {
         schema: SCHEMA,
         seed: options.seed,

@@ -14,8 +14,8 @@
 //! depend on nothing else, nor on the number of threads. Cost: about trials + 11 * steps + 500
 //! judgements of one to two tiny runs.
 
+use crate::cores;
 use meed_workload::generate::Stream;
-use rayon::prelude::*;
 
 use super::case::{Case, Tasks};
 use super::classics::classics;
@@ -98,9 +98,9 @@ impl Search<'_> {
     /// Known and random cases, and climbs from the most promising.
     pub(super) fn sample(&self) -> Result<Sampled, AuditError> {
         let kind = self.kind();
-        let draw = |i: u32| self.judge(&kind.draw(&mut self.stream(&format!("case {i}"))));
+        let draw = |i: &u32| self.judge(&kind.draw(&mut self.stream(&format!("case {i}"))));
         let trials = self.options.trials;
-        let sampled = (0..trials).into_par_iter().map(draw).collect::<Result<Vec<_>, _>>()?;
+        let sampled = cores::map(&(0..trials).collect::<Vec<u32>>(), draw)?;
         let known =
             classics(kind).iter().map(|case| self.judge(case)).collect::<Result<Vec<_>, _>>()?;
         let showed = sampled.iter().filter(|judged| judged.violates()).count() as u32;
@@ -121,7 +121,7 @@ impl Search<'_> {
     /// Climbs from each of `starts`; returns these too, in case that is where it was finest.
     fn climb(&self, starts: Vec<Judged>, name: &str) -> Result<Vec<Judged>, AuditError> {
         let kind = self.kind();
-        let climb = |(rank, start): (usize, &Judged)| {
+        let climb = |&(rank, start): &(usize, &Judged)| {
             let mut dice = self.stream(&format!("{name} {} {rank}", self.ground.words));
             let mut best = start.clone();
             for _ in 0..self.options.steps() {
@@ -131,10 +131,10 @@ impl Search<'_> {
                     best = judged;
                 }
             }
-            Ok(best)
+            Ok::<_, AuditError>(best)
         };
-        let mut climbed =
-            starts.par_iter().enumerate().map(climb).collect::<Result<Vec<_>, AuditError>>()?;
+        let ranked: Vec<(usize, &Judged)> = starts.iter().enumerate().collect();
+        let mut climbed = cores::map(&ranked, climb)?;
         climbed.extend(starts);
         Ok(climbed)
     }
@@ -155,8 +155,7 @@ impl Search<'_> {
         let mut all = self.climb(self.best(tried, ADOPTED), "adopted")?;
         all.extend(sampled.climbed.iter().cloned());
         let largest = all.iter().map(|judged| judged.value).fold(f64::NEG_INFINITY, f64::max);
-        let refined =
-            all.par_iter().map(|judged| self.refine(judged)).collect::<Result<Vec<_>, _>>()?;
+        let refined = cores::map(&all, |judged| self.refine(judged))?;
         let mut refined: Vec<Judged> = refined.into_iter().flatten().collect();
         sort(&mut refined, Judged::excess);
         let worst = match refined.into_iter().next() {

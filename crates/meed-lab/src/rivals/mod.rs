@@ -42,8 +42,8 @@ use meed_sim::scenario::{STATIC, Scenario};
 use meed_sim::world::{Attendant, WorldSetup};
 use meed_sim::{SimulateError, Unwatched, run_one};
 use meed_workload::OnBadLine;
-use rayon::prelude::*;
 
+use crate::cores;
 use crate::sweep::SweepError;
 use figures::{FIGURES, Observation, Replicates};
 use liars::{LIES, Ledger, Liar, Lied, Lying};
@@ -184,12 +184,11 @@ impl Contest {
         let finished = AtomicUsize::new(0);
         let one_done = || done(finished.fetch_add(1, Ordering::Relaxed) + 1);
         let observed: Vec<Observation> = pool.install(|| {
-            let each = points.par_iter().with_max_len(1).map(|&(who, scenario, seed)| {
+            cores::map(&points, |&(who, scenario, seed)| {
                 let seen = self.observe(&self.contenders[who], scenario, seed)?;
                 one_done();
                 Ok::<_, SweepError>(seen)
-            });
-            each.collect::<Result<Vec<_>, _>>()
+            })
         })?;
         let replicates = self.scenarios.len() * self.seeds.len();
         let truths: Vec<&Ledger> = observed.iter().step_by(replicates).map(|o| &o.ledger).collect();
@@ -198,12 +197,11 @@ impl Contest {
             let points: Vec<(usize, &Liar)> = (0..truths.len())
                 .flat_map(|who| liars.iter().map(move |liar| (who, liar)))
                 .collect();
-            let each = points.par_iter().with_max_len(1).map(|&(who, liar)| {
+            cores::map(&points, |&(who, liar)| {
                 let lied = self.lie(&self.contenders[who], liar, truths[who])?;
                 one_done();
                 Ok::<_, SweepError>(lied)
-            });
-            each.collect::<Result<Vec<_>, _>>()
+            })
         })?;
         let each = liars.len() / LIES.len();
         let standing = |(who, (contender, seen)): (usize, (&Contender, &[Observation]))| {

@@ -6,6 +6,7 @@
 //! setting is one of [`SHORT`], or any key of the scenario as `--set` takes it (`queue.0.weight`,
 //! `cluster.node.0.capacity.cpu`).
 
+use crate::cores;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -13,7 +14,6 @@ use meed::policy::Preset;
 use meed_config::policy::{Form, KEYS};
 use meed_config::words::did_you_mean;
 use meed_sim::scenario::{LoadError, STATIC, Scenario};
-use rayon::prelude::*;
 
 use super::{DEFAULT_POLICIES, SweepError, SweepRequest, values};
 
@@ -165,7 +165,8 @@ impl Grid {
         };
         // All at once, for a large trace takes seconds to look at; the first error in order is
         // told.
-        let read: Vec<_> = sets.par_iter().enumerate().map(read).collect();
+        let sets: Vec<(usize, &Vec<String>)> = sets.iter().enumerate().collect();
+        let read = cores::map(&sets, |&own| Ok::<_, SweepError>(read(own)))?;
         read.into_iter().collect()
     }
 

@@ -24,13 +24,13 @@ pub mod summary;
 mod tests;
 mod values;
 
+use crate::cores;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
 use meed_sim::{SimulateError, SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
-use rayon::prelude::*;
 
 pub use grid::{Axis, Grid, Point};
 pub use journal::{JournalError, SweepJournal};
@@ -116,8 +116,7 @@ pub fn run(
     done(finished.len());
     let state = Mutex::new(State { rows: finished, journal });
     pool.install(|| {
-        // One by one: a point may take a second or an hour.
-        pending.par_iter().with_max_len(1).try_for_each(|point| {
+        cores::map(&pending, |point| {
             let cells = measure(grid, point)?;
             let mut state = state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             if let Some(journal) = &mut state.journal {

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use meed_config::tree;
 use meed_config::words::{did_you_mean, with_hint};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
@@ -154,7 +155,7 @@ pub fn read(text: &str, format: Format) -> Result<Problem, DocumentError> {
             let message = message.split(" at line ").next().unwrap_or_default();
             syntax(Some(error.line()).filter(|line| *line > 0), message)
         })?,
-        Format::Toml => toml::from_str(text).map_err(|error| {
+        Format::Toml => tree::read(text).map_err(|error| {
             let line = |span: std::ops::Range<usize>| {
                 let before = text.get(..span.start).unwrap_or(text);
                 before.bytes().filter(|&byte| byte == b'\n').count() + 1

@@ -1,15 +1,34 @@
-//! The description of the interface (OpenAPI 3.1), made from the routes and the types of answers.
+//! The description of the interface (OpenAPI 3.1).
+//!
+//! It is made from the routes and the types of answers, by a test, and kept beside this file: the
+//! program holds the text alone, and not the code that makes it (three times as long).
 
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
-use utoipa::{Modify, OpenApi};
 
-use super::gate::COOKIE;
-use super::{events, jobs, metrics, queues, session};
+/// As the test below makes it.
+const TEXT: &str = include_str!("openapi.json");
 
-#[derive(OpenApi)]
-#[openapi(
+/// This description. Needs no token.
+#[utoipa::path(get, path = "/v1/openapi.json", tag = "service", security(()),
+    responses((status = 200, body = Object)))]
+pub(crate) async fn openapi() -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], TEXT.trim_end()).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use utoipa::openapi::security::{
+        ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme,
+    };
+    use utoipa::{Modify, OpenApi};
+
+    use super::super::gate::COOKIE;
+    use super::super::{events, jobs, metrics, queues, session};
+    use super::*;
+
+    #[derive(OpenApi)]
+    #[openapi(
     info(title = "Meed", description = "A scheduler for a machine that a team shares. Errors are \
         problem details (RFC 9457); every answer has the version of its form in `schema`."),
     paths(
@@ -21,31 +40,33 @@ use super::{events, jobs, metrics, queues, session};
     security(("token" = []), ("browser" = [])),
     modifiers(&Ways),
 )]
-struct Description;
+    struct Description;
 
-struct Ways;
+    struct Ways;
 
-impl Modify for Ways {
-    fn modify(&self, api: &mut utoipa::openapi::OpenApi) {
-        let components = api.components.get_or_insert_default();
-        let token = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
-        components.add_security_scheme("token", SecurityScheme::Http(token));
-        let cookie = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new(COOKIE)));
-        components.add_security_scheme("browser", cookie);
+    impl Modify for Ways {
+        fn modify(&self, api: &mut utoipa::openapi::OpenApi) {
+            let components = api.components.get_or_insert_default();
+            let token = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+            components.add_security_scheme("token", SecurityScheme::Http(token));
+            let cookie = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new(COOKIE)));
+            components.add_security_scheme("browser", cookie);
+        }
     }
-}
 
-/// This description. Needs no token.
-#[utoipa::path(get, path = "/v1/openapi.json", tag = "service", security(()),
-    responses((status = 200, body = Object)))]
-pub(crate) async fn openapi() -> Response {
-    let text = Description::openapi().to_json().unwrap_or_default();
-    ([(header::CONTENT_TYPE, "application/json")], text).into_response()
-}
+    /// Where the text is kept, and whether it shall be written anew.
+    const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/http/openapi.json");
+    const WRITE: &str = "MEED_WRITE";
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    #[test]
+    fn the_text_is_that_of_the_routes_and_types() {
+        let made = Description::openapi().to_json().unwrap();
+        if std::env::var_os(WRITE).is_some() {
+            std::fs::write(FILE, format!("{made}\n")).unwrap();
+            return;
+        }
+        assert!(made == TEXT.trim_end(), "{FILE} is of yesterday: run this test with {WRITE}=1");
+    }
 
     #[test]
     fn the_description_is_whole() {

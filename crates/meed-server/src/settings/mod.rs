@@ -18,7 +18,7 @@ use meed_config::nodes::{NodeForm, ResourceForm};
 use meed_config::policy::PolicySpec;
 use meed_config::quantity::{AmountsByName, Quantity};
 use meed_config::queues::QueueForm;
-use meed_config::{ClusterConfig, Place};
+use meed_config::{ClusterConfig, Place, tree};
 use meed_journal::Keys;
 use serde::Deserialize;
 
@@ -195,15 +195,14 @@ impl Settings {
                 let text = std::fs::read_to_string(path).map_err(unreadable)?;
                 let name = path.display().to_string();
                 let wrong = |error| Place { file: &name, text: &text }.toml(&error).to_string();
-                let form: File =
-                    toml::from_str(&text).map_err(wrong).map_err(SettingsError::Wrong)?;
+                let form: File = tree::read(&text).map_err(wrong).map_err(SettingsError::Wrong)?;
                 (Some(form), name, text)
             }
         };
         let settings = match form {
             Some(form) => Settings::of(form, machine, alone, Some((&name, &text))),
             None => {
-                let form = toml::from_str("").map_err(|why| why.to_string());
+                let form = tree::read("").map_err(|why| why.to_string());
                 form.and_then(|form| Settings::of(form, machine, alone, None))
             }
         };

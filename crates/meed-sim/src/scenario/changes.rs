@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use meed::{NodeSpec, QueueChange, ResourceKinds, Resources, Time};
+use meed_config::Spanned;
 use meed_config::words::did_you_mean;
-use toml::Spanned;
 
 use super::cluster::at;
 use super::jobs::span;

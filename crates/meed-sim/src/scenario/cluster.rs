@@ -1,8 +1,8 @@
 //! The cluster of a scenario: resource kinds, nodes, amounts.
 
 use meed::{NodeSpec, ResourceKinds, Resources};
+use meed_config::Spanned;
 use meed_config::nodes::{self, MAX_NODES, NodeForm};
-use toml::Spanned;
 
 use super::raw::Cluster;
 use super::{Place, ScenarioError};

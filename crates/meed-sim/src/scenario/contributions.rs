@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use meed::{NodeSpec, ResourceKinds, Time};
 use meed_config::Place;
+use meed_config::Spanned;
 use meed_config::nodes::{MAX_NODES, NodeForm};
 use meed_config::policy::STATIC;
 use meed_config::queues::Names;
 use meed_config::words::{did_you_mean, quote};
 use meed_files::open::Origin;
-use toml::Spanned;
 
 use super::jobs::span;
 use super::policy::{self, Choice};

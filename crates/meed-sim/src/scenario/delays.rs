@@ -2,11 +2,11 @@
 //! run tells of it, in its `detail`.
 
 use meed::{ResourceKinds, Span};
+use meed_config::Spanned;
 use meed_config::quantity::demand;
 use meed_journal::{Amounts, Detail};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toml::Spanned;
 
 use super::raw::{self, Quantity};
 use super::{Place, ScenarioError};

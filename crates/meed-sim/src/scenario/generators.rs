@@ -1,11 +1,11 @@
 //! Generators of a scenario: synthetic jobs, open or closed.
 
 use meed::{ResourceKinds, Time};
+use meed_config::Spanned;
 use meed_config::gang::GangForm;
 use meed_workload::generate::{
     self, Dist, GangLeast, GangSpec, GeneratorSpec, Limit, Per, StageSpec, Weighted,
 };
-use toml::Spanned;
 
 use super::cluster::at;
 use super::jobs::span;

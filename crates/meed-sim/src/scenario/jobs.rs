@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use meed::{Constraints, ResourceKinds, Span, Time};
+use meed_config::Spanned;
 use meed_config::constraints::ConstraintsForm;
 use meed_config::gang::GangForm;
 use meed_workload::inline::Inline;
@@ -10,7 +11,6 @@ use meed_workload::stretch::Load;
 use meed_workload::{
     Cause, Durations, Job, JobGroup, JobLabel, JobSource, SourceCounts, TraceError,
 };
-use toml::Spanned;
 
 use super::cluster::at;
 use super::raw::{self, AmountsByName, DurationValue, Quantity};

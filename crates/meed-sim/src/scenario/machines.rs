@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use meed::ResourceKinds;
+use meed_config::Spanned;
 use meed_workload::format::is_google;
 use meed_workload::google::{Draw, PUBLISHED_MACHINES, published_mix, read_machine_events};
 use meed_workload::machines::{MachineChange, Machines};
 use meed_workload::mwf::read_machines;
 use meed_workload::table::{is_openb_nodes, read_openb_nodes};
 use meed_workload::{OnBadLine, Origin};
-use toml::Spanned;
 
 use super::LoadError;
 use super::Place;

@@ -31,7 +31,6 @@ use std::sync::Arc;
 
 use crate::classes::Rule;
 use meed::{Blocked, Config, ConfigError, NodeSpec, ResourceKinds, Resources, Span, Time};
-use meed_config::Place;
 pub use meed_config::TextError as ScenarioError;
 use meed_config::nodes::NodeForm;
 use meed_config::policy::{InToml, PolicySpec, SpecError};
@@ -39,6 +38,7 @@ pub use meed_config::policy::{SLOTS, STATIC};
 use meed_config::quantity::amounts as amounts_of;
 use meed_config::queues::{Names, QueuePlan};
 use meed_config::words::did_you_mean;
+use meed_config::{Place, Spanned, tree};
 use meed_workload::generate::{Arrivals, GeneratorSpec, Limit};
 use meed_workload::macro_workload::MacroSpec;
 use meed_workload::stretch::Load;
@@ -50,7 +50,6 @@ use crate::world::{Delays, NewPlacement, StopAt, TimedChange};
 pub use given::GivenJobs;
 use jobs::InlineJobs;
 use raw::RawScenario;
-use toml::Spanned;
 use trace::TracePlan;
 
 /// A scenario, checked.
@@ -543,7 +542,7 @@ impl Scenario {
     pub fn files_named_in(path: &Path) -> Vec<PathBuf> {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         let folder = path.parent().unwrap_or(Path::new(""));
-        toml::from_str(&text).map_or_else(|_| Vec::new(), |raw| inputs(&raw, folder))
+        tree::read(&text).map_or_else(|_| Vec::new(), |raw| inputs(&raw, folder))
     }
 
     /// Whether another seed gives another run.

@@ -11,6 +11,7 @@ use meed::place::PLACEMENTS;
 use meed::policy::Policy;
 use meed::{Config, MAX_WEIGHT, NodeSpec, ResourceKinds, Time};
 use meed_config::number::Number;
+use meed_config::tree;
 use meed_config::words::{did_you_mean, with_hint};
 use meed_driver::header_of;
 use meed_journal::{Header, Keys, QueueEntry};
@@ -241,7 +242,7 @@ impl Scenario {
         }
         let text = without_workload(file, &set::apply(file, &header.scenario_text, sets)?.text)?;
         let place = Place { file, text: &text };
-        let raw: RawScenario = toml::from_str(&text).map_err(|error| place.toml(&error))?;
+        let raw: RawScenario = tree::read(&text).map_err(|error| place.toml(&error))?;
         let kinds = cluster::kinds(&raw.cluster, &place)?;
         if kinds != header.kinds().map_err(|what| place.whole(what))? {
             return Err(
@@ -326,7 +327,7 @@ impl Scenario {
             ..Place { file: &file, text: "" }.whole(format!("cannot be read: {why}"))
         })?;
         let place = Place { file: &file, text: &text };
-        let raw: RawScenario = toml::from_str(&text).map_err(|error| place.toml(&error))?;
+        let raw: RawScenario = tree::read(&text).map_err(|error| place.toml(&error))?;
         let kinds = cluster::kinds(&raw.cluster, &place)?;
         if kinds != self.kinds {
             let known: Vec<&str> = self.kinds.names().collect();

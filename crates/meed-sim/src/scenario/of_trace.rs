@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use meed::{ResourceKinds, Unit};
-use meed_config::Place;
 use meed_config::nodes::{NodeForm, ResourceForm, UnitForm};
 use meed_config::quantity::{AmountsByName, Quantity};
+use meed_config::{Place, Spanned, tree};
 use meed_workload::canonical::CanonicalSource;
 use meed_workload::changed::Changed;
 use meed_workload::format::{TraceFormat, UNKNOWN};
@@ -21,7 +21,6 @@ use meed_workload::table::{TableSource, table_resources};
 use meed_workload::yarn::YarnSource;
 use meed_workload::{JobSource, OnBadLine, Origin, TraceError, busy_size};
 use serde::Serialize;
-use toml::Spanned;
 
 use super::raw::{self, RawScenario};
 use super::{LoadError, Scenario, ScenarioError, set, trace};
@@ -342,7 +341,7 @@ fn told(path: &Path, sets: &[String]) -> Result<Told, LoadError> {
     let is_read = |set: &&String| set.starts_with("trace.") || set.starts_with("run.");
     let read: Vec<String> = sets.iter().filter(is_read).cloned().collect();
     let text = set::apply(&file, "[trace]\nfile = \"\"\n", &read)?.text;
-    let read: File = toml::from_str(&text).map_err(|error| place.toml(&error))?;
+    let read: File = tree::read(&text).map_err(|error| place.toml(&error))?;
     let others = ["cluster.resources", "cluster="];
     let resources = sets.iter().any(|set| others.iter().any(|other| set.starts_with(other)));
     Ok(Told { trace: read.trace, enforce_limit: read.run.enforce_limit, resources, file })
@@ -519,7 +518,7 @@ mod tests {
             let cluster = Cluster { resources, machines, node };
             let trace = raw::Trace { file: "a \"b\".swf".to_owned(), ..raw::Trace::default() };
             let text = text(&cluster, &trace).unwrap();
-            let read: RawScenario = toml::from_str(&text).unwrap();
+            let read: RawScenario = tree::read(&text).unwrap();
             let made = raw_of(cluster, trace);
             assert_eq!(read.cluster.resources.get_ref(), made.cluster.resources.get_ref());
             assert_eq!(read.cluster.node.len(), made.cluster.node.len());

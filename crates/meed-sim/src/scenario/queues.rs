@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use meed::ResourceKinds;
+use meed_config::Spanned;
 use meed_config::queues::{self, QueuePlan};
-use toml::Spanned;
 
 use super::raw::{Queue, QueueDefaults};
 use super::{Place, ScenarioError};

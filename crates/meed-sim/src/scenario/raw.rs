@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use meed_config::Spanned;
 use meed_config::constraints::ConstraintsForm;
 use meed_config::gang::GangForm;
 use meed_config::nodes::{NodeForm, ResourceForm};
@@ -9,7 +10,6 @@ use meed_config::policy::InToml;
 pub(super) use meed_config::quantity::{AmountsByName, Quantity};
 use meed_config::queues::QueueForm;
 use serde::{Deserialize, Serialize};
-use toml::Spanned;
 
 /// A queue with the places of what it says.
 pub(super) type Queue = QueueForm<InToml, Spanned<String>>;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use meed_config::Place;
+use meed_config::{Place, tree};
 use meed_files::FileError;
 use meed_files::open::Origin;
 use meed_workload::{OnBadLine, TraceError};
@@ -77,7 +77,7 @@ impl Scenario {
         let scenario = match mapreduce::is_mapreduce(&text) {
             true => mapreduce::parse(file, text, &added)?,
             false => {
-                let raw: RawScenario = toml::from_str(&text).map_err(|error| place.toml(&error))?;
+                let raw: RawScenario = tree::read(&text).map_err(|error| place.toml(&error))?;
                 Scenario::of_raw(file, raw, text, &added, None, folder, on_bad_line)?
             }
         };

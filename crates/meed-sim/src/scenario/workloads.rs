@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use meed::{ResourceKinds, Time};
+use meed_config::Spanned;
 use meed_config::words::did_you_mean;
 use meed_workload::Origin;
 use meed_workload::macro_workload::{Flow, MacroSpec, WORKLOADS, Workload, read_submissions};
-use toml::Spanned;
 
 use super::LoadError;
 use super::Place;

@@ -30,7 +30,7 @@ pub use page::{pool_page, pool_summary};
 pub use property::{POOL_PROPERTIES, PoolProperty};
 pub use replay::{PoolReplayed, is_pool_case, replay_pool, write_pool};
 
-use rayon::prelude::*;
+use crate::cores;
 use serde::Serialize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -146,12 +146,11 @@ pub fn audit_pool(
         .flat_map(|&property| options.policies.iter().map(move |words| (property, words)))
         .collect();
     let done = AtomicUsize::new(0);
-    let cells = pairs.par_iter().map(|(property, words)| {
+    let cells = cores::map(&pairs, |(property, words)| {
         let cell = search::search(*property, words, options)?;
         progress(done.fetch_add(1, Ordering::Relaxed) + 1, pairs.len());
-        Ok(cell)
-    });
-    let cells = cells.collect::<Result<Vec<_>, AuditError>>()?;
+        Ok::<_, AuditError>(cell)
+    })?;
     Ok(PoolAudit {
         schema: POOL_SCHEMA,
         pool: true,

@@ -52,7 +52,7 @@ pub(super) fn cluster(raw: &MapReduce, place: &Place<'_>) -> Result<Cluster, Sce
         span if (1000..=HOUR.as_micros()).contains(&span.as_micros()) => Ok(span),
         _ => Err(format!("{} must be 1ms to 1h", raw.text())),
     })?;
-    let up_to_an_hour = |raw: &Option<toml::Spanned<Quantity>>, key| {
+    let up_to_an_hour = |raw: &Option<meed_config::Spanned<Quantity>>, key| {
         optional(place, raw, key, |raw| match span(raw)? {
             span if span <= HOUR => Ok(span),
             _ => Err(format!("{} must be at most 1h", raw.text())),
@@ -154,7 +154,7 @@ fn speed(raw: &Quantity) -> Result<u32, String> {
 type Nodes = (Vec<Machine>, Vec<SpeedChange>);
 
 fn machines(
-    raw: &[toml::Spanned<Node>],
+    raw: &[meed_config::Spanned<Node>],
     task_memory: u64,
     hosts: &mut Hosts,
     place: &Place<'_>,

@@ -29,7 +29,7 @@ pub(super) struct Hosts {
 
 impl Hosts {
     pub(super) fn read(
-        raw: &[toml::Spanned<raw::Host>],
+        raw: &[meed_config::Spanned<raw::Host>],
         place: &Place<'_>,
     ) -> Result<Hosts, ScenarioError> {
         let mut hosts = Hosts { all: Vec::new(), groups: Vec::new() };
@@ -95,7 +95,7 @@ impl Hosts {
     /// All of them; each has a machine.
     pub(super) fn finish(
         self,
-        raw: &[toml::Spanned<raw::Host>],
+        raw: &[meed_config::Spanned<raw::Host>],
         place: &Place<'_>,
     ) -> Result<Vec<Host>, ScenarioError> {
         for (group, entry) in self.groups.iter().zip(raw) {

@@ -8,8 +8,8 @@ mod workload;
 use crate::classes::{Limits, Rule};
 use meed::{NodeSpec, ResourceKinds, Resources, Span, Unit};
 use meed_config::units::{parse_amount, parse_span};
+use meed_config::{Spanned, tree};
 use meed_workload::stretch::Load;
-use toml::Spanned;
 
 use super::jobs::InlineJobs;
 use super::queues;
@@ -46,7 +46,7 @@ pub(super) fn parse(
 }
 
 fn read(file: &str, text: &str) -> Result<RawMapReduce, ScenarioError> {
-    toml::from_str(text).map_err(|error| Place { file, text }.toml(&error))
+    tree::read(text).map_err(|error| Place { file, text }.toml(&error))
 }
 
 /// What `raw` says, which `text` says as well; `added` are queues that only changes name.

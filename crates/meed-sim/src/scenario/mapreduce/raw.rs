@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use meed_config::Spanned;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use toml::Spanned;
 
 use super::super::raw::{Fairness, Queue, QueueDefaults, Run};
 use meed_config::policy::InToml;

@@ -4,10 +4,10 @@
 use std::borrow::Cow;
 
 use meed::{Span, Time};
+use meed_config::Spanned;
 use meed_config::words::did_you_mean;
 use meed_workload::generate::Stream;
 use meed_workload::stretch::Load;
-use toml::Spanned;
 
 use super::super::cluster::at;
 use super::super::raw::Quantity;

@@ -17,9 +17,9 @@ use meed_sim::scenario::Scenario;
 use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 use meed_workload::generate::Stream;
-use rayon::prelude::*;
 use serde_json::json;
 
+use crate::cores;
 use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread};
 
 const PLACEMENTS: [&str; 5] = ["best-fit", "first-fit", "worst-fit", "cosine", "power-of-two"];
@@ -90,8 +90,7 @@ pub(in super::super) fn gap(context: &Context) -> Result<ItemOutcome, ReproduceE
     let mut outcome = ItemOutcome::default();
     for family in FAMILIES {
         let seeds: Vec<u64> = context.seeds().take(family.draws as usize).collect();
-        let draws: Vec<[Reached; 5]> =
-            seeds.par_iter().map(|seed| family.measure(*seed)).collect::<Result<_, _>>()?;
+        let draws: Vec<[Reached; 5]> = cores::map(&seeds, |seed| family.measure(*seed))?;
         let column = |placement: usize, of: fn(&Reached) -> f64| -> Vec<f64> {
             draws.iter().map(|draw| of(&draw[placement])).collect()
         };

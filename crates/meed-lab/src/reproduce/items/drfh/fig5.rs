@@ -17,11 +17,11 @@ use meed_sim::record::RunRecord;
 use meed_sim::scenario::Scenario;
 use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
-use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::claim::Claim;
 use super::servers::{Composition, compositions};
+use crate::cores;
 use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread};
 
 /// Servers as (count, CPUs, memory); the largest has 1000 of each.
@@ -153,15 +153,12 @@ fn on_all_servers(context: &Context) -> Result<Vec<Check>, ReproduceError> {
         )),
         "no sample: all with at most one server of the rarest classes",
     )];
-    let seen: Vec<Seen> = fits
-        .par_iter()
-        .map(|one| {
-            let classes = one.classes();
-            let servers = of_classes(&classes);
-            let run = run_of(&servers, totals_of(&classes), context.first_seed);
-            run.map(|(seen, _)| seen)
-        })
-        .collect::<Result<_, ReproduceError>>()?;
+    let seen = cores::map(&fits, |one| {
+        let classes = one.classes();
+        let servers = of_classes(&classes);
+        let run = run_of(&servers, totals_of(&classes), context.first_seed);
+        run.map(|(seen, _)| seen)
+    })?;
     let two = |seen: &Seen| mean(&seen.shares[1][..2]);
     let three = |seen: &Seen| mean(&seen.shares[2]);
     let as_printed: Vec<&Seen> = seen.iter().filter(|seen| TWO.holds(two(seen))).collect();
@@ -211,7 +208,7 @@ fn over_seeds<T: Send>(
     context: &Context,
     run: impl Fn(u64) -> Result<T, ReproduceError> + Send + Sync,
 ) -> Result<Vec<T>, ReproduceError> {
-    context.seeds().collect::<Vec<u64>>().into_par_iter().map(run).collect()
+    cores::map(&context.seeds().collect::<Vec<u64>>(), |seed| run(*seed))
 }
 
 /// The pool as a scenario's `[cluster]` has it: each server a node, largest classes first.

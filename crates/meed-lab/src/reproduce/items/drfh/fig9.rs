@@ -7,11 +7,11 @@ use std::sync::Arc;
 use meed::NodeSpec;
 use meed_workload::generate::Stream;
 use meed_workload::{Job, JobSource, TraceError};
-use rayon::prelude::*;
 
 use super::claim::{Claim, uncut};
 use super::fig8::{ratios, sorted};
 use super::trace::{BEST_FIT, Google, NEEDED};
+use crate::cores;
 use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread};
 
 /// Draws of dedicated clouds, at most: each is as much work as a run of the whole trace.
@@ -102,11 +102,11 @@ fn draws(context: &Context, google: &Google) -> Result<Vec<Vec<(f64, f64)>>, Rep
     let shared = ratios(&google.runs([BEST_FIT])?[0], &google.submitted);
     let (jobs, nodes) = (jobs_of_users(google)?, google.nodes()?);
     let each = nodes.len().div_ceil(jobs.len().max(1));
+    let users: Vec<usize> = (0..jobs.len()).collect();
     let draw = |seed: u64| {
-        let alone: Vec<Option<f64>> = (0..jobs.len())
-            .into_par_iter()
-            .map(|user| alone(google, user, &jobs[user], dedicated(&nodes, each, user, seed)))
-            .collect::<Result<_, ReproduceError>>()?;
+        let alone = cores::map(&users, |&user| {
+            alone(google, user, &jobs[user], dedicated(&nodes, each, user, seed))
+        })?;
         Ok(shared.iter().zip(alone).filter_map(|(shared, alone)| (*shared).zip(alone)).collect())
     };
     context.seeds().take(DRAWS as usize).map(draw).collect()

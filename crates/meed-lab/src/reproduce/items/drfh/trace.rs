@@ -17,9 +17,9 @@ use meed_sim::world::{StopAt, WorldSetup};
 use meed_sim::{Unwatched, run_one};
 use meed_workload::google::{GoogleAssumptions, GoogleSource, GoogleTrace, GoogleUnfinished};
 use meed_workload::{JobSource, OnBadLine, Origin};
-use rayon::prelude::*;
 use serde_json::{Value, json};
 
+use crate::cores;
 use crate::reproduce::{Context, ReproduceError};
 
 /// Servers of the simulations.
@@ -145,8 +145,7 @@ impl Google {
         };
         let missing: Vec<&str> =
             policies.iter().copied().filter(|words| known(words).is_none()).collect();
-        let made: Vec<Arc<RunRecord>> =
-            missing.par_iter().map(|words| self.run_now(words)).collect::<Result<_, _>>()?;
+        let made = cores::map(&missing, |words| self.run_now(words))?;
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
         for (words, run) in missing.into_iter().zip(made) {
             runs.insert(words.to_owned(), run);

@@ -13,9 +13,9 @@ use meed_sim::record::RunRecord;
 use meed_sim::scenario::Scenario;
 use meed_sim::{SimulateError, Unwatched, mapreduce};
 use meed_workload::OnBadLine;
-use rayon::prelude::*;
 use serde_json::{Value, json};
 
+use crate::cores;
 use crate::reproduce::{Context, ReproduceError};
 
 /// Of a node's disk with one stream. The paper's 99 virtual machines share four partitions; it
@@ -284,14 +284,8 @@ pub(super) fn sweep<T: Send>(
             (0..seeds).map(move |seed| (world, context.first_seed.wrapping_add(seed)))
         })
         .collect();
-    pairs
-        .into_par_iter()
-        .map(|(world, seed)| {
-            let runs: Vec<Run> = choices
-                .iter()
-                .map(|choice| world.run(choice, seed, 0))
-                .collect::<Result<_, _>>()?;
-            Ok((world.label, read(&runs)))
-        })
-        .collect()
+    cores::map(&pairs, |&(world, seed)| {
+        let runs = choices.iter().map(|choice| world.run(choice, seed, 0));
+        Ok((world.label, read(&runs.collect::<Result<Vec<Run>, _>>()?)))
+    })
 }

@@ -12,9 +12,9 @@ use meed_sim::record::Comparison;
 use meed_sim::scenario::Scenario;
 use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
-use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
+use crate::cores;
 use crate::reproduce::{Context, ReproduceError};
 
 /// Bytes of a container. Two GiB: with them the 107 tasks that Facebook ran at 1,439 s (ICS'14 Fig.
@@ -218,12 +218,10 @@ impl Experiment {
                 (0..seeds).map(move |seed| (scale, context.first_seed.wrapping_add(seed)))
             })
             .collect();
-        runs.into_par_iter()
-            .map(|(scale, seed)| {
-                let run = simulate(&scenarios[scale], &self.options(seed), None, &mut Unwatched)?;
-                Ok((scales[scale], read(&run, scales[scale])))
-            })
-            .collect()
+        cores::map(&runs, |&(scale, seed)| {
+            let run = simulate(&scenarios[scale], &self.options(seed), None, &mut Unwatched)?;
+            Ok((scales[scale], read(&run, scales[scale])))
+        })
     }
 }
 
