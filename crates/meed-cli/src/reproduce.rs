@@ -1,10 +1,11 @@
 //! `meed reproduce`.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use meed_lab::reproduce::{
-    Context, Done, ITEMS, ReproduceError, page, select, summary_page, to_json,
+    Context, Cost, Done, ITEMS, ReproduceError, page, select, summary_page, to_json,
 };
 use meed_report::page::{to_html_made, to_text};
 
@@ -74,10 +75,13 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     let mut files = guard(&outputs, &inputs)?;
     let context = Context::new(traces, args.seeds, args.seed);
     let bar = watch::bar(args.quiet, items.len() as u64, "{bar:24} {pos}/{len} {msg}");
-    let mut done: Vec<Done> = Vec::new();
+    let (mut done, mut costs): (Vec<Done>, Vec<Cost>) = (Vec::new(), Vec::new());
     for item in items {
         bar.set_message(item.id);
+        let before = processor_time();
         done.push((item, (item.run)(&context)?));
+        let cost = processor_time().zip(before).map(|(now, before)| now.saturating_sub(before));
+        costs.extend(cost.map(|cost| Cost { item: item.id, cost }));
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -94,9 +98,28 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
         true => Ok(()),
         false => {
             let options = table_options();
-            print_styled(&to_text(&summary_page(&done, &context), &options), &options)
+            let summary = summary_page(&done, &costs, &context);
+            print_styled(&to_text(&summary, &options), &options)
         }
     }
+}
+
+/// Time that processors have spent on this program so far, on all its threads; nothing where that
+/// is not known.
+#[cfg(unix)]
+fn processor_time() -> Option<Duration> {
+    use nix::sys::resource::{UsageWho, getrusage};
+    let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
+    let time = |time: nix::sys::time::TimeVal| {
+        let whole = Duration::from_secs(u64::try_from(time.tv_sec()).ok()?);
+        Some(whole + Duration::from_micros(u64::try_from(time.tv_usec()).ok()?))
+    };
+    Some(time(usage.user_time())? + time(usage.system_time())?)
+}
+
+#[cfg(not(unix))]
+fn processor_time() -> Option<Duration> {
+    None
 }
 
 fn list() -> Result<(), Failure> {

@@ -26,6 +26,9 @@ pub struct MapReduceRecord {
     /// Second attempts; nothing where the scenario has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speculation: Option<Speculation>,
+    /// What page caches did; nothing where the scenario has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page_cache: Option<PageCacheUse>,
     /// Requests, in order of declaration.
     pub requests: Vec<RequestRecord>,
     /// Jobs, in order of submission.
@@ -43,6 +46,15 @@ pub struct Speculation {
     pub copies: u64,
     /// Of them: those that ended before the first attempt did.
     pub won: u64,
+}
+
+/// What was read of files on disks.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+pub struct PageCacheUse {
+    /// By all tasks.
+    pub read_bytes: u64,
+    /// Of them: those that lay in memory.
+    pub memory_bytes: u64,
 }
 
 /// Jobs that were submitted together.

@@ -14,7 +14,7 @@ mod standing;
 
 pub use items::ITEMS;
 pub use outcome::{Again, Check, ItemOutcome, Measured, Spread, Verdict};
-pub use report::{Done, page, summary_page, to_json};
+pub use report::{Cost, Done, page, summary_page, to_json};
 
 use std::path::PathBuf;
 

@@ -1,5 +1,7 @@
 //! Measured items as pages and as JSON.
 
+use std::time::Duration;
+
 use meed_report::page::{Badge, Block, Cell, Page, Section, Table, Tone};
 use serde::Serialize;
 
@@ -8,6 +10,15 @@ use super::{Check, Context, Item, ItemOutcome, Measured, Verdict};
 
 /// An item with what came out.
 pub type Done = (&'static Item, ItemOutcome);
+
+/// What an item has cost. Only the terminal shows it: it differs from run to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Cost {
+    /// The item.
+    pub item: &'static str,
+    /// Of processors.
+    pub cost: Duration,
+}
 
 /// Version of the JSON form (docs/json.md).
 const SCHEMA: u32 = 1;
@@ -50,8 +61,8 @@ pub fn to_json(done: &[Done], context: &Context) -> String {
     serde_json::to_string(&json).unwrap_or_default() + "\n"
 }
 
-/// What the terminal shows: a row for each check, then the reasons.
-pub fn summary_page(done: &[Done], context: &Context) -> Page {
+/// What the terminal shows: a row for each check, then the reasons, then what it has cost.
+pub fn summary_page(done: &[Done], costs: &[Cost], context: &Context) -> Page {
     let rows = done.iter().flat_map(|(item, outcome)| {
         outcome.checks.iter().enumerate().map(move |(number, check)| {
             let id = if number == 0 { item.id } else { "" };
@@ -80,6 +91,7 @@ pub fn summary_page(done: &[Done], context: &Context) -> Page {
             ..Section::default()
         });
     }
+    sections.extend(cost_of_items(costs));
     Page { title: "Reproduction".to_owned(), lead: lead(done, context), sections }
 }
 
@@ -93,6 +105,27 @@ fn under_facts(done: &[Done]) -> Option<Section> {
         id: "under".to_owned(),
         title: "What comes out under a stated fact".to_owned(),
         blocks,
+        ..Section::default()
+    })
+}
+
+/// A row for each item and their sum; nothing where it is not known.
+fn cost_of_items(costs: &[Cost]) -> Option<Section> {
+    let row = |name: &str, cost: Duration| {
+        vec![Cell::Text(name.to_owned()), Cell::Text(format!("{:.1}", cost.as_secs_f64()))]
+    };
+    let mut rows: Vec<_> = costs.iter().map(|cost| row(cost.item, cost.cost)).collect();
+    rows.push(row("all", costs.iter().map(|cost| cost.cost).sum()));
+    let table = Table {
+        caption: "Processor time; runs that several items read count where they are first made"
+            .to_owned(),
+        columns: ["item", "s"].map(str::to_owned).to_vec(),
+        rows,
+    };
+    (!costs.is_empty()).then(|| Section {
+        id: "cost".to_owned(),
+        title: "What it has cost".to_owned(),
+        blocks: vec![Block::Table(table)],
         ..Section::default()
     })
 }

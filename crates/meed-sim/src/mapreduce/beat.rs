@@ -12,6 +12,7 @@ use super::blocks::{Distance, Racks, Taken};
 use super::jobs::{Job, MAPS};
 use super::machines::{Machine, Usage, per_second};
 use super::record::SlotChange;
+use super::setup::Cluster;
 use super::tasks::{Task, Work};
 use crate::world::RunError;
 
@@ -117,17 +118,12 @@ impl World<'_> {
         let Some(blocks) = &self.jobs[job_number].blocks else { return false };
         let (taken, slots) =
             (blocks.read_from(block, number, &self.racks), self.classes.slots(number));
-        let from = || self.remote(taken, number);
+        let from = || remote(&self.cluster, taken, number);
         let local = taken.distance == Distance::Local;
         self.classes.slot_kinds().iter().any(|&kind| {
             self.nodes[number].occupied[index(kind)] < slots.of(kind)
                 && self.classes.rank(number, kind, job, local, from).is_some()
         })
-    }
-
-    fn remote(&self, taken: Taken, to: usize) -> Remote {
-        let transfer = transfer(self.cluster.block_bytes, &self.cluster.machines[to]);
-        Remote { holder: taken.holder as usize, transfer }
     }
 
     /// A task on a node ends otherwise than by itself: its slot is free.
@@ -261,19 +257,19 @@ impl World<'_> {
             let job = &mut jobs[live.detail as usize];
             let copied = job.stage.copied_by(group);
             let blocks = job.blocks.as_mut().filter(|_| group == MAPS || copied.is_some())?;
-            let from = |taken: Taken| Remote {
-                holder: taken.holder as usize,
-                transfer: transfer(cluster.block_bytes, &cluster.machines[number]),
-            };
             if let Some(block) = copied.and_then(|task| tasks.get(task).block()) {
                 let taken = blocks.read_from(block, number, racks);
                 let local = taken.distance == Distance::Local;
-                return classes.rank(number, kind, live.id(), local, || from(taken));
+                return classes
+                    .rank(number, kind, live.id(), local, || remote(cluster, taken, number));
             }
             let local = blocks.has_local(number);
             let nowhere = Taken { block: 0, distance: Distance::Local, holder: number as u32 };
-            let remote = || from(blocks.nearest(number, racks).unwrap_or(nowhere));
-            classes.rank(number, kind, live.id(), local, remote)
+            let from = || {
+                let taken = blocks.nearest(number, racks).unwrap_or(nowhere);
+                remote(cluster, taken, number)
+            };
+            classes.rank(number, kind, live.id(), local, from)
         };
         let mut accept = |live: &LiveJob<u32>, group: u32| {
             let (classes, jobs) = &mut *shared.borrow_mut();
@@ -387,9 +383,11 @@ fn take_block(job: &mut Job, node: usize, pick: Pick, racks: &Racks, keep: bool)
     taken
 }
 
-/// How long a block would take over the free network link into the node (Transfer_time of Eq. 6).
-fn transfer(block_bytes: u64, machine: &Machine) -> Span {
-    let micros = u128::from(block_bytes) * u128::from(meed::MICROS_PER_S)
-        / u128::from(machine.speeds.network_bytes_per_s);
-    u64::try_from(micros).ok().and_then(Span::from_micros).unwrap_or(Span::MAX)
+/// What a rule hears of a block elsewhere: who holds it, and how long it would take over the free
+/// network link into the node (Transfer_time of Eq. 6).
+fn remote(cluster: &Cluster, taken: Taken, to: usize) -> Remote {
+    let micros = u128::from(cluster.block_bytes) * u128::from(meed::MICROS_PER_S)
+        / u128::from(cluster.machines[to].speeds.network_bytes_per_s);
+    let transfer = u64::try_from(micros).ok().and_then(Span::from_micros).unwrap_or(Span::MAX);
+    Remote { holder: taken.holder as usize, transfer }
 }

@@ -13,8 +13,8 @@
 //!
 //! To the engine a second attempt is a task that is added to the job, and withdrawn again where no
 //! slot was given or the other attempt was quicker; so jobs stay open until the last task of their
-//! last stage ends. Cost: O(running tasks of the job) once a heartbeat interval, O(slow ones) for
-//! each heartbeat.
+//! last stage ends. Cost, for each job that has not ended: O(running tasks) once a heartbeat
+//! interval, O(slow ones) for each heartbeat.
 
 use meed::{Span, Start, Time};
 
@@ -79,13 +79,15 @@ impl World<'_> {
         if !self.cluster.as_hadoop.speculative || !self.has_free(node, map) {
             return Ok(offered);
         }
-        for number in 0..self.jobs.len() as u32 {
+        let mut next = 0;
+        while let Some(&number) = self.live.range(next..).next() {
+            next = number + 1;
             let job = &self.jobs[number as usize];
             let waits = match map {
                 true => job.blocks.as_ref().is_none_or(|blocks| blocks.left() > 0),
                 false => job.waiting_reduces > 0,
             };
-            if job.end.is_some() || job.maps_end.is_none() != map || waits {
+            if job.maps_end.is_none() != map || waits {
                 continue;
             }
             let Some(id) = job.id else { continue };
@@ -253,6 +255,7 @@ impl World<'_> {
 
     /// Stops an attempt.
     fn stop(&mut self, number: u32) -> Result<(), RunError> {
+        self.attempt_leaves(number);
         let (now, task) = (self.now, self.tasks.remove(number));
         match task.doing {
             Doing::StartUp => self.starting.retain(|(_, other)| *other != number),

@@ -23,20 +23,32 @@ use super::tasks::Step;
 
 impl World<'_> {
     /// What task `number` does for this step.
-    pub(super) fn course(&self, number: u32, step: Step, bytes: u64) -> Vec<Round> {
+    pub(super) fn course(&mut self, number: u32, step: Step, bytes: u64) -> Vec<Round> {
         let task = self.tasks.get(number);
         let (job, of) = (&self.jobs[task.job as usize], (task.node as usize, bytes));
         let (cluster, options) = (&self.cluster, &self.cluster.as_hadoop);
         let racks = (&self.racks, cluster.uplink_bytes_per_s.is_some());
+        let (job_number, task_number) = (task.job, task.number);
         match step {
             Step::Replicate => {
                 let name = &self.requests[job.request].jobs[job.number].name;
                 let mut stream =
                     Stream::new(self.seed, &format!("output of {name}, task {}", task.number));
                 let replicas = options.output_replicas.unwrap_or(1);
-                pipeline(of, (cluster.block_bytes, replicas), racks, &mut stream)
+                let rounds = pipeline(of, (cluster.block_bytes, replicas), racks, &mut stream);
+                if let Some(caches) = &mut self.caches {
+                    caches.written(job_number, task_number, &rounds);
+                }
+                rounds
             }
-            _ => fetches(of, &job.made, racks, options.parallel_copies.unwrap_or(1)),
+            _ => {
+                let width = options.parallel_copies.unwrap_or(1);
+                let mut rounds = fetches(of, &job.made, racks, width);
+                if let Some(caches) = &mut self.caches {
+                    caches.fetched(job_number, &mut rounds);
+                }
+                rounds
+            }
         }
     }
 }

@@ -7,9 +7,7 @@
 //! > a round is over when all its chains are; a task goes on when all its rounds are
 //!
 //! Invariant: while a task is in here at least one of its chains is at a server. Cost: what a start
-//! or an end at a server costs, for each work; O(all flows) to stop a task.
-
-use std::collections::BTreeMap;
+//! or an end at a server costs, for each work; O(chains that go on) of a task to stop it.
 
 use meed::Time;
 
@@ -45,7 +43,8 @@ struct Course {
     rounds: std::vec::IntoIter<Round>,
     waiting: std::vec::IntoIter<Chain>,
     width: usize,
-    open: usize,
+    /// Flows that go on.
+    open: Vec<u32>,
     /// Chains that are over, and all.
     over: usize,
     all: usize,
@@ -56,7 +55,8 @@ struct Course {
 pub(super) struct Flows {
     flows: Vec<Option<Flow>>,
     free: Vec<u32>,
-    courses: BTreeMap<u32, Course>,
+    /// By task; numbers of tasks are given again, so it stays as small as there are tasks at once.
+    courses: Vec<Option<Course>>,
 }
 
 impl Flows {
@@ -79,10 +79,14 @@ impl Flows {
             rounds: rounds.into_iter(),
             waiting: Vec::new().into_iter(),
             width: 1,
-            open: 0,
+            open: Vec::new(),
             over: 0,
         };
-        self.courses.insert(task, course);
+        let at = task as usize;
+        if self.courses.len() <= at {
+            self.courses.resize_with(at + 1, || None);
+        }
+        self.courses[at] = Some(course);
         self.fill(now, machines, task)
     }
 
@@ -90,26 +94,30 @@ impl Flows {
     /// chain goes on. The last one's end takes the task out.
     fn fill(&mut self, now: Time, machines: &mut Machines, task: u32) -> bool {
         loop {
-            let course = self.courses.get_mut(&task).expect("it is in here");
-            if course.open < course.width
+            let course = self.course(task);
+            if course.open.len() < course.width
                 && let Some(chain) = course.waiting.next()
             {
-                course.open += 1;
                 let flow = self.insert(Flow { task, chain, begun: 0 });
+                self.course(task).open.push(flow);
                 if !self.go_on(now, machines, flow) {
                     self.is_over(flow);
                 }
                 continue;
             }
-            if course.open > 0 {
+            if !course.open.is_empty() {
                 return true;
             }
             let Some(round) = course.rounds.next() else {
-                self.courses.remove(&task);
+                self.courses[task as usize] = None;
                 return false;
             };
             (course.waiting, course.width) = (round.chains.into_iter(), round.width);
         }
+    }
+
+    fn course(&mut self, task: u32) -> &mut Course {
+        self.courses[task as usize].as_mut().expect("it is in here")
     }
 
     fn insert(&mut self, flow: Flow) -> u32 {
@@ -138,8 +146,8 @@ impl Flows {
     fn is_over(&mut self, number: u32) -> u32 {
         let flow = self.flows[number as usize].take().expect("it goes on");
         self.free.push(number);
-        let course = self.courses.get_mut(&flow.task).expect("it is in here");
-        course.open -= 1;
+        let course = self.course(flow.task);
+        course.open.retain(|open| *open != number);
         course.over += 1;
         flow.task
     }
@@ -157,14 +165,17 @@ impl Flows {
     /// Part of the task's chains that are over, in thousandths.
     pub(super) fn progress(&self, task: u32) -> u32 {
         let part = |course: &Course| (1000 * course.over as u64 / course.all.max(1) as u64) as u32;
-        self.courses.get(&task).map_or(0, part)
+        self.courses.get(task as usize).and_then(Option::as_ref).map_or(0, part)
     }
 
     /// The task goes no further.
     pub(super) fn stop(&mut self, now: Time, machines: &mut Machines, task: u32) {
-        self.courses.remove(&task);
-        for (number, place) in (0..).zip(&mut self.flows) {
-            let Some(flow) = place.take_if(|flow| flow.task == task) else { continue };
+        let Some(mut course) = self.courses.get_mut(task as usize).and_then(Option::take) else {
+            return;
+        };
+        course.open.sort_unstable();
+        for number in course.open {
+            let flow = self.flows[number as usize].take().expect("it goes on");
             machines.stop(now, flow.chain[flow.begun - 1].0, FLOW | number);
             self.free.push(number);
         }
@@ -248,7 +259,7 @@ mod tests {
                 };
                 prop_assert!(off <= 1.0, "task {task}: {off} times what rounding explains");
             }
-            prop_assert!(flows.courses.is_empty() && flows.flows.iter().all(Option::is_none));
+            prop_assert!(flows.courses.iter().all(Option::is_none) && flows.flows.iter().all(Option::is_none));
         }
     }
 }

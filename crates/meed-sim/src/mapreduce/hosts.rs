@@ -26,6 +26,8 @@ pub struct Host {
     pub seek_penalty: u32,
     /// Of the network into it.
     pub network_bytes_per_s: Option<u64>,
+    /// Where its machines' files are kept ([`super::AsHadoop::page_cache`]).
+    pub memory_bytes: Option<u64>,
 }
 
 /// What of a machine is of which host, by number.
@@ -37,13 +39,13 @@ pub struct HostsOf {
     pub disk: Option<u32>,
     /// Whose card its link is on.
     pub network: Option<u32>,
+    /// Whose memory keeps its files.
+    pub memory: Option<u32>,
 }
 
 /// Something that servers share.
 pub(super) struct Pool {
     law: Law,
-    /// The servers that share it, by number.
-    members: Vec<u32>,
     /// What they take by themselves, in all.
     wanted: u128,
     /// Their users.
@@ -53,15 +55,7 @@ pub(super) struct Pool {
 
 impl Pool {
     pub(super) fn new(law: Law) -> Pool {
-        Pool { law, members: Vec::new(), wanted: 0, users: 0, part: Part::ALL }
-    }
-
-    pub(super) fn add(&mut self, server: u32) {
-        self.members.push(server);
-    }
-
-    pub(super) fn members(&self) -> &[u32] {
-        &self.members
+        Pool { law, wanted: 0, users: 0, part: Part::ALL }
     }
 
     /// A server of law `before` with `n` users has become one of law `after` with `m`; the part
@@ -125,6 +119,8 @@ pub(super) mod tests {
             rack: 0,
             hosts,
             cache_bytes: None,
+            memory_bytes: None,
+            task_bytes: 0,
             map_slots: 1,
             reduce_slots: 1,
         }
@@ -132,12 +128,19 @@ pub(super) mod tests {
 
     fn host(cores: Option<u32>, disk: Option<u64>, network: Option<u64>) -> Host {
         let (name, seek_penalty) = (String::new(), 0);
-        Host { name, cores, disk_bytes_per_s: disk, seek_penalty, network_bytes_per_s: network }
+        Host {
+            name,
+            cores,
+            disk_bytes_per_s: disk,
+            seek_penalty,
+            network_bytes_per_s: network,
+            memory_bytes: None,
+        }
     }
 
     #[test]
     fn machines_get_their_part_of_a_host_and_nobody_more_than_its_own() {
-        let on = HostsOf { cores: Some(0), disk: Some(0), network: None };
+        let on = HostsOf { cores: Some(0), disk: Some(0), ..HostsOf::default() };
         let machines = vec![machine(1, on), machine(1, on), machine(2, on), machine(1, on)];
         let hosts = vec![host(Some(2), Some(3 * MB / 2), None)];
         let mut all = Machines::new(&setting(machines, hosts, 0));
@@ -178,12 +181,13 @@ pub(super) mod tests {
             disk_bytes_per_s: Some(1_000_000 + some(100_000_000)),
             seek_penalty: [0, 10, 300][some(3) as usize],
             network_bytes_per_s: Some(1_000_000 + some(100_000_000)),
+            memory_bytes: None,
         });
         let hosts: Vec<Host> = hosts.collect();
         let count = hosts.len() as u64;
         let machines = (0..1 + some(7)).map(|_| {
             let mut on = || Some(some(count + 1) as u32).filter(|&on| u64::from(on) < count);
-            let hosts = HostsOf { cores: on(), disk: on(), network: on() };
+            let hosts = HostsOf { cores: on(), disk: on(), network: on(), memory: None };
             let speeds = Speeds {
                 core: 500 + some(1000) as u32,
                 disk_bytes_per_s: 1_000_000 + some(100_000_000),

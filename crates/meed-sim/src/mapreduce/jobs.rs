@@ -27,7 +27,7 @@ pub(super) struct Job {
     /// Number within its request.
     pub(super) number: usize,
     pub(super) submit: Time,
-    /// Empty when the last has been taken.
+    /// Nothing when nobody asks for one any more.
     pub(super) blocks: Option<Blocks>,
     pub(super) reduces: u32,
     /// Of them: those that could start and have not.
@@ -138,7 +138,7 @@ impl World<'_> {
                 job.blocks =
                     Some(Blocks::place(maps, self.cluster.replicas, &self.racks, &mut stream));
                 job.id = Some(id);
-                self.live += 1;
+                self.live.insert(slot);
                 self.waiting_maps += u64::from(maps);
                 self.classes.job_arrived(id);
             }
@@ -167,6 +167,8 @@ impl World<'_> {
         let now = self.now;
         let job = &mut self.jobs[number as usize];
         job.maps_end = Some(now);
+        // Nobody asks any more where they lie.
+        job.blocks = None;
         job.waiting_reduces = job.reduces;
         let (id, reduces) = (job.id.expect("it was accepted"), job.reduces);
         if reduces == 0 {
@@ -192,8 +194,9 @@ impl World<'_> {
         job.end = Some(now);
         job.class = self.classes.class(id);
         self.classes.job_ended(id);
-        self.live -= 1;
+        self.live.remove(&number);
         let request = job.request;
+        self.job_leaves(number);
         self.request_shrinks(request);
     }
 

@@ -3,14 +3,14 @@
 //! Every phase of a task is work at one of these servers ([`super::sharing`]), so the cluster is a
 //! network of processor-sharing queues. One tree of winners over all servers names the next end: an
 //! event costs O(log users of its server + log servers), and on a host that has less than its
-//! machines want ([`super::hosts`]) that for each of them.
+//! machines want ([`super::hosts`]) O(machines of the host) besides.
 
 use meed::{Span, Time};
 
 use super::hosts::{HostsOf, Pool};
 use super::setup::Cluster;
 use super::sharing::{Done, Law, Server};
-use super::timers::Timers;
+use super::timers::{ALONE, Timers};
 
 /// A node as declared.
 #[derive(Clone, PartialEq, Debug)]
@@ -27,6 +27,10 @@ pub struct Machine {
     pub hosts: HostsOf,
     /// How much of what each of its reduces merges stays in memory; `None`: nothing does.
     pub cache_bytes: Option<u64>,
+    /// What it has for a page cache, and for its tasks.
+    pub memory_bytes: Option<u64>,
+    /// What its tasks hold of it.
+    pub task_bytes: u64,
     /// Map tasks at once, as configured.
     pub map_slots: u32,
     /// Reduce tasks at once.
@@ -85,9 +89,6 @@ pub(super) struct Usage {
 
 const SERVERS_PER_NODE: usize = 3;
 
-/// No pool.
-const ALONE: u32 = u32::MAX;
-
 /// See the module.
 pub(super) struct Machines {
     nodes: usize,
@@ -120,13 +121,14 @@ impl Machines {
         servers.extend(uplinks.map(|bytes_per_s| Server::new(Law::Link { bytes_per_s })));
         let mut all = Machines {
             nodes: machines.len(),
-            timers: Timers::new(servers.len()),
+            timers: Timers::new(0, 0, Vec::new()),
             servers,
             seek_penalty,
             pools: Vec::new(),
             pool_of: Vec::new(),
         };
         all.share(cluster);
+        all.timers = Timers::new(all.servers.len(), all.pools.len(), all.pool_of.clone());
         all
     }
 
@@ -163,7 +165,6 @@ impl Machines {
                 let Some(pool) = of_host.and_then(|of_host| of_host[part]) else { continue };
                 let server = self.server(place);
                 self.pool_of[server] = pool as u32;
-                self.pools[pool].add(server as u32);
             }
         }
     }
@@ -171,15 +172,17 @@ impl Machines {
     /// A server that was of law `before.0` with `before.1` users is another now: where it shares,
     /// all who share with it get what is their part now.
     fn note(&mut self, now: Time, server: usize, before: (Law, u64)) {
-        let Some(&pool) = self.pool_of.get(server).filter(|pool| **pool != ALONE) else { return };
-        let pool = &mut self.pools[pool as usize];
+        let pool = self.pool_of.get(server).filter(|pool| **pool != ALONE);
+        let Some(&number) = pool else { return };
+        let pool = &mut self.pools[number as usize];
         let after = (self.servers[server].law(), self.servers[server].users());
         let Some(part) = pool.update(before, after) else { return };
-        for &member in pool.members() {
-            let server = &mut self.servers[member as usize];
+        let servers = &mut self.servers;
+        self.timers.set_group(number, |member| {
+            let server = &mut servers[member as usize];
             server.set_part(now, part);
-            self.timers.set(member, server.next());
-        }
+            server.next()
+        });
     }
 
     fn server(&self, place: Place) -> usize {

@@ -9,10 +9,11 @@
 //! Files: `sharing` one server; `hosts` servers that share one below them; `timers` the next of
 //! many; `machines` nodes; `flows` works side by side; `blocks` where input lies; `kinds` what jobs
 //! do; `tasks` phases; `courses` shuffle and output as Hadoop's; `copies` speculative execution;
-//! `world` the loop; `beat` a heartbeat; `jobs` their lives; `views` samples for reports.
+//! `pages` what of files lies in memory, `caches` whose memory; `world` the loop; `beat` a heartbeat; `jobs` their lives; `views` samples for reports.
 
 mod beat;
 mod blocks;
+mod caches;
 mod copies;
 mod courses;
 mod flows;
@@ -20,6 +21,7 @@ mod hosts;
 mod jobs;
 mod kinds;
 mod machines;
+mod pages;
 mod record;
 mod setup;
 mod sharing;
@@ -34,8 +36,8 @@ pub use hosts::{Host, HostsOf};
 pub use kinds::{KINDS, MapReduceKind, RATIO_ONE, Reduces};
 pub use machines::{Machine, SpeedChange, Speeds};
 pub use record::{
-    MapReduceJobRecord, MapReduceRecord, MapReduceSeries, NodeRecord, NodeSeries, RequestRecord,
-    SlotChange, Speculation,
+    MapReduceJobRecord, MapReduceRecord, MapReduceSeries, NodeRecord, NodeSeries, PageCacheUse,
+    RequestRecord, SlotChange, Speculation,
 };
 pub use setup::{
     AsHadoop, Begin, Cluster, MapReduceRequest, MapReduceSetup, Master, PlannedJob, run,

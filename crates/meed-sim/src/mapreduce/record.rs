@@ -2,8 +2,8 @@
 
 use meed::Time;
 pub use meed_driver::record::mapreduce::{
-    MapReduceJobRecord, MapReduceRecord, MapReduceSeries, NodeRecord, NodeSeries, RequestRecord,
-    SlotChange, Speculation,
+    MapReduceJobRecord, MapReduceRecord, MapReduceSeries, NodeRecord, NodeSeries, PageCacheUse,
+    RequestRecord, SlotChange, Speculation,
 };
 
 use super::World;
@@ -47,6 +47,7 @@ impl World<'_> {
             mean_request_s: (!times.is_empty())
                 .then(|| times.iter().sum::<f64>() / times.len() as f64),
             speculation: self.cluster.as_hadoop.speculative.then_some(self.speculation),
+            page_cache: self.caches.as_ref().map(|caches| caches.used),
             requests,
             jobs,
             nodes,

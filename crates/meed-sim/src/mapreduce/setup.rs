@@ -57,6 +57,8 @@ pub struct AsHadoop {
     pub parallel_copies: Option<u32>,
     /// Slow tasks get a second attempt.
     pub speculative: bool,
+    /// What was read or written lately is read from memory.
+    pub page_cache: bool,
 }
 
 impl Cluster {
@@ -67,6 +69,7 @@ impl Cluster {
             uplinks: self.uplink_bytes_per_s.is_some(),
             fetches: self.as_hadoop.parallel_copies.is_some(),
             replicates: self.as_hadoop.output_replicas.is_some(),
+            page_cache: self.as_hadoop.page_cache,
         }
     }
 }

@@ -132,6 +132,8 @@ pub(super) struct Server {
     part: Part,
     /// Rate by number of users, as far as there ever were so many.
     rates: Vec<u64>,
+    /// What each user gets now; 0: to be found again.
+    rate: u64,
     at: Time,
     attained: u128,
     /// Attained service at which a user is done; order of start and user.
@@ -147,6 +149,7 @@ impl Server {
             law,
             part: Part::ALL,
             rates: Vec::new(),
+            rate: 0,
             at: Time::ZERO,
             attained: 0,
             users: BinaryHeap::new(),
@@ -156,11 +159,14 @@ impl Server {
         }
     }
 
-    /// What each user gets now; call with at least one.
+    /// What each user gets now; call with at least one. Found once for each change.
     #[inline]
-    fn rate(&self) -> u64 {
-        let rate = self.rates[self.users.len() - 1];
-        if self.part == Part::ALL { rate } else { self.part.of_rate(rate) }
+    fn rate(&mut self) -> u64 {
+        if self.rate == 0 {
+            let rate = self.rates[self.users.len() - 1];
+            self.rate = if self.part == Part::ALL { rate } else { self.part.of_rate(rate) };
+        }
+        self.rate
     }
 
     /// How many it serves.
@@ -171,7 +177,7 @@ impl Server {
     /// From now on it gets this part of what it could do.
     pub(super) fn set_part(&mut self, now: Time, part: Part) {
         self.advance(now);
-        self.part = part;
+        (self.part, self.rate) = (part, 0);
     }
 
     /// Lets time pass.
@@ -199,6 +205,7 @@ impl Server {
         let done = self.attained + (u128::from(work) << FRACTION_BITS);
         self.users.push(Reverse((done, u64::from(self.order) << 32 | u64::from(user))));
         self.order += 1;
+        self.rate = 0;
         while self.rates.len() < self.users.len() {
             self.rates.push(self.law.rate(self.rates.len() as u64 + 1));
         }
@@ -206,12 +213,12 @@ impl Server {
 
     /// When the next user is done if nobody comes; nothing after the last instant is ever done.
     #[inline]
-    pub(super) fn next(&self) -> Option<Time> {
+    pub(super) fn next(&mut self) -> Option<Time> {
         let Reverse((done, _)) = self.users.peek()?;
-        let rest = done.saturating_sub(self.attained);
+        let (rest, rate) = (done.saturating_sub(self.attained), self.rate());
         let micros = match u64::try_from(rest) {
-            Ok(rest) => rest.div_ceil(self.rate()),
-            Err(_) => u64::try_from(rest.div_ceil(u128::from(self.rate()))).ok()?,
+            Ok(rest) => rest.div_ceil(rate),
+            Err(_) => u64::try_from(rest.div_ceil(u128::from(rate))).ok()?,
         };
         Time::from_micros(self.at.as_micros().checked_add(micros)?)
     }
@@ -225,6 +232,7 @@ impl Server {
         }
         let user = *user as u32;
         self.users.pop();
+        self.rate = 0;
         Some(user)
     }
 
@@ -232,6 +240,7 @@ impl Server {
     pub(super) fn stop(&mut self, now: Time, user: u32) {
         self.advance(now);
         self.users.retain(|Reverse((_, other))| *other as u32 != user);
+        self.rate = 0;
     }
 
     /// What is left of the work of `user`, in whole units, rounded up. O(users).
@@ -247,7 +256,7 @@ impl Server {
     /// From now on the server is another.
     pub(super) fn set_law(&mut self, now: Time, law: Law) {
         self.advance(now);
-        self.law = law;
+        (self.law, self.rate) = (law, 0);
         self.rates = (1..=self.rates.len() as u64).map(|n| law.rate(n)).collect();
     }
 

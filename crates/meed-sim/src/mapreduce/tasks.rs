@@ -18,6 +18,7 @@ use meed::{AllocationId, Span, Time};
 use super::blocks::{Distance, Racks};
 use super::kinds::{MapWork, ReduceWork};
 use super::machines::Place;
+use super::pages::What;
 
 /// What a task is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,6 +46,20 @@ pub(super) enum Step {
     Replicate,
 }
 
+/// What a phase at a disk is to a page cache ([`super::caches`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Pages {
+    /// Nothing.
+    No,
+    /// A file is read.
+    Read(What),
+    /// Something is added to a file.
+    Write(What),
+}
+
+/// What, how much of it, and of which file.
+pub(super) type Phase = (Step, u64, Pages);
+
 /// What phases depend on besides the task.
 #[derive(Clone, Copy)]
 pub(super) struct Shape<'a> {
@@ -55,6 +70,8 @@ pub(super) struct Shape<'a> {
     pub(super) fetches: bool,
     /// Whether the output is [`Step::Replicate`].
     pub(super) replicates: bool,
+    /// Whether what is merged is written, and then read as far as it is not in memory.
+    pub(super) page_cache: bool,
 }
 
 /// A task that runs, or has ended and waits for its node's heartbeat to say so.
@@ -92,7 +109,7 @@ pub(super) enum Doing {
 }
 
 /// Most phases of a task.
-const PHASES: usize = 5;
+const PHASES: usize = 6;
 
 impl Task {
     pub(super) fn new(
@@ -117,8 +134,8 @@ impl Task {
         }
     }
 
-    /// The next phase: what, and how much; `None` at the end.
-    pub(super) fn next_phase(&mut self, shape: Shape<'_>) -> Option<(Step, u64)> {
+    /// The next phase; `None` at the end.
+    pub(super) fn next_phase(&mut self, shape: Shape<'_>) -> Option<Phase> {
         let phases = self.phases(shape);
         loop {
             let Some(phase) = phases.get(usize::from(self.passed)) else {
@@ -140,7 +157,7 @@ impl Task {
     /// counts the same.
     pub(super) fn progress(&self, shape: Shape<'_>, now: u32) -> u32 {
         let phases = self.phases(shape);
-        let with_work = |phases: &[(Step, u64)]| phases.iter().filter(|phase| phase.1 > 0).count();
+        let with_work = |phases: &[Phase]| phases.iter().filter(|phase| phase.1 > 0).count();
         let before = usize::from(self.passed).saturating_sub(1);
         let (over, all) = (with_work(&phases[..before]) as u32, with_work(&phases) as u32);
         match self.doing {
@@ -150,39 +167,50 @@ impl Task {
         }
     }
 
-    fn phases(&self, shape: Shape<'_>) -> [(Step, u64); PHASES] {
+    fn phases(&self, shape: Shape<'_>) -> [Phase; PHASES] {
         let (node, racks) = (self.node as usize, shape.racks);
         let uplink = Step::At(Place::Uplink(racks.rack(node)));
         let over_uplink = |bytes: u64| if shape.uplinks { bytes } else { 0 };
         let disk = |node: usize| Step::At(Place::Disk(node));
         let network = Step::At(Place::Network(node));
         let cores = Step::At(Place::Cores(node));
+        let nothing = (cores, 0, Pages::No);
         match self.work {
-            Work::Map { work, holder, distance, .. } => {
+            Work::Map { work, block, holder, distance, .. } => {
                 let non_local = if distance == Distance::Local { 0 } else { work.read_bytes };
                 let other_rack =
                     if distance == Distance::Remote { over_uplink(work.read_bytes) } else { 0 };
+                let block = Pages::Read(What::Block(block));
                 [
-                    (disk(holder as usize), work.read_bytes),
-                    (uplink, other_rack),
-                    (network, non_local),
-                    (cores, work.cpu_micros),
-                    (disk(node), work.write_bytes),
+                    (disk(holder as usize), work.read_bytes, block),
+                    (uplink, other_rack, Pages::No),
+                    (network, non_local, Pages::No),
+                    (cores, work.cpu_micros, Pages::No),
+                    (disk(node), work.write_bytes, Pages::Write(What::Spills)),
+                    nothing,
                 ]
             }
             Work::Reduce(work) => {
                 let far = over_uplink(racks.share_of_other_racks(node, work.shuffle_bytes));
                 let [far, shuffle] = match shape.fetches {
-                    true => [(uplink, 0), (Step::Fetch, work.shuffle_bytes)],
-                    false => [(uplink, far), (network, work.shuffle_bytes)],
+                    true => [nothing, (Step::Fetch, work.shuffle_bytes, Pages::No)],
+                    false => [(uplink, far, Pages::No), (network, work.shuffle_bytes, Pages::No)],
                 };
+                let merged = What::Merge(self.number);
+                let merge = match shape.page_cache {
+                    true => [Pages::Write(merged), Pages::Read(merged)]
+                        .map(|pages| (disk(node), work.shuffle_bytes, pages)),
+                    false => [(disk(node), work.merge_bytes, Pages::No), nothing],
+                };
+                let written = Pages::Write(What::Output(self.number));
                 let output = if shape.replicates { Step::Replicate } else { disk(node) };
                 [
                     far,
                     shuffle,
-                    (disk(node), work.merge_bytes),
-                    (cores, work.cpu_micros),
-                    (output, work.write_bytes),
+                    merge[0],
+                    merge[1],
+                    (cores, work.cpu_micros, Pages::No),
+                    (output, work.write_bytes, written),
                 ]
             }
         }

@@ -15,6 +15,7 @@ use meed_driver::{Books, Driver, Sampler, finish_of};
 
 use super::beat::Node;
 use super::blocks::Racks;
+use super::caches::Caches;
 use super::flows::Flows;
 use super::jobs::{Job, RequestState};
 use super::kinds::MapReduceKind;
@@ -46,14 +47,16 @@ pub(crate) struct World<'a> {
     pub(super) due: BTreeSet<(Time, usize)>,
     /// In order of submission.
     pub(super) jobs: Vec<Job>,
-    /// Jobs that have not ended.
-    pub(super) live: usize,
+    /// Numbers of jobs that have not ended.
+    pub(super) live: BTreeSet<u32>,
     pub(super) waiting_maps: u64,
     pub(super) waiting_reduces: u64,
     pub(super) tasks: Tasks,
     /// What they do side by side.
     pub(super) flows: Flows,
     pub(super) speculation: Speculation,
+    /// What of files lies in memory.
+    pub(super) caches: Option<Caches>,
     /// Second attempts that are offered now.
     pub(super) offered_copies: u32,
     /// Tasks that start up, and when they have.
@@ -61,6 +64,8 @@ pub(crate) struct World<'a> {
     changes: VecDeque<SpeedChange>,
     /// Number of the next heartbeat: of node `beat % nodes`, in round `beat / nodes`.
     beat: u64,
+    /// When it is due; `None` after the last instant.
+    beat_due: Option<Time>,
     /// Until when the master is busy with the heartbeats before.
     pub(super) busy_until: Time,
     pub(super) heartbeats: u64,
@@ -114,17 +119,19 @@ impl<'a> World<'a> {
             request_states: vec![RequestState::default(); setup.requests.len()],
             requests: setup.requests,
             jobs: Vec::new(),
-            live: 0,
+            live: BTreeSet::new(),
             waiting_maps: 0,
             waiting_reduces: 0,
             tasks: Tasks::default(),
             flows: Flows::default(),
             speculation: Speculation::default(),
+            caches: Caches::new(&cluster),
             offered_copies: 0,
             starting: VecDeque::new(),
             changes: cluster.changes.iter().copied().collect(),
             cluster,
             beat: 0,
+            beat_due: Some(Time::ZERO),
             busy_until: Time::ZERO,
             heartbeats: 0,
             slot_settings: 0,
@@ -205,12 +212,12 @@ impl<'a> World<'a> {
     /// The next instant at which something happens; `None` when nothing is left to do.
     pub(crate) fn next_instant(&mut self) -> Option<Time> {
         let submission = self.due.first().map(|&(at, _)| at);
-        if self.live == 0 {
+        if self.live.is_empty() {
             // Nodes without work beat unheard: on to the round of the next submission.
             let at = submission?;
-            while let Some(beat) = self.beat_due().filter(|&beat| beat < at) {
+            while let Some(beat) = self.beat_due.filter(|&beat| beat < at) {
                 let rounds = (at - beat).as_micros() / self.cluster.heartbeat.as_micros();
-                self.beat += (rounds * self.nodes.len() as u64).max(1);
+                self.skip_beats((rounds * self.nodes.len() as u64).max(1));
             }
             return Some(at);
         }
@@ -223,10 +230,16 @@ impl<'a> World<'a> {
     /// When the next heartbeat comes: within each round the nodes follow each other at equal
     /// distances; later where the master is busy. `None` after the last instant.
     fn beat_time(&self) -> Option<Time> {
-        self.beat_due().map(|due| due.max(self.busy_until))
+        self.beat_due.map(|due| due.max(self.busy_until))
     }
 
-    fn beat_due(&self) -> Option<Time> {
+    /// The next heartbeat is one that comes so many later.
+    fn skip_beats(&mut self, beats: u64) {
+        self.beat += beats;
+        self.beat_due = self.due_of_beat();
+    }
+
+    fn due_of_beat(&self) -> Option<Time> {
         let nodes = self.nodes.len() as u64;
         let (round, node) = (self.beat / nodes, self.beat % nodes);
         let interval = self.cluster.heartbeat.as_micros();
@@ -256,9 +269,9 @@ impl<'a> World<'a> {
             self.due.remove(&(at, number));
             self.submit(number)?;
         }
-        while self.live > 0 && self.beat_time().is_some_and(|beat| beat <= now) {
+        while !self.live.is_empty() && self.beat_time().is_some_and(|beat| beat <= now) {
             let node = (self.beat % self.nodes.len() as u64) as usize;
-            self.beat += 1;
+            self.skip_beats(1);
             self.heartbeats += 1;
             self.heartbeat(node)?;
         }
@@ -271,10 +284,14 @@ impl<'a> World<'a> {
         loop {
             let task = self.tasks.get_mut(number);
             match task.next_phase(self.cluster.shape(&self.racks)) {
-                Some((Step::At(place), work)) => {
-                    return self.machines.start(now, place, number, work);
+                Some((Step::At(place), work, pages)) => {
+                    match self.work_at(number, place, work, pages) {
+                        // All of it lies in memory.
+                        0 => {}
+                        work => return self.machines.start(now, place, number, work),
+                    }
                 }
-                Some((step, bytes)) => {
+                Some((step, bytes, _)) => {
                     let rounds = self.course(number, step, bytes);
                     if self.flows.begin(now, &mut self.machines, number, rounds) {
                         return;
@@ -283,7 +300,8 @@ impl<'a> World<'a> {
                 None => {
                     task.lasted = now - task.started;
                     let node = task.node as usize;
-                    return self.nodes[node].ended.push(number);
+                    self.nodes[node].ended.push(number);
+                    return self.attempt_leaves(number);
                 }
             }
         }

@@ -16,6 +16,8 @@ mod live;
 mod load;
 mod mapreduce;
 mod mapreduce_as_hadoop;
+mod mapreduce_attempts;
+mod mapreduce_pages;
 mod plans;
 mod plans_audit;
 mod reclaim;

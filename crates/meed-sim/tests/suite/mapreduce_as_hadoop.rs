@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::mapreduce::{JOB, RULES, WORLD, of, plain, run};
 
 /// `plain` with keys of `[mapreduce]`, nodes and kinds replaced.
-fn with(keys: &str, node: &str, changes: &[(&str, &str)]) -> String {
+pub(crate) fn with(keys: &str, node: &str, changes: &[(&str, &str)]) -> String {
     let text = plain(node).replacen("[mapreduce]\n", &format!("[mapreduce]\n{keys}\n"), 1);
     changes.iter().fold(text, |text, (from, to)| {
         assert!(text.contains(from), "{from}\n{text}");
@@ -15,10 +15,10 @@ fn with(keys: &str, node: &str, changes: &[(&str, &str)]) -> String {
 }
 
 /// Beats cost nothing.
-const QUICK: (&str, &str) = ("\"1s\"", "\"1ms\"");
+pub(crate) const QUICK: (&str, &str) = ("\"1s\"", "\"1ms\"");
 
 /// Of a job of `input`, when its maps and when it has ended, to a hundredth of a second.
-fn ends(text: &str, input: &str) -> [f64; 2] {
+pub(crate) fn ends(text: &str, input: &str) -> [f64; 2] {
     let text = format!("{text}{JOB}input = \"{input}\"\n");
     let result = run(&text, &["fifo"], 0);
     let job = &of(&result.runs[0]).jobs[0];
@@ -80,7 +80,7 @@ fn a_shuffle_reads_where_maps_ran_and_so_many_at_once() {
 }
 
 /// Two nodes, one a hundredth as fast; each holds every block.
-fn unequal(keys: &str) -> String {
+pub(crate) fn unequal(keys: &str) -> String {
     let second = "[[mapreduce.node]]\nname = \"slow\"\ncores = 1\nspeed = 0.01\nmap_slots = \
         1\ndisk_bytes_per_s = \"1MB\"\nnetwork_bytes_per_s = \"1MB\"\n";
     let changes = [

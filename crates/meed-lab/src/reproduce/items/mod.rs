@@ -11,7 +11,12 @@ mod worked;
 
 use super::Item;
 
-pub(super) use drfh::Shared;
+/// Long runs that several items read, each made once.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Shared {
+    drfh: drfh::Shared,
+    jas: jas::Shared,
+}
 
 /// Everything that can be reproduced, in the order in which `all` shows it.
 pub const ITEMS: &[Item] = &[

@@ -77,6 +77,7 @@ fn record(rule: &str, seed: u64, nodes: usize, samples: usize, end_s: f64) -> Ma
         slot_settings: nodes.iter().map(|n| n.slots.len() as u64 - 1).max().unwrap_or(0),
         mean_request_s: Some(end_s / 2.0 - 60.0 - 10.0 * seed as f64),
         speculation: None,
+        page_cache: None,
         requests: (0..2)
             .map(|r| RequestRecord {
                 request: format!("request {}", r + 1),

@@ -44,10 +44,10 @@ const MAP_SLOTS: u32 = 4;
 const REDUCE_SLOTS: u32 = 1;
 
 pub(super) fn cluster(raw: &MapReduce, place: &Place<'_>) -> Result<Cluster, ScenarioError> {
-    let mut hosts = Hosts::read(&raw.host, place)?;
+    let mut hosts = Hosts::read(&raw.host, raw.page_cache, place)?;
     let task_memory = optional(place, &raw.task_memory, "task_memory", bytes)?;
-    let (machines, changes) =
-        machines(&raw.node, task_memory.unwrap_or(TASK_MEMORY), &mut hosts, place)?;
+    let memory = Memory { of_task: task_memory.unwrap_or(TASK_MEMORY), pages: raw.page_cache };
+    let (machines, changes) = machines(&raw.node, memory, &mut hosts, place)?;
     let heartbeat = optional(place, &raw.heartbeat, "heartbeat", |raw| match span(raw)? {
         span if (1000..=HOUR.as_micros()).contains(&span.as_micros()) => Ok(span),
         _ => Err(format!("{} must be 1ms to 1h", raw.text())),
@@ -119,6 +119,7 @@ fn as_hadoop(raw: &MapReduce, nodes: u32, place: &Place<'_>) -> Result<AsHadoop,
         output_replicas: replicas,
         parallel_copies: whole(place, &raw.parallel_copies, "parallel_copies", 1, 1000)?,
         speculative: raw.speculative,
+        page_cache: raw.page_cache,
     })
 }
 
@@ -151,11 +152,20 @@ fn speed(raw: &Quantity) -> Result<u32, String> {
     Err(format!("{} must be 0.001 to 1000 times the reference core", raw.text()))
 }
 
+/// What memory is for.
+#[derive(Clone, Copy)]
+struct Memory {
+    /// Of each slot.
+    of_task: u64,
+    /// Whether the rest is a page cache.
+    pages: bool,
+}
+
 type Nodes = (Vec<Machine>, Vec<SpeedChange>);
 
 fn machines(
     raw: &[meed_config::Spanned<Node>],
-    task_memory: u64,
+    memory: Memory,
     hosts: &mut Hosts,
     place: &Place<'_>,
 ) -> Result<Nodes, ScenarioError> {
@@ -184,7 +194,7 @@ fn machines(
         if machines.len() + count as usize > MAX_NODES {
             return Err(fail(format!(": more than {MAX_NODES} nodes")));
         }
-        let machine = machine(node, rack, task_memory).map_err(&fail)?;
+        let machine = machine(node, rack, memory).map_err(&fail)?;
         let later = later(node).map_err(&fail)?;
         for i in 0..count {
             let name = if count == 1 { base.clone() } else { format!("{base}-{i}") };
@@ -197,6 +207,12 @@ fn machines(
             let node = machines.len();
             changes.extend(later.iter().map(|change| SpeedChange { node, ..*change }));
             let hosts = hosts.deal(entry.get_ref().host.as_ref()).map_err(&fail)?;
+            if memory.pages && machine.memory_bytes.is_none() && hosts.memory.is_none() {
+                return Err(fail(
+                    ": page_cache needs memory; say how much it has, or one of its hosts"
+                        .to_owned(),
+                ));
+            }
             machines.push(Machine { name, hosts, ..machine.clone() });
         }
     }
@@ -204,20 +220,21 @@ fn machines(
     Ok((machines, changes))
 }
 
-fn machine(raw: &Node, rack: u32, task_memory: u64) -> Result<Machine, String> {
+fn machine(raw: &Node, rack: u32, memory: Memory) -> Result<Machine, String> {
     let key = |key: &'static str| move |why: String| format!(", {key}: {why}");
     let slots = |raw: &Option<i64>, key, usual: u32| -> Result<u32, String> {
         Ok(given(raw, key, |&slots| between(slots, 1, 10_000))?.unwrap_or(usual))
     };
     let map_slots = slots(&raw.map_slots, "map_slots", MAP_SLOTS)?;
     let reduce_slots = slots(&raw.reduce_slots, "reduce_slots", REDUCE_SLOTS)?;
-    let cache = |memory: u64| {
-        let tasks = u64::from(map_slots + reduce_slots).saturating_mul(task_memory);
-        memory.saturating_sub(tasks) / u64::from(reduce_slots)
-    };
+    let task_bytes = u64::from(map_slots + reduce_slots).saturating_mul(memory.of_task);
+    let cache = |memory: u64| memory.saturating_sub(task_bytes) / u64::from(reduce_slots);
+    let memory_bytes = given(&raw.memory, "memory", bytes)?;
     Ok(Machine {
         name: String::new(),
-        cache_bytes: given(&raw.memory, "memory", bytes)?.map(cache),
+        cache_bytes: memory_bytes.filter(|_| !memory.pages).map(cache),
+        memory_bytes,
+        task_bytes,
         cores: between(raw.cores, 1, MAX_CORES).map_err(key("cores"))?,
         speeds: Speeds {
             core: given(&raw.speed, "speed", speed)?.unwrap_or(1000),

@@ -8,7 +8,7 @@ use meed_config::words::suggest;
 use super::super::{Place, ScenarioError};
 use super::cluster::{MAX_CORES, bandwidth, penalty};
 use super::raw::{self, OnHosts};
-use super::{between, given};
+use super::{between, bytes, given};
 use crate::mapreduce::{Host, HostsOf};
 
 /// Hosts that have one name in the file, as one of them; and how machines are dealt to them.
@@ -30,6 +30,7 @@ pub(super) struct Hosts {
 impl Hosts {
     pub(super) fn read(
         raw: &[meed_config::Spanned<raw::Host>],
+        page_cache: bool,
         place: &Place<'_>,
     ) -> Result<Hosts, ScenarioError> {
         let mut hosts = Hosts { all: Vec::new(), groups: Vec::new() };
@@ -38,7 +39,7 @@ impl Hosts {
             let raw = entry.get_ref();
             let name = raw.name.clone().unwrap_or_else(|| format!("host{number}"));
             let fail = |what: String| place.error(entry.span(), format!("host `{name}`{what}"));
-            let like = host(raw, &name).map_err(&fail)?;
+            let like = host(raw, &name, page_cache).map_err(&fail)?;
             let count = between(raw.count.unwrap_or(1), 1, MAX_NODES as u32)
                 .map_err(|why| fail(format!(", count: {why}")))?;
             if hosts.all.len() + count as usize > MAX_NODES {
@@ -79,6 +80,7 @@ impl Hosts {
                 (like.cores.is_some(), &mut hosts.cores, "cores"),
                 (like.disk_bytes_per_s.is_some(), &mut hosts.disk, "a disk"),
                 (like.network_bytes_per_s.is_some(), &mut hosts.network, "a network"),
+                (like.memory_bytes.is_some(), &mut hosts.memory, "memory"),
             ];
             for (has, of, what) in parts {
                 if has && of.replace(number).is_some() {
@@ -114,19 +116,25 @@ impl Hosts {
     }
 }
 
-fn host(raw: &raw::Host, name: &str) -> Result<Host, String> {
+fn host(raw: &raw::Host, name: &str, page_cache: bool) -> Result<Host, String> {
     let host = Host {
         name: name.to_owned(),
         cores: given(&raw.cores, "cores", |&cores| between(cores, 1, MAX_CORES))?,
         disk_bytes_per_s: given(&raw.disk_bytes_per_s, "disk_bytes_per_s", bandwidth)?,
         seek_penalty: given(&raw.seek_penalty, "seek_penalty", penalty)?.unwrap_or(0),
         network_bytes_per_s: given(&raw.network_bytes_per_s, "network_bytes_per_s", bandwidth)?,
+        memory_bytes: given(&raw.memory, "memory", bytes)?,
     };
     if raw.seek_penalty.is_some() && raw.disk_bytes_per_s.is_none() {
         return Err(", seek_penalty: it has no disk_bytes_per_s".to_owned());
     }
-    if (host.cores, host.disk_bytes_per_s, host.network_bytes_per_s) == (None, None, None) {
-        return Err(" shares nothing; give cores, disk_bytes_per_s or network_bytes_per_s".into());
+    if host.memory_bytes.is_some() && !page_cache {
+        return Err(", memory: it is for files; say page_cache = true in [mapreduce]".to_owned());
+    }
+    let rates = [host.disk_bytes_per_s, host.network_bytes_per_s, host.memory_bytes];
+    if host.cores.is_none() && rates == [None; 3] {
+        return Err(" shares nothing; give cores, disk_bytes_per_s, network_bytes_per_s or memory"
+            .to_owned());
     }
     Ok(host)
 }

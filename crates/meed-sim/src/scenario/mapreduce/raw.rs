@@ -49,6 +49,8 @@ pub(super) struct MapReduce {
     pub(super) parallel_copies: Option<Spanned<i64>>,
     #[serde(default)]
     pub(super) speculative: bool,
+    #[serde(default)]
+    pub(super) page_cache: bool,
     pub(super) task_memory: Option<Spanned<Quantity>>,
     pub(super) master_heartbeat: Option<Spanned<Quantity>>,
     pub(super) master_task: Option<Spanned<Quantity>>,
@@ -78,6 +80,7 @@ pub(super) struct Host {
     pub(super) disk_bytes_per_s: Option<Quantity>,
     pub(super) seek_penalty: Option<Quantity>,
     pub(super) network_bytes_per_s: Option<Quantity>,
+    pub(super) memory: Option<Quantity>,
 }
 
 /// The hosts of a node, by name.

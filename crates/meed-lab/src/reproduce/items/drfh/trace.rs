@@ -67,7 +67,7 @@ pub(in super::super) struct Google {
 impl Google {
     /// The trace of the user's folder, if there is one.
     pub(in super::super) fn of(context: &Context) -> Result<Option<Arc<Google>>, ReproduceError> {
-        Google::in_place(context, &context.shared.whole, GoogleUnfinished::UntilEnd)
+        Google::in_place(context, &context.shared.drfh.whole, GoogleUnfinished::UntilEnd)
     }
 
     /// The same without the tasks that still ran when the trace ended: how long the others take is
@@ -75,7 +75,7 @@ impl Google {
     pub(in super::super) fn known(
         context: &Context,
     ) -> Result<Option<Arc<Google>>, ReproduceError> {
-        Google::in_place(context, &context.shared.known, GoogleUnfinished::Drop)
+        Google::in_place(context, &context.shared.drfh.known, GoogleUnfinished::Drop)
     }
 
     fn in_place(

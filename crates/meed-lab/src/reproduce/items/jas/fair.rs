@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::beyond::assumptions;
 use super::hosts::on_paper_hosts;
-use super::tenants::of_tenants;
+use super::tenants::{of_tenants, unequal_cores};
 use super::worlds::{Choice, NETWORK_MB_S, Nodes, Run, World, choice, megabytes, sweep};
 use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread};
 
@@ -56,7 +56,7 @@ fn worlds() -> Vec<World> {
     vec![
         of_tenants("one core", thirds([1; 3])),
         of_tenants("four cores", thirds([4; 3])),
-        of_tenants("2, 4, 8 cores", thirds([2, 4, 8])),
+        unequal_cores("2, 4, 8 cores"),
         of_tenants("disks 30, 60, 120 MB/s", disks.to_vec()),
         of_tenants("20 of 99 a quarter as fast", vec![Nodes { count: 79, ..FOUR }, SLOW]),
         slows,

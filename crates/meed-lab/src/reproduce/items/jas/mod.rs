@@ -37,3 +37,4 @@ pub(super) use study::study;
 pub(super) use tenants::tenants;
 pub(super) use threshold::figure_10;
 pub(super) use worked::{figure_3, figure_4, figure_5};
+pub(in crate::reproduce) use worlds::Shared;

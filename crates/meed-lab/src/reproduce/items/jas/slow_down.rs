@@ -119,7 +119,7 @@ pub(in super::super) fn slow_down(context: &Context) -> Result<ItemOutcome, Repr
             "runs counted: those in which it takes less time",
         ));
     }
-    let typical = world.run(&DJASL, context.first_seed, 0)?;
+    let typical = world.run(&DJASL, context.first_seed)?;
     let mut assumptions = assumptions();
     assumptions.push(format!(
         "Ten requests on 99 nodes of four cores; after {AT_S} s, about half way, 33 of them are a \

@@ -72,6 +72,11 @@ pub(super) fn of_tenants(label: &'static str, nodes: Vec<Nodes>) -> World {
     World { requests, queues, ..World::new(label, nodes) }
 }
 
+/// Nodes of 2, 4 and 8 cores, which `fair` looks at as well.
+pub(super) fn unequal_cores(label: &'static str) -> World {
+    World { kept: true, ..of_tenants(label, [2, 4, 8].map(Nodes::third).to_vec()) }
+}
+
 fn read(run: &Run) -> [f64; READINGS.len()] {
     let record = &run.record;
     let or_nan = |value: Option<f64>| value.unwrap_or(f64::NAN);
@@ -92,7 +97,7 @@ fn read(run: &Run) -> [f64; READINGS.len()] {
 
 /// Many tenants.
 pub(in super::super) fn tenants(context: &Context) -> Result<ItemOutcome, ReproduceError> {
-    let worlds = [of_tenants("tenants", [2, 4, 8].map(Nodes::third).to_vec())];
+    let worlds = [unequal_cores("tenants")];
     let runs = sweep(context, MOST_SEEDS, &worlds, &CHOICES, |runs| {
         runs.iter().map(read).collect::<Vec<_>>()
     })?;

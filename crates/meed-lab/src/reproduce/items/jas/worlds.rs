@@ -4,7 +4,9 @@
 //! Scenarios are data in the shape of a user's file (docs/mapreduce.md). What the paper does not
 //! give is an assumption and stands in [`DISK_MB_S`] to [`requests`]; `study` varies each of them.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use meed_sim::classes::{Locality, RULES, Rule};
 use meed_sim::log::Log;
@@ -77,6 +79,8 @@ pub(super) struct World {
     pub(super) requests: Vec<Value>,
     /// Their names.
     pub(super) queues: Vec<String>,
+    /// Whether its runs are asked for more than once.
+    pub(super) kept: bool,
 }
 
 /// Tables 5 to 7. Environments 3 and 4 are Environment 1 with more memory in the workers, and with
@@ -162,6 +166,7 @@ impl World {
             jobs: Vec::new(),
             requests: vec![requests()],
             queues: vec!["all".to_owned()],
+            kept: false,
         }
     }
 
@@ -206,28 +211,64 @@ impl World {
         })
     }
 
-    fn scenario(&self) -> Result<Scenario, ReproduceError> {
-        Ok(Scenario::of_data(self.label, &self.data(), Path::new(""), OnBadLine::Stop)?)
+    /// One run.
+    pub(super) fn run(&self, choice: &Choice, seed: u64) -> Result<Run, ReproduceError> {
+        run(self.label, &self.data(), choice, seed)
     }
 
-    /// One run; `points` samples over time.
-    pub(super) fn run(
+    /// The same, made once where it is kept.
+    fn run_once(
         &self,
+        shared: &Shared,
         choice: &Choice,
         seed: u64,
-        points: usize,
     ) -> Result<Run, ReproduceError> {
-        let setup =
-            self.scenario()?.mapreduce_setup(choice.words, seed).map_err(SimulateError::from)?;
+        if !self.kept {
+            return self.run(choice, seed);
+        }
+        let data = self.data();
+        let rule = choice.instead.map(|rule| rule.name);
+        let key = (data.to_string(), choice.words, rule, seed);
+        if let Some(run) = shared.lock().get(&key) {
+            return Ok(run.clone());
+        }
+        let run = run(self.label, &data, choice, seed)?;
+        shared.lock().insert(key, run.clone());
+        Ok(run)
+    }
+}
+
+fn run(label: &str, data: &Value, choice: &Choice, seed: u64) -> Result<Run, ReproduceError> {
+        let scenario = Scenario::of_data(label, data, Path::new(""), OnBadLine::Stop)?;
+        let setup = scenario.mapreduce_setup(choice.words, seed).map_err(SimulateError::from)?;
         let mut setup = setup.expect("these scenarios are of the MapReduce world");
         setup.strict = true;
-        setup.series_points = points;
         if let Some(rule) = choice.instead {
             setup.rule = rule;
         }
         let record = mapreduce::run(choice.name, setup, Log::off(), &mut Unwatched)
             .map_err(SimulateError::from)?;
-        Ok(Run { record })
+    Ok(Run { record: Arc::new(record) })
+}
+
+/// Runs of worlds that are kept, by what makes them.
+#[derive(Clone, Default)]
+pub(in crate::reproduce) struct Shared {
+    runs: Arc<Mutex<BTreeMap<RunKey, Run>>>,
+}
+
+/// The scenario, the policy, the rule in place of its own, the seed.
+type RunKey = (String, &'static str, Option<&'static str>, u64);
+
+impl Shared {
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<RunKey, Run>> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Shared")
     }
 }
 
@@ -237,8 +278,9 @@ pub(super) fn megabytes(amount: f64) -> String {
 }
 
 /// What came of a run.
+#[derive(Clone)]
 pub(super) struct Run {
-    pub(super) record: RunRecord,
+    pub(super) record: Arc<RunRecord>,
 }
 
 impl Run {
@@ -285,7 +327,7 @@ pub(super) fn sweep<T: Send>(
         })
         .collect();
     cores::map(&pairs, |&(world, seed)| {
-        let runs = choices.iter().map(|choice| world.run(choice, seed, 0));
+        let runs = choices.iter().map(|choice| world.run_once(&context.shared.jas, choice, seed));
         Ok((world.label, read(&runs.collect::<Result<Vec<Run>, _>>()?)))
     })
 }
