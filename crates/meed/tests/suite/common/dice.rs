@@ -24,6 +24,11 @@ impl std::fmt::Debug for Dice {
 }
 
 impl Dice {
+    /// These throws.
+    pub(crate) fn of(throws: Vec<u16>) -> Dice {
+        Dice { throws, next: 0 }
+    }
+
     /// A number below `n`.
     pub(crate) fn below(&mut self, n: u64) -> u64 {
         self.next += 1;
