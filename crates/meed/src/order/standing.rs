@@ -281,6 +281,12 @@ impl Standing {
         }
     }
 
+    /// It starts a task, and counts: in a round that begins now for that as well.
+    #[inline]
+    pub(crate) fn counts_by_start(&mut self, now: Time) {
+        self.straddles &= self.since != Some(now);
+    }
+
     /// Nothing of it runs any more. A task that ends with the old round does not straddle the new
     /// one's start (t^s < t^c in Eq. 14), though it was still running when the clock turned.
     #[inline]

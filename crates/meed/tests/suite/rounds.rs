@@ -226,3 +226,50 @@ fn a_top_up_beyond_all_bounds_saturates() {
     }
     assert_eq!(engine.running_tasks(), 4);
 }
+
+/// `a` and `b` run one task each since the first round. At 10 s, when the second begins and
+/// decisions have been made, the task of `b` is lost; it starts again at 12 s. What `b` is charged
+/// then, in slot-seconds, a quantum of one in it. With `meanwhile` a task of `b` starts and ends at
+/// 10 s.
+fn lost_when_a_round_begins(meanwhile: bool) -> f64 {
+    let mut root = policy("long-term");
+    (root.memory, root.newcomer) = (ROUNDS, Newcomer::Average);
+    let mut shadow = Shadow::new(&slots_config(9, &root, &["a", "b"]));
+    let [a, b] = ["a", "b"].map(|name| shadow.engine.find_queue(name).expect("declared"));
+    let groups = vec![TaskGroup::new(1, slots(1))];
+    let job = |queue| Ev::Job {
+        queue,
+        weight: 1000,
+        groups: groups.clone(),
+        open: true,
+        max_attempts: 0,
+    };
+    shadow.apply(0, &job(a)).expect("sound");
+    shadow.apply(0, &job(b)).expect("sound");
+    let first = shadow.decide(0);
+    let of_b = first.iter().find(|start| start.queue == b).expect("it starts").allocation;
+    if meanwhile {
+        shadow.apply(10 * S, &job(b)).expect("sound");
+    }
+    for start in shadow.decide(10 * S) {
+        shadow.apply(10 * S, &Ev::Ended(start.allocation)).expect("it runs");
+    }
+    shadow.apply(10 * S, &Ev::TaskLost(of_b)).expect("it runs");
+    assert_eq!(shadow.decide(12 * S).len(), 1);
+    let charged = shadow.engine.charged(b, micros(12 * S)) / 1000.0;
+    // The twin compares both keys.
+    shadow.apply(12 * S, &job(a)).expect("sound");
+    shadow.apply(12 * S, &job(b)).expect("sound");
+    assert_eq!(shadow.decide(12 * S).len(), 2);
+    charged
+}
+
+/// t^s < t^c in Eq. 14: what ends at the instant at which a round begins does not straddle that,
+/// though decisions have been made at it.
+#[test]
+fn a_task_that_is_lost_as_a_round_begins_does_not_straddle_it() {
+    // A newcomer: `a` has used two.
+    assert!((lost_when_a_round_begins(false) - 3.0).abs() < 1e-9);
+    // It counts from its own start at 10 s.
+    assert!((lost_when_a_round_begins(true) - 1.0).abs() < 1e-9);
+}

@@ -154,6 +154,8 @@ impl Books {
         if job.standing.since.is_none() {
             job.standing.since = Some(now);
             self.top_up_job(now, used.job);
+        } else {
+            job.standing.counts_by_start(now);
         }
         let domain = &self.domains[self.accounts[used.queue.index()].domain];
         let rate = domain.rate(used.demand, used.node_weight);
@@ -243,6 +245,8 @@ impl Books {
         if standing.since.is_none() {
             standing.since = Some(now);
             self.top_up_queue(now, tree, queue, parent);
+        } else {
+            standing.counts_by_start(now);
         }
     }
 

@@ -224,6 +224,11 @@ impl Engine {
         for index in order {
             let homeless = homeless[index];
             let hold = &mut holds.list[index];
+            if hold.reclaims && hold.at.is_some() && !homeless {
+                // The room that was freed for it is there: it starts before anybody else gets it.
+                holds.touched.extend(hold.rows());
+                continue;
+            }
             if news.freed.is_empty() && !homeless {
                 if hold.at.is_none() && !hold.is_pinned() {
                     plan.put_back(hold);
@@ -435,7 +440,13 @@ impl<'a> Plan<'a> {
             sound.remove(node);
             self.kept.remove(node);
         }
-        let homeless = list.iter_mut().map(|hold| !self.keeps_place(hold, &anew)).collect();
+        let mut homeless = vec![false; list.len()];
+        // What was freed for one by stopping tasks is its own, whoever drains the node before it.
+        let mut order: Vec<usize> = (0..list.len()).collect();
+        order.sort_by_key(|&index| !list[index].reclaims);
+        for index in order {
+            homeless[index] = !self.keeps_place(&mut list[index], &anew);
+        }
         for node in anew.into_iter().chain(sound) {
             if let Some(kept) = self.kept.get_mut(&node) {
                 kept.set_fit();

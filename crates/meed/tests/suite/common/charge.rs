@@ -429,6 +429,7 @@ impl Model {
                     self.tasks.iter().any(|t| self.is_below(t.queue, q) && straddles(t, round));
                 let counts = &mut self.queues[q].counts;
                 (counts.round, counts.pseudo, counts.since) = (round, 0, any.then_some(round));
+                counts.straddles = any;
             }
         }
         for job in 0..self.jobs.len() {
@@ -437,6 +438,7 @@ impl Model {
                 let any = self.tasks.iter().any(|t| t.job == job && straddles(t, round));
                 let counts = &mut self.jobs[job].counts;
                 (counts.round, counts.pseudo, counts.since) = (round, 0, any.then_some(round));
+                counts.straddles = any;
             }
         }
     }

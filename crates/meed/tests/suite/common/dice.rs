@@ -24,6 +24,11 @@ impl std::fmt::Debug for Dice {
 }
 
 impl Dice {
+    /// These throws.
+    pub(crate) fn of(throws: Vec<u16>) -> Dice {
+        Dice { throws, next: 0 }
+    }
+
     /// A number below `n`.
     pub(crate) fn below(&mut self, n: u64) -> u64 {
         self.next += 1;
@@ -289,7 +294,7 @@ impl Dice {
             let maxima: Vec<Resources> =
                 config.queues.iter().filter(on_path).filter_map(|q| q.max).collect();
             let mut groups = Vec::new();
-            for _ in 0..1 + self.below(2) {
+            for _ in 0..1 + self.below(3) {
                 let demand = self.amounts(config.kinds.len(), 4);
                 let fits = config.nodes.iter().any(|node| demand.fits_in(&node.capacity))
                     && maxima.iter().all(|max| demand.fits_in(max));

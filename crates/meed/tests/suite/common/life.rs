@@ -127,11 +127,13 @@ impl Model {
                 self.queues[q].counts.since = Some(self.now);
                 self.top_up_queue(q);
             }
+            self.queues[q].counts.starts(self.now);
         }
         if self.jobs[job].counts.since.is_none() {
             self.jobs[job].counts.since = Some(self.now);
             self.top_up_job(job);
         }
+        self.jobs[job].counts.starts(self.now);
     }
 
     /// A task that waits runs already.
@@ -199,6 +201,15 @@ impl Model {
     fn stop(&mut self, allocation: AllocationId) -> usize {
         let index = self.task(allocation);
         self.tasks[index].end = Some(self.now);
+        let (leaf, job, now) = (self.tasks[index].queue, self.tasks[index].job, self.now);
+        for q in self.path(leaf).split_off(1) {
+            if !self.running().any(|task| self.is_below(task.queue, q)) {
+                self.queues[q].counts.runs_nothing(now);
+            }
+        }
+        if !self.running().any(|task| task.job == job) {
+            self.jobs[job].counts.runs_nothing(now);
+        }
         index
     }
 

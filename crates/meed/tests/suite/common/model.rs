@@ -38,8 +38,24 @@ pub(crate) struct Queue {
 pub(crate) struct Counts {
     pub(crate) known: bool,
     pub(crate) since: Option<u64>,
+    /// It counts from the start of the round only for a task that ran then.
+    pub(crate) straddles: bool,
     pub(crate) round: u64,
     pub(crate) pseudo: u128,
+}
+
+impl Counts {
+    /// It starts a task: in a round that begins now it counts for that as well.
+    pub(crate) fn starts(&mut self, now: u64) {
+        self.straddles &= self.since != Some(now);
+    }
+
+    /// What ran when the round began, now, has ended at the same instant: with the old round.
+    pub(crate) fn runs_nothing(&mut self, now: u64) {
+        if self.straddles && self.since == Some(now) {
+            (self.since, self.straddles) = (None, false);
+        }
+    }
 }
 
 #[derive(Clone)]

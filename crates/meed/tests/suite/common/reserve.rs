@@ -272,7 +272,10 @@ impl Model {
             self.freed = true;
         }
         self.holds.iter_mut().for_each(|held| held.counts = false);
-        for at in 0..self.holds.len() {
+        // What was freed for one by stopping tasks is its own, whoever drains the node before it.
+        let mut order: Vec<usize> = (0..self.holds.len()).collect();
+        order.sort_by_key(|&at| !self.holds[at].reclaims);
+        for at in order {
             let held = self.holds[at].clone();
             let of = (held.job, held.group);
             let from = |at: u64| at.max(self.now);
@@ -296,7 +299,8 @@ impl Model {
         for at in order {
             let (kept, held) = (kept[at], self.holds[at].clone());
             let of = (held.job, held.group);
-            if kept && !freed {
+            // The room that was freed for one is there: it starts before anybody else gets it.
+            if kept && (!freed || held.reclaims && held.at.is_some()) {
                 self.holds[at].counts = true;
                 continue;
             }
