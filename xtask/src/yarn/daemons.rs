@@ -180,11 +180,26 @@ impl Story {
         self.import()?;
         // Each epoch's journal says what the plug-in knew: whoever plays it knows the same.
         for epoch in ["epoch-0000000000", "epoch-0000000001"] {
-            let folder = self.folder.join("ledger").join(epoch);
-            let mut replay = meed();
-            super::succeed(replay.arg("replay").arg(folder).arg("--verify"), "meed replay")?;
+            self.history(&self.folder.join("ledger").join(epoch))?;
         }
         Ok(())
+    }
+
+    /// What an epoch's journal is good for: it is played again, it makes a report, and it says how
+    /// a queue stood.
+    fn history(&self, epoch: &Path) -> Result<(), String> {
+        let mut replay = meed();
+        super::succeed(replay.arg("replay").arg(epoch).arg("--verify"), "meed replay")?;
+        let report = self.folder.join("report.html");
+        let mut replay = meed();
+        replay.arg("replay").arg(epoch).arg("--report").arg(&report);
+        super::succeed(&mut replay, "meed replay --report")?;
+        fs::remove_file(&report).map_err(|why| format!("{}: {why}", report.display()))?;
+        let told = said(meed().arg("explain").arg(epoch).args(["--queue", "b", "--at", "30s"]))?;
+        match told.contains("Books of queue b") {
+            true => Ok(()),
+            false => Err(format!("meed explain does not tell of queue b: {told}")),
+        }
     }
 
     /// What people are told, by the program; what it was answered is kept beside it.
