@@ -82,7 +82,8 @@ impl<'de> Deserializer<'de> for &'de Node {
         deserialize_bool() Flag |visitor: V, flag: &bool| visitor.visit_bool(*flag);
         deserialize_str() Text |visitor: V, text: &str| visitor.visit_str(text);
         deserialize_string() Text |visitor: V, text: &str| visitor.visit_str(text);
-        deserialize_seq() List |visitor: V, nodes: &'de [Node]| visitor.visit_seq(Nodes(nodes.iter()));
+        deserialize_seq() List
+            |visitor: V, nodes: &'de [Node]| visitor.visit_seq(Nodes(nodes.iter()));
         deserialize_tuple(usize) List
             |visitor: V, nodes: &'de [Node]| visitor.visit_seq(Nodes(nodes.iter()));
         deserialize_map() Table
