@@ -17,7 +17,7 @@ use crate::watch;
 /// Examples of `--help`.
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  meed reproduce                                       all items: two minutes of processor time; \
+  meed reproduce                                       all items: minutes of processor time; \
   with traces some more
   meed reproduce --traces DIR drfh-fig6 drfh-fig9
   meed reproduce tsc-fig7 tsc-fig8 --report figures.html

@@ -5,6 +5,7 @@ mod common;
 mod allocate;
 mod audit;
 mod bad_input;
+mod bad_mapreduce;
 mod begin;
 mod crates;
 mod determinism;

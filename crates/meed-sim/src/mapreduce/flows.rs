@@ -259,7 +259,8 @@ mod tests {
                 };
                 prop_assert!(off <= 1.0, "task {task}: {off} times what rounding explains");
             }
-            prop_assert!(flows.courses.iter().all(Option::is_none) && flows.flows.iter().all(Option::is_none));
+            prop_assert!(flows.courses.iter().all(Option::is_none));
+            prop_assert!(flows.flows.iter().all(Option::is_none));
         }
     }
 }

@@ -9,7 +9,8 @@
 //! Files: `sharing` one server; `hosts` servers that share one below them; `timers` the next of
 //! many; `machines` nodes; `flows` works side by side; `blocks` where input lies; `kinds` what jobs
 //! do; `tasks` phases; `courses` shuffle and output as Hadoop's; `copies` speculative execution;
-//! `pages` what of files lies in memory, `caches` whose memory; `world` the loop; `beat` a heartbeat; `jobs` their lives; `views` samples for reports.
+//! `pages` what of files lies in memory, `caches` whose memory; `world` the loop; `beat` a
+//! heartbeat; `jobs` their lives; `views` samples for reports.
 
 mod beat;
 mod blocks;

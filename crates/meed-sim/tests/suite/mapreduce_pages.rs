@@ -42,9 +42,9 @@ fn what_was_written_is_not_read_again() {
 
 #[test]
 fn a_later_job_displaces_what_an_earlier_one_left_and_what_a_job_keeps_for_itself_goes_with_it() {
-    // Two maps one after the other: blocks of 1 MB, 0.5 MB of spills after each. 2 MB of room: after
-    // the second block (2 MB) its spills take 0.5 from the first block. The reduce fetches 1 MB,
-    // all of it kept, and its merge of 1 MB displaces blocks.
+    // Two maps one after the other: blocks of 1 MB, 0.5 MB of spills after each. 2 MB of room:
+    // after the second block (2 MB) its spills take 0.5 from the first block. The reduce fetches
+    // 1 MB, all of it kept, and its merge of 1 MB displaces blocks.
     let text = memory(2.0, "parallel_copies = 1\n");
     assert_eq!(read(&text, "2MB"), json!({ "read_bytes": 4_000_000, "memory_bytes": 2_000_000 }));
     // With 1 MB the second block displaces the first one's spills, and its spills half of it:

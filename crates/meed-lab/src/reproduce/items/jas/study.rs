@@ -16,7 +16,7 @@ use crate::reproduce::{
 
 pub(super) const MOST_SEEDS: u64 = 5;
 
-/// Of runs that take long.
+/// Of runs that take long, or decide nothing.
 pub(super) const FEW_SEEDS: u64 = 2;
 
 /// One assumption, varied.
@@ -44,6 +44,11 @@ pub(super) const fn fact(name: &'static str, change: fn(&mut World)) -> Variant 
 /// What the paper's Hadoop does by its defaults; runs that take several times as long.
 pub(super) const fn slow_fact(name: &'static str, change: fn(&mut World)) -> Variant {
     Variant { name, fact: true, change, most_seeds: FEW_SEEDS, kept: false }
+}
+
+/// Of which no claim hangs: looked at over few seeds.
+pub(super) const fn few(variant: Variant) -> Variant {
+    Variant { most_seeds: FEW_SEEDS, ..variant }
 }
 
 /// Somebody else asks for the runs of this one as well.

@@ -217,12 +217,7 @@ impl World {
     }
 
     /// The same, made once where it is kept.
-    fn run_once(
-        &self,
-        shared: &Shared,
-        choice: &Choice,
-        seed: u64,
-    ) -> Result<Run, ReproduceError> {
+    fn run_once(&self, shared: &Shared, choice: &Choice, seed: u64) -> Result<Run, ReproduceError> {
         if !self.kept {
             return self.run(choice, seed);
         }
@@ -239,15 +234,15 @@ impl World {
 }
 
 fn run(label: &str, data: &Value, choice: &Choice, seed: u64) -> Result<Run, ReproduceError> {
-        let scenario = Scenario::of_data(label, data, Path::new(""), OnBadLine::Stop)?;
-        let setup = scenario.mapreduce_setup(choice.words, seed).map_err(SimulateError::from)?;
-        let mut setup = setup.expect("these scenarios are of the MapReduce world");
-        setup.strict = true;
-        if let Some(rule) = choice.instead {
-            setup.rule = rule;
-        }
-        let record = mapreduce::run(choice.name, setup, Log::off(), &mut Unwatched)
-            .map_err(SimulateError::from)?;
+    let scenario = Scenario::of_data(label, data, Path::new(""), OnBadLine::Stop)?;
+    let setup = scenario.mapreduce_setup(choice.words, seed).map_err(SimulateError::from)?;
+    let mut setup = setup.expect("these scenarios are of the MapReduce world");
+    setup.strict = true;
+    if let Some(rule) = choice.instead {
+        setup.rule = rule;
+    }
+    let record = mapreduce::run(choice.name, setup, Log::off(), &mut Unwatched)
+        .map_err(SimulateError::from)?;
     Ok(Run { record: Arc::new(record) })
 }
 
