@@ -1,5 +1,5 @@
-//! `cargo xtask yarn daemons`: a ResourceManager and a NodeManager as processes of their own, from
-//! Maven's jars, on loopback.
+//! `cargo xtask yarn daemons`: a ResourceManager and two NodeManagers as processes of their own,
+//! from Maven's jars, on loopback.
 //!
 //! A shell holds containers in one queue, a MapReduce job runs in another, a third application
 //! waits; people ask `meed queues` and `meed why`; the ResourceManager is killed (`kill -9`) and
@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 use super::site::{self, WEB};
 use super::witness;
 use crate::tools::{cargo, root};
+
+const NODES: u32 = 2;
 
 const FLAGS: [&str; 2] =
     ["-XX:+IgnoreUnrecognizedVMOptions", "--add-opens=java.base/java.lang=ALL-UNNAMED"];
@@ -39,7 +41,7 @@ struct Story {
 pub(super) fn run(jar: &Path) -> Result<(), String> {
     let folder = root().join("target/yarn/daemons");
     let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(folder.join("conf")).map_err(|why| why.to_string())?;
+    fs::create_dir_all(&folder).map_err(|why| why.to_string())?;
     let folder = folder.canonicalize().map_err(|why| why.to_string())?;
     let cp = folder.join("class-path");
     super::maven(&[
@@ -53,8 +55,7 @@ pub(super) fn run(jar: &Path) -> Result<(), String> {
     super::maven(&["test-compile"])?;
     // Of our own tests the witness: behind all else, so that nothing there is configuration.
     let tests = root().join("yarn/target/test-classes");
-    let (conf, tests) = (folder.join("conf"), tests.display().to_string());
-    let class_path = format!("{}:{}:{}:{tests}", conf.display(), jar.display(), jars.join(":"));
+    let class_path = format!("{}:{}:{}", jar.display(), jars.join(":"), tests.display());
     let story = Story { folder, class_path };
     story.configure(&jars)?;
     let told = story.tell();
@@ -66,8 +67,16 @@ pub(super) fn run(jar: &Path) -> Result<(), String> {
 
 impl Story {
     fn configure(&self, jars: &[&str]) -> Result<(), String> {
+        (0..NODES).try_for_each(|node| self.configure_node(jars, node))
+    }
+
+    /// Of a NodeManager; the first one's is that of all others.
+    fn configure_node(&self, jars: &[&str], node: u32) -> Result<(), String> {
         let folder = self.folder.display().to_string();
-        let site = site::site(&folder, &format!("{folder}/conf:{}", jars.join(":")));
+        let conf = self.conf(node);
+        fs::create_dir_all(&conf).map_err(|why| format!("{}: {why}", conf.display()))?;
+        let class_path = format!("{}:{}", conf.display(), jars.join(":"));
+        let site = site::site(&folder, &class_path, node);
         for (name, text) in [
             ("yarn-site.xml", site.as_str()),
             ("core-site.xml", site.as_str()),
@@ -75,19 +84,35 @@ impl Story {
             ("fair-scheduler.xml", site::ALLOCATIONS),
             ("log4j.properties", site::LOG),
         ] {
-            let file = self.folder.join("conf").join(name);
+            let file = conf.join(name);
             fs::write(&file, text).map_err(|why| format!("{}: {why}", file.display()))?;
         }
         Ok(())
     }
 
+    fn conf(&self, node: u32) -> PathBuf {
+        self.folder.join(format!("conf-{node}"))
+    }
+
     fn java(&self, log: &str, memory: &str, arguments: &[&str]) -> Result<Daemon, String> {
+        self.java_of(0, log, memory, arguments)
+    }
+
+    fn java_of(
+        &self,
+        node: u32,
+        log: &str,
+        memory: &str,
+        arguments: &[&str],
+    ) -> Result<Daemon, String> {
+        let conf = self.conf(node);
+        let class_path = format!("{}:{}", conf.display(), self.class_path);
         let file = self.folder.join(format!("{log}.log"));
         let file = fs::File::create(file).map_err(|why| why.to_string())?;
         let errors = file.try_clone().map_err(|why| why.to_string())?;
         let mut java = Command::new("java");
-        java.arg(memory).args(FLAGS).args(["-cp", &self.class_path]).args(arguments);
-        java.env("HADOOP_CONF_DIR", self.folder.join("conf"));
+        java.arg(memory).args(FLAGS).args(["-cp", &class_path]).args(arguments);
+        java.env("HADOOP_CONF_DIR", conf);
         if std::env::var_os("JAVA_HOME").is_none() {
             java.env("JAVA_HOME", java_home()?);
         }
@@ -145,13 +170,13 @@ impl Story {
         said(meed().arg("--version"))?;
         let master = self.master("master-1")?;
         wait("the ResourceManager answers", 240, || get("/ws/v1/cluster/info").is_some())?;
-        let _node = self.java(
-            "node",
-            "-Xmx384m",
-            &["org.apache.hadoop.yarn.server.nodemanager.NodeManager"],
-        )?;
-        wait("a node is there", 240, || {
-            number("/ws/v1/cluster/metrics", "activeNodes") == Some(1)
+        let node = |node: u32| {
+            let class = "org.apache.hadoop.yarn.server.nodemanager.NodeManager";
+            self.java_of(node, &format!("node-{node}"), "-Xmx384m", &[class])
+        };
+        let _nodes = (0..NODES).map(node).collect::<Result<Vec<_>, _>>()?;
+        wait("the nodes are there", 240, || {
+            number("/ws/v1/cluster/metrics", "activeNodes") == Some(u64::from(NODES))
         })?;
         let _a = self.shell("a", 2, 240)?;
         wait("a shell runs", 300, || held("root.a") == Some(3))?;

@@ -18,10 +18,12 @@ pub(super) const LOG: &str = "log4j.rootLogger=INFO,console\n\
     log4j.appender.console.layout=org.apache.log4j.PatternLayout\n\
     log4j.appender.console.layout.ConversionPattern=%d %-5p %c{1}: %m%n\n";
 
-/// All keys, for daemons in this folder with this class path for containers.
-pub(super) fn site(folder: &str, class_path: &str) -> String {
+/// All keys, for daemons in this folder with this class path for containers; `node` is the number
+/// of a NodeManager, from 0: each has ports and folders of its own.
+pub(super) fn site(folder: &str, class_path: &str, node: u32) -> String {
     let mut site = "<?xml version=\"1.0\"?>\n<configuration>\n".to_owned();
-    for (key, value) in daemons(folder).into_iter().chain(ours(folder)).chain(jobs(class_path)) {
+    let keys = daemons(folder).into_iter().chain(of_node(folder, node)).chain(ours(folder));
+    for (key, value) in keys.chain(jobs(class_path)) {
         site += &format!("<property><name>{key}</name><value>{value}</value></property>\n");
     }
     site + "</configuration>\n"
@@ -36,11 +38,8 @@ fn daemons(folder: &str) -> Vec<(String, String)> {
         ("yarn.resourcemanager.scheduler.address", "127.0.0.1:18030"),
         ("yarn.resourcemanager.resource-tracker.address", "127.0.0.1:18031"),
         ("yarn.resourcemanager.admin.address", "127.0.0.1:18033"),
-        ("yarn.nodemanager.address", "127.0.0.1:18045"),
-        ("yarn.nodemanager.localizer.address", "127.0.0.1:18040"),
-        ("yarn.nodemanager.webapp.address", "127.0.0.1:18042"),
         ("yarn.nodemanager.bind-host", "127.0.0.1"),
-        ("yarn.nodemanager.resource.memory-mb", "2048"),
+        ("yarn.nodemanager.resource.memory-mb", "1024"),
         ("yarn.nodemanager.vmem-check-enabled", "false"),
         ("yarn.nodemanager.pmem-check-enabled", "false"),
         ("yarn.nodemanager.recovery.enabled", "true"),
@@ -55,10 +54,7 @@ fn daemons(folder: &str) -> Vec<(String, String)> {
     .to_vec();
     for (key, below) in [
         ("hadoop.tmp.dir", "tmp"),
-        ("yarn.nodemanager.local-dirs", "local"),
-        ("yarn.nodemanager.log-dirs", "logs"),
-        ("yarn.nodemanager.recovery.dir", "node-state"),
-        ("yarn.scheduler.fair.allocation.file", "conf/fair-scheduler.xml"),
+        ("yarn.scheduler.fair.allocation.file", "conf-0/fair-scheduler.xml"),
         ("yarn.app.mapreduce.am.staging-dir", "staging"),
     ] {
         keys.push((key.to_owned(), format!("{folder}/{below}")));
@@ -66,6 +62,23 @@ fn daemons(folder: &str) -> Vec<(String, String)> {
     let store = "yarn.resourcemanager.fs.state-store.uri".to_owned();
     keys.push((store, format!("file://{folder}/store")));
     keys
+}
+
+fn of_node(folder: &str, node: u32) -> Vec<(String, String)> {
+    let port = |port: u32| (18_040 + 10 * node + port).to_string();
+    let on = |number: u32| format!("127.0.0.1:{}", port(number));
+    let below = |name: &str| format!("{folder}/{name}-{node}");
+    [
+        ("yarn.nodemanager.localizer.address", on(0)),
+        ("yarn.nodemanager.webapp.address", on(2)),
+        ("yarn.nodemanager.address", on(5)),
+        ("mapreduce.shuffle.port", port(7)),
+        ("yarn.nodemanager.local-dirs", below("local")),
+        ("yarn.nodemanager.log-dirs", below("logs")),
+        ("yarn.nodemanager.recovery.dir", below("node-state")),
+    ]
+    .map(|(key, value)| (key.to_owned(), value))
+    .to_vec()
 }
 
 /// What the plug-in asks for, and Hadoop's own history of containers beside it.
@@ -99,7 +112,6 @@ fn jobs(class_path: &str) -> Vec<(String, String)> {
             "yarn.nodemanager.aux-services.mapreduce_shuffle.class",
             "org.apache.hadoop.mapred.ShuffleHandler",
         ),
-        ("mapreduce.shuffle.port", "18047"),
         ("mapreduce.jvm.add-opens-as-default", "true"),
         ("yarn.app.mapreduce.am.resource.mb", "512"),
         ("yarn.app.mapreduce.am.command-opts", "-Xmx300m"),
