@@ -246,6 +246,28 @@ pub enum Rejected {
         /// The most that could run at once.
         most: u64,
     },
+    /// Groups that are to start together, and cannot be one gang.
+    #[error("a gang of several groups: {problem}")]
+    GangOfParts {
+        /// What is wrong, and what would be right.
+        problem: &'static str,
+    },
+    /// A gang of so many unlike tasks that nobody can tell whether they fit.
+    #[error(
+        "a gang of several groups: of all but the largest group there are more than {most} ways \
+         to take some tasks (the product of tasks + 1 of each); put tasks that ask for the same \
+         into one group"
+    )]
+    GangOfTooManyParts {
+        /// So many are right.
+        most: u64,
+    },
+    /// A gang of several groups that the cluster could never hold.
+    #[error("a gang of {parts}: the cluster could not hold them all at once when empty")]
+    GangPartsTooWide {
+        /// How many of each group, what each asks for, and what keeps them together, in words.
+        parts: String,
+    },
     /// A gang that is to stay within one value of a label that no node has.
     #[error("a gang on nodes with the same `{label}`: no node has a label of that name")]
     UnknownLabel {

@@ -9,6 +9,10 @@
 //! where `begun` counts tasks that run or have ended well. A turn is one turn in the order of
 //! fairness, and charged as its tasks. Two gangs never hold parts of what both need: neither holds
 //! anything before all of it starts.
+//!
+//! A gang may be of several groups of a job, whose tasks ask for different amounts: a master and
+//! its workers (`joint`). All of its waiting tasks are one turn then; where they are of one group,
+//! that is the turn of an ordinary gang.
 
 /// How many tasks of a group start together, and how near to each other.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -21,17 +25,26 @@ pub struct Gang {
     /// island of fast links. Of values with enough room the gang takes the one with the least.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub same: Option<String>,
+    /// The groups that come with this one are all of one gang with it: all their tasks start
+    /// together, and all are where `same` says together. Then `least` is all of the group.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub joint: bool,
 }
 
 impl Gang {
     /// At least so many tasks, wherever they run.
     pub fn of(least: u32) -> Gang {
-        Gang { least, same: None }
+        Gang { least, same: None, joint: false }
     }
 
     /// All of a group of so many tasks, boxed as groups hold it; `None`: one task is no gang.
     pub fn all(count: u32) -> Option<Box<Gang>> {
         (count > 1).then(|| Box::new(Gang::of(count)))
+    }
+
+    /// One of the groups of a gang: all of these tasks.
+    pub fn part(count: u32) -> Gang {
+        Gang { joint: true, ..Gang::of(count) }
     }
 
     /// The same, on nodes with one value of `label`.
@@ -48,4 +61,6 @@ pub(crate) struct Turn {
     pub(crate) tasks: std::num::NonZeroU32,
     /// On nodes with one value of this label, whichever it is; by number, 0 for none.
     pub(crate) same: u32,
+    /// They are of several groups: which, the shape says.
+    pub(crate) joint: bool,
 }

@@ -100,6 +100,14 @@ impl Resources {
         times
     }
 
+    /// Both together, with the same bound.
+    pub(crate) fn plus(mut self, other: &Resources) -> Resources {
+        for (mine, theirs) in self.as_mut_slice().iter_mut().zip(other.as_slice()) {
+            *mine = mine.saturating_add(*theirs).min(u64::MAX / 2);
+        }
+        self
+    }
+
     /// Takes `other` away, kind by kind. Panics when there is less than that: an allocation was
     /// freed twice.
     #[inline]

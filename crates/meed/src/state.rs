@@ -301,7 +301,7 @@ pub struct ShapeState {
 }
 
 /// What tasks of a gang wait for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct TurnState {
@@ -311,6 +311,9 @@ pub struct TurnState {
     pub same: u32,
     /// Whether it was found to fit nowhere, and no node has got room since.
     pub tried: bool,
+    /// Where they are of several groups: rows of [`State::shapes`], with how many start.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub parts: Vec<(u32, u32)>,
 }
 
 /// What makes a group a gang's.
@@ -328,6 +331,9 @@ pub struct GangState {
     pub within: Option<u32>,
     /// A row of [`State::shapes`]: what its waiting tasks wait for.
     pub turn: u32,
+    /// Where the gang is of several groups: the number of the first of them in the job.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub joint: Option<u32>,
 }
 
 /// For whom room is held.
@@ -410,6 +416,9 @@ pub struct HoldState {
     pub group: u32,
     /// Where room is held, for how many tasks: one, but for a gang. In order.
     pub nodes: Vec<(u32, u32)>,
+    /// Where it is held for the other groups of the gang, by their numbers in the job.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub others: Vec<(u32, Vec<(u32, u32)>)>,
     /// From when on it is expected to be there; `None`: nobody knows.
     pub at: Option<Time>,
     /// Since when it has the reservation.

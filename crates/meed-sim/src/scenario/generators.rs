@@ -64,6 +64,11 @@ fn generator(
 /// How many of the tasks that are drawn start together.
 fn gang(terms: raw::Terms<'_>) -> Result<Option<GangSpec>, String> {
     let least = match terms.gang {
+        Some(GangForm::Joint(_)) => {
+            return Err(
+                "gang of a generator is true, or a number: its jobs have one group".to_owned()
+            );
+        }
         Some(GangForm::All(true)) => GangLeast::All,
         Some(GangForm::Least(least)) => {
             let least = u32::try_from(least).ok().filter(|&least| least > 0);

@@ -113,7 +113,9 @@ fn read_job(
     let weight = u32::try_from(raw.weight).ok().filter(|&weight| weight > 0 && weight <= 1_000_000);
     let weight = weight
         .ok_or_else(|| in_words(format!("weight is {}; it must be 1 to 1000000", raw.weight)))?;
-    let has_terms = raw.tasks.is_some() || !raw.terms().is_empty();
+    // Of a job with groups `gang` and `same` are said of all of them together.
+    let of_all = raw::Terms { gang: None, same: None, ..raw.terms() };
+    let has_terms = raw.tasks.is_some() || !of_all.is_empty();
     let mut groups = match (&raw.demand, &raw.duration, raw.group.is_empty()) {
         (Some(needs), Some(duration), true) => {
             let read = group(0, raw.tasks, needs, duration, kinds);
@@ -125,7 +127,8 @@ fn read_job(
                 let group = group(g.stage, g.tasks, &g.demand, &g.duration, kinds)?;
                 with_terms(group, g.terms())
             };
-            raw.group.iter().map(read).collect::<Result<Vec<_>, _>>().map_err(in_words)?
+            let groups = raw.group.iter().map(read).collect::<Result<Vec<_>, _>>();
+            groups.and_then(|groups| as_one_gang(groups, raw.terms())).map_err(in_words)?
         }
         _ => {
             let what = "give tasks, demand, duration, gang, same, limit, checkpoint and \
@@ -136,6 +139,40 @@ fn read_job(
     groups.sort_by_key(|group| group.stage);
     let submit = Time::ZERO.saturating_add(submit);
     Ok(Job { label, queue, submit, weight, chain: None, groups })
+}
+
+/// The groups of a job that is said to be one gang.
+fn as_one_gang(groups: Vec<JobGroup>, terms: raw::Terms<'_>) -> Result<Vec<JobGroup>, String> {
+    match (terms.gang, terms.same) {
+        (None | Some(GangForm::All(false)), None) => return Ok(groups),
+        (Some(GangForm::All(true)), _) => {}
+        (None | Some(GangForm::All(false)), Some(_)) => {
+            return Err(
+                "same of a job with groups needs gang = true: all of them start together, \
+                        or give same in each [[job.group]]"
+                    .to_owned(),
+            );
+        }
+        _ => {
+            return Err(
+                "gang of a job with groups is true: all tasks of all groups start together; \
+                        numbers are for [[job.group]]"
+                    .to_owned(),
+            );
+        }
+    }
+    let one = |group: JobGroup| match group.gang {
+        Some(_) => {
+            Err("gang = true makes all groups one gang; a group has no gang or same of its \
+                        own then"
+                .to_owned())
+        }
+        None => {
+            let gang = GangForm::read(Some(GangForm::JOINT), terms.same, group.count)?;
+            Ok(JobGroup { gang, ..group })
+        }
+    };
+    groups.into_iter().map(one).collect()
 }
 
 fn group(

@@ -11,6 +11,7 @@ mod dominant;
 mod given;
 #[path = "../../../meed-driver/tests/suite/happens.rs"]
 mod happens;
+mod joint;
 mod limits;
 mod live;
 mod load;

@@ -290,11 +290,13 @@ fn any_group() -> impl Strategy<Value = JobGroup> {
     all.prop_map(|(amounts, (count, duration), (limit, checkpoint), (least, same))| {
         // A gang of one that may be anywhere is none.
         let same = same.filter(|label| !label.is_empty());
-        let gang = meed::Gang { least: least.clamp(1, count), same };
+        let joint = least == 4;
+        let least = if joint { count } else { least.clamp(1, count) };
+        let gang = meed::Gang { least, same, joint };
         JobGroup {
             limit,
             checkpoint,
-            gang: (gang.least > 1 || gang.same.is_some()).then(|| Box::new(gang)),
+            gang: (gang.least > 1 || joint || gang.same.is_some()).then(|| Box::new(gang)),
             ..JobGroup::new(count, Resources::new(&[amounts.0, amounts.1]), duration)
         }
     })

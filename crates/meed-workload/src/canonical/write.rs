@@ -176,7 +176,10 @@ fn compose_group(line: &mut String, group: &JobGroup, kinds: &ResourceKinds) -> 
         write_scaled(line, checkpoint.as_micros(), MICROS_PER_S)?;
     }
     if let Some(gang) = &group.gang {
-        write!(line, ",\"gang\":{}", gang.least)?;
+        match gang.joint {
+            true => line.push_str(",\"gang\":\"joint\""),
+            false => write!(line, ",\"gang\":{}", gang.least)?,
+        }
         if let Some(same) = &gang.same {
             write!(line, ",\"same\":{}", json(same))?;
         }

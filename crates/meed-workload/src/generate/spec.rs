@@ -121,7 +121,7 @@ impl GangSpec {
             GangLeast::All => count,
             GangLeast::AtMost(least) => least.min(count),
         };
-        Gang { least, same: self.same.clone() }
+        Gang { least, same: self.same.clone(), joint: false }
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) fn capped_by(
     }
     match room.turn_of(bucket.shape()) {
         1 => books.capped_by(tree, leaf, bucket.demand()),
-        tasks => books.capped_by(tree, leaf, &bucket.demand().times(tasks)),
+        _ => books.capped_by(tree, leaf, &room.demand_of_turn(bucket.shape())),
     }
 }
 

@@ -4,6 +4,10 @@
 //! them runs, near whom: `regroup` keeps that true at every start, end and loss. What runs, runs
 //! under the shape of a single task.
 //!
+//! A gang of several groups is one turn as well, while tasks of two of them wait: the first of these
+//! stands in the walk for all, and all wait under one shape. Where only one of them waits it is an
+//! ordinary gang, of all that it has waiting.
+//!
 //! Invariant: a gang's turn is taken whole. All its tasks hold their room before anybody else is
 //! asked; who calls is told them one after the other, and takes all before telling of events.
 //! Cost: O(nodes) for a turn besides its starts, and for each look at one that fits nowhere.
@@ -11,33 +15,60 @@
 use std::num::NonZeroU32;
 
 use super::Engine;
-use super::room::Room;
+use super::room::{GangPlace, Member, Nodes, Room};
+use super::work::Members;
 use crate::decision::{Reason, Start};
 use crate::error::Rejected;
 use crate::gang::{Gang, Turn};
-use crate::spec::{NodeRow, TaskGroup};
+use crate::spec::{JobId, NodeRow, TaskGroup};
 use crate::state::{GangState, Place, State, StateError, ensure};
 
 impl Engine {
     /// Starts the gang of the group, or marks its shape blocked when it fits nowhere; the first of
     /// its starts, the others are told next.
     pub(super) fn place_gang(&mut self, slot: u32, reason: Option<Reason>) -> Option<Start> {
-        let place = self.room.find_gang_or_block(self.work.group(slot).turn())?;
-        self.start_together(slot, place.tasks(), reason, |room| Some(room.node_in(&place)))
+        match self.room.find_gang_or_block(self.work.group(slot).turn())? {
+            GangPlace::Alike(tasks, key) => {
+                let each = (0..tasks).map(|_| (slot, None));
+                self.start_together(slot, each, reason, |room| room.node_in(&key))
+            }
+            GangPlace::Parts(nodes) => {
+                let waits = |slot: &u32| self.work.group(*slot).waiting() > 0;
+                let members: Vec<u32> = self.work.members(slot).into_iter().filter(waits).collect();
+                self.start_on(&members, &nodes, reason)
+            }
+        }
     }
 
-    /// Starts so many tasks of the group, each on the node that is told for it.
-    pub(super) fn start_together(
+    /// Starts tasks of a gang's groups, the first of which stands in the walk, on these nodes.
+    pub(super) fn start_on(
+        &mut self,
+        members: &[u32],
+        nodes: &[Nodes],
+        reason: Option<Reason>,
+    ) -> Option<Start> {
+        let each = members.iter().zip(nodes).flat_map(|(&member, nodes)| {
+            let each = nodes.iter().flat_map(|&(node, tasks)| (0..tasks).map(move |_| node));
+            each.map(move |node| (member, Some(node)))
+        });
+        let nowhere = |_: &mut Room| NodeRow(u32::MAX);
+        self.start_together(members[0], each, reason, nowhere)
+    }
+
+    /// Starts tasks of a gang, each of the group and on the node that is told, or on that which
+    /// `place` finds.
+    fn start_together(
         &mut self,
         slot: u32,
-        tasks: u32,
+        each: impl Iterator<Item = (u32, Option<NodeRow>)> + Clone,
         reason: Option<Reason>,
-        mut node: impl FnMut(&mut Room) -> Option<NodeRow>,
+        mut place: impl FnMut(&mut Room) -> NodeRow,
     ) -> Option<Start> {
+        let tasks = each.clone().count() as u32;
         let reason = reason.map(|reason| Reason { gang: Some(tasks), ..reason });
         let mut nodes: Vec<NodeRow> = Vec::new();
-        for _ in 0..tasks {
-            let node = node(&mut self.room).expect("there is room for each");
+        for (slot, node) in each {
+            let node = node.unwrap_or_else(|| place(&mut self.room));
             nodes.push(node);
             let start = self.start_alone(slot, None, node, reason.clone());
             self.untold.push_back(start);
@@ -56,48 +87,87 @@ impl Engine {
         self.untold.pop_front()
     }
 
-    /// A group is a gang's.
-    pub(super) fn begin_gang(&mut self, slot: u32, gang: &Gang) {
+    /// A group is a gang's; `joint`: the first of the groups of the same gang, by its number.
+    pub(super) fn begin_gang(&mut self, slot: u32, gang: &Gang, joint: Option<u32>) {
         let (shape, same) = (self.work.group(slot).shape, self.room.label_of(gang));
-        self.work.set_gang(slot, gang.least, same);
+        self.work.set_gang(slot, gang.least, same, joint);
         let turn = self.room.hold_turn(shape, self.turn_now(slot), None);
         self.work.set_turn(slot, turn);
     }
 
-    /// What the waiting tasks of a gang's group wait for, from now on.
+    /// What the waiting tasks of a gang's group wait for, from now on, where no other group of the
+    /// gang waits.
     fn turn_now(&self, slot: u32) -> Option<Turn> {
         let group = self.work.group(slot);
         let gang = group.gang()?;
         let left = u64::from(gang.least.saturating_sub(gang.begun)).min(group.waiting());
         let tasks = NonZeroU32::new(left as u32).filter(|tasks| tasks.get() > 1)?;
         let same = if gang.within.is_some() { 0 } else { gang.same };
-        Some(Turn { tasks, same })
+        Some(Turn { tasks, same, joint: false })
+    }
+
+    /// The groups of a gang that wait, where they are several, and the label that is to keep them
+    /// together; none where each waits for itself.
+    fn waiting_members(&self, members: &Members) -> (Vec<Member>, u32) {
+        let mut same = 0;
+        let member = |&slot: &u32| {
+            let group = self.work.group(slot);
+            let gang = group.gang().filter(|gang| gang.joint.is_some())?;
+            same = if gang.within.is_some() { 0 } else { gang.same };
+            let tasks = u32::try_from(group.waiting()).ok().filter(|tasks| *tasks > 0)?;
+            Some((group.shape, gang.within, tasks))
+        };
+        let mut waiting: Vec<Member> = members.iter().filter_map(member).collect();
+        if waiting.len() < 2 {
+            waiting.clear();
+        }
+        (waiting, same)
+    }
+
+    /// Whether the tasks of a group wait for what they should.
+    fn waits_rightly(&self, slot: u32, (together, same): &(Vec<Member>, u32)) -> bool {
+        let group = self.work.group(slot);
+        let within = group.gang().and_then(|gang| gang.within);
+        match together.is_empty() {
+            true => self.room.is_turn(group.turn(), group.shape, self.turn_now(slot), within),
+            false => self.room.is_of_parts(group.turn(), together, *same),
+        }
     }
 
     /// Tasks of the group have started, ended or come back: brings up to date what the others wait
-    /// for.
+    /// for, and those of other groups of its gang.
     pub(super) fn regroup(&mut self, slot: u32) {
-        let group = self.work.group(slot);
-        let Some(gang) = group.gang() else { return };
-        let (shape, within, before) = (group.shape, gang.within, group.turn());
-        let turn = self.turn_now(slot);
-        if self.room.is_turn(before, shape, turn, within) {
+        if self.work.group(slot).gang().is_none() {
             return;
         }
-        self.drop_all_holds(slot);
-        let (waiting, leaf) = (self.work.group(slot).waiting(), self.leaf_of(slot));
-        self.unlist_group(leaf, slot);
-        self.room.sub_waiting(before, waiting);
-        let after = self.room.hold_turn(shape, turn, within);
-        self.room.release_shape(before);
-        self.work.set_turn(slot, after);
-        self.room.add_waiting(after, waiting);
+        let members = self.work.members(slot);
+        let together = self.waiting_members(&members);
+        if members.iter().all(|&slot| self.waits_rightly(slot, &together)) {
+            return;
+        }
+        members.iter().for_each(|&slot| self.drop_all_holds(slot));
+        let leaf = self.leaf_of(slot);
+        for &slot in &members {
+            let group = self.work.group(slot);
+            let (shape, before, waiting) = (group.shape, group.turn(), group.waiting());
+            let within = group.gang().and_then(|gang| gang.within);
+            self.unlist_group(leaf, slot);
+            self.room.sub_waiting(before, waiting);
+            let after = match together.0.is_empty() {
+                true => self.room.hold_turn(shape, self.turn_now(slot), within),
+                false => self.room.hold_parts(&together.0, together.1),
+            };
+            self.room.release_shape(before);
+            self.work.set_turn(slot, after);
+            self.room.add_waiting(after, waiting);
+        }
         let held = self.holds.as_mut().map(|holds| holds.forget_hopeless()).is_some();
-        if waiting > 0 {
-            self.list_group(leaf, slot);
+        let waits = |slot: &u32| self.work.group(*slot).waiting() > 0;
+        if let Some(lead) = members.into_iter().find(waits) {
+            self.list_group(leaf, lead);
             if held {
                 // It had none of its own, if all of its job had reservations.
-                self.update_arrivals(self.work.group(slot).job, true);
+                self.update_arrivals(self.work.group(lead).job, true);
             }
             self.wake_leaf(leaf);
         }
@@ -105,14 +175,16 @@ impl Engine {
 
     /// A task of the group starts, or runs already, on `node`.
     pub(super) fn gang_begins(&mut self, slot: u32, node: NodeRow) {
-        let group = self.work.group(slot);
-        let Some(gang) = group.gang() else { return };
-        let within = match (gang.same, gang.within) {
-            (0, _) => None,
-            (_, Some(within)) => Some(within),
-            (label, None) => self.room.rules_at(group.shape, label, node),
-        };
-        self.work.gang_begins(slot, within);
+        let Some(gang) = self.work.group(slot).gang() else { return };
+        let (same, within) = (gang.same, gang.within);
+        self.work.gang_begins(slot);
+        if same == 0 || within.is_some() {
+            return;
+        }
+        for slot in self.work.members(slot) {
+            let within = self.room.rules_at(self.work.group(slot).shape, same, node);
+            self.work.set_within(slot, within);
+        }
     }
 
     /// A restored group is a gang's, as far as that can be checked before its tasks run.
@@ -133,11 +205,32 @@ impl Engine {
         ensure!(begun, at("begun"), "more than do not wait");
         let known = state.within.is_none_or(|rules| self.room.knows_rules(rules));
         ensure!(known, at("within"), "there are no such rules");
-        let id = self.work.group(slot).job;
-        let turn = self.room.restore_group(state.turn, id, format_args!("{place}.gang.turn"))?;
+        let (id, number) = (group.job, group.number);
+        let turn = self.room.restore_turn(state.turn, id, format_args!("{place}.gang.turn"))?;
         self.work.restore_gang(slot, state, turn);
-        let right = self.room.is_turn(turn, shape, self.turn_now(slot), state.within);
-        ensure!(right, at("turn"), "not what its tasks wait for");
+        let Some(first) = state.joint else {
+            let right = self.room.is_turn(turn, shape, self.turn_now(slot), state.within);
+            ensure!(right, at("turn"), "not what its tasks wait for");
+            return Ok(());
+        };
+        // What they wait for is looked at when all of them are there.
+        let last = |slot: u32| self.work.group(slot).gang().and_then(|gang| gang.joint);
+        let before = self.work.job(id).and_then(|job| job.groups().iter().rev().nth(1).copied());
+        let goes_on = first == number || first < number && before.and_then(last) == Some(first);
+        ensure!(goes_on, at("joint"), "its gang does not begin there");
+        Ok(())
+    }
+
+    /// All groups of a job are restored: what those of gangs of several wait for is right.
+    pub(super) fn check_members(&self, id: JobId, place: Place<'_>) -> Result<(), StateError> {
+        let job = self.work.job(id).expect("it has just been restored");
+        for (number, &slot) in job.groups().iter().enumerate() {
+            let members = self.work.members(slot);
+            let right = self.waits_rightly(slot, &self.waiting_members(&members));
+            let at = || format!("{place}.groups[{number}].gang.turn");
+            let joint = self.work.group(slot).gang().is_some_and(|gang| gang.joint.is_some());
+            ensure!(right || !joint, at(), "not what the tasks of its gang wait for");
+        }
         Ok(())
     }
 
@@ -165,4 +258,31 @@ impl Engine {
             false => Ok(()),
         }
     }
+
+    /// Refuses groups that are to start together, and are no gang or one that could never run.
+    pub(super) fn check_joint(&self, groups: &[TaskGroup]) -> Result<(), Rejected> {
+        let Some(first) = joint(groups) else { return Ok(()) };
+        let problem = |problem| Err(Rejected::GangOfParts { problem });
+        for group in groups {
+            match group.gang.as_deref() {
+                Some(gang) if !gang.joint => {
+                    return problem("a group that comes with it is a gang of its own");
+                }
+                None => return problem("a group that comes with it is of no gang"),
+                Some(gang) if gang.least != group.count => {
+                    return problem("all tasks of each group start together: no number is right");
+                }
+                Some(gang) if gang.same != first.same => {
+                    return problem("its groups are to be kept together by one label, or by none");
+                }
+                Some(_) => {}
+            }
+        }
+        self.room.check_parts(groups, &self.kinds)
+    }
+}
+
+/// What these groups are one gang by, if they are.
+pub(super) fn joint(groups: &[TaskGroup]) -> Option<&Gang> {
+    groups.iter().filter_map(|group| group.gang.as_deref()).find(|gang| gang.joint)
 }

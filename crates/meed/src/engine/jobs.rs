@@ -5,11 +5,13 @@
 //! leaf's buckets (`ready`).
 
 use super::Engine;
+use super::gangs::joint;
 use super::share_out::Reads;
 use super::work::Job;
 use crate::cluster::{check_dimensions, in_words};
 use crate::error::{ConfigError, Rejected};
 use crate::event::Effect;
+use crate::resources::Resources;
 use crate::spec::{AllocationId, JobId, JobSpec, MAX_WEIGHT, QueueId, QueueRow, TaskGroup};
 use crate::time::Span;
 
@@ -81,7 +83,8 @@ impl Engine {
         self.drop_surplus_holds(slot);
         let leaf = self.work.job(id).expect("its group has just been asked").queue;
         self.room.sub_waiting(shape, tasks);
-        self.books.unask(self.now, &self.tree, id, self.room.demand(shape), tasks);
+        let demand = self.room.demand(self.work.group(slot).shape);
+        self.books.unask(self.now, &self.tree, id, demand, tasks);
         self.fewer_in_walk(leaf, slot);
         self.sub_leaf_waiting(leaf, tasks);
         self.park_if_all_held(leaf);
@@ -138,6 +141,12 @@ impl Engine {
             self.check_gang(group)?;
             self.room.check_possible(group, &self.kinds)?;
         }
+        if joint(groups).is_some() {
+            self.check_joint(groups)?;
+            let whole = groups.iter().map(|group| group.demand.times(group.count));
+            let whole = whole.reduce(|all, more| all.plus(&more)).unwrap_or_default();
+            self.check_maximum_of(queue, &whole)?;
+        }
         Ok(())
     }
 
@@ -146,24 +155,36 @@ impl Engine {
         if !self.tree.has_maximums() {
             return Ok(());
         }
-        let demand = group.demand;
-        let whole = group.gang.as_ref().map_or(demand, |gang| demand.times(gang.least));
+        if let Some((queue, maximum)) = self.maximum_below(leaf, &group.demand) {
+            let demand = in_words(&group.demand, &self.kinds);
+            return Err(Rejected::AboveMaximum { demand, queue, maximum });
+        }
+        match group.gang.as_deref() {
+            Some(gang) => self.check_maximum_of(leaf, &group.demand.times(gang.least)),
+            None => Ok(()),
+        }
+    }
+
+    /// The same of all tasks of a gang.
+    fn check_maximum_of(&self, leaf: QueueRow, whole: &Resources) -> Result<(), Rejected> {
+        let Some((queue, maximum)) = self.maximum_below(leaf, whole) else { return Ok(()) };
+        let (demand, bound) =
+            (in_words(whole, &self.kinds), format!("queue `{queue}` ({maximum})"));
+        Err(Rejected::GangAboveMaximum { demand, bound })
+    }
+
+    /// The queue, and its maximum share, below which so much does not fit: `leaf` or the next above
+    /// it.
+    fn maximum_below(&self, leaf: QueueRow, demand: &Resources) -> Option<(String, String)> {
         let mut at = Some(leaf);
         while let Some(id) = at {
             let queue = &self.tree[id];
-            if let Some(max) = queue.max().filter(|max| !whole.fits_in(max)) {
-                let (name, maximum) = (queue.name().to_owned(), in_words(max, &self.kinds));
-                if !demand.fits_in(max) {
-                    let demand = in_words(&demand, &self.kinds);
-                    return Err(Rejected::AboveMaximum { demand, queue: name, maximum });
-                }
-                let (demand, bound) =
-                    (in_words(&whole, &self.kinds), format!("queue `{name}` ({maximum})"));
-                return Err(Rejected::GangAboveMaximum { demand, bound });
+            if let Some(max) = queue.max().filter(|max| !demand.fits_in(max)) {
+                return Some((queue.name().to_owned(), in_words(max, &self.kinds)));
             }
             at = queue.parent();
         }
-        Ok(())
+        None
     }
 
     fn add_groups(&mut self, id: JobId, groups: &[TaskGroup]) {
@@ -177,17 +198,24 @@ impl Engine {
         }
         self.share_out_for(Reads::TopUps);
         self.books.get_work(self.now, &self.tree, id, sum);
+        let number = self.work.job(id).map_or(0, |job| job.groups().len() as u32);
+        let first = joint(groups).filter(|_| groups.len() > 1).map(|_| number);
+        let mut last = None;
         for group in groups {
             let expected = self.expected_run(leaf, group);
             let shape = self.room.hold_shape(group, id, expected);
             let count = u64::from(group.count);
             let slot = self.work.add_group(id, shape, group.count);
             if let Some(gang) = group.gang.as_deref() {
-                self.begin_gang(slot, gang);
+                self.begin_gang(slot, gang, first);
             }
+            last = Some(slot);
             self.room.add_waiting(self.work.group(slot).turn(), count);
             self.books.ask(self.now, leaf, &group.demand, count);
             self.list_group(leaf, slot);
+        }
+        if let Some(slot) = last.filter(|_| first.is_some()) {
+            self.regroup(slot);
         }
         self.update_arrivals(id, true);
         self.add_leaf_waiting(leaf, sum);
@@ -198,9 +226,10 @@ impl Engine {
         group.limit.or_else(|| self.learned.as_ref()?.estimate(leaf))
     }
 
-    /// Puts a waiting group into its leaf's bucket, if it is not there.
+    /// Puts a waiting group into its leaf's bucket, if it is not there; of a gang of several groups
+    /// only the first that waits.
     pub(super) fn list_group(&mut self, leaf: QueueRow, slot: u32) {
-        if !self.ready.is_listed(slot) {
+        if !self.ready.is_listed(slot) && self.work.leads(slot) {
             let key = self.group_key(slot);
             let shape = self.work.group(slot).turn();
             let (room, demand) = (&self.room, self.room.demand(shape));

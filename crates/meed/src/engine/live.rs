@@ -77,7 +77,8 @@ impl Engine {
         let shape = self.work.group(slot).turn();
         let leaf = self.work.job(id).expect("the caller has found it").queue;
         self.room.sub_waiting(shape, 1);
-        self.books.unask(self.now, &self.tree, id, self.room.demand(shape), 1);
+        let demand = self.room.demand(self.work.group(slot).shape);
+        self.books.unask(self.now, &self.tree, id, demand, 1);
         self.fewer_in_walk(leaf, slot);
         self.sub_leaf_waiting(leaf, 1);
         self.park_if_all_held(leaf);

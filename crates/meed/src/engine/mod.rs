@@ -50,7 +50,7 @@ use std::cell::OnceCell;
 use std::collections::VecDeque;
 
 pub use explain::{ChildView, FirstChildren, GroupView, GuardView, NodeRoom, RunningView};
-pub use holds::ReservationView;
+pub use holds::{HeldWith, ReservationView};
 pub use parts::{KeyParts, MemoryClock};
 pub use view::QueueView;
 

@@ -266,6 +266,7 @@ impl Engine {
                 }
                 waiting += tasks;
             }
+            self.check_members(id, place)?;
             self.books.restore_waiting(&self.tree, id, waiting);
         }
         arrivals.sort_unstable();
@@ -393,7 +394,7 @@ impl Engine {
         self.ready.restore_waiting(leaf, waiting);
         for slot in job.groups().to_vec() {
             let group = self.work.group(slot);
-            if group.waiting() == 0 || self.is_all_held(slot) {
+            if group.waiting() == 0 || self.is_all_held(slot) || !self.work.leads(slot) {
                 continue;
             }
             let shape = group.turn();

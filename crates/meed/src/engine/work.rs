@@ -96,14 +96,20 @@ pub(super) struct GangRow {
     pub(super) within: Option<RulesId>,
     /// What its waiting tasks wait for.
     turn: ShapeId,
+    /// Where the gang is of several groups: the number of the first of them in the job. They stand
+    /// one after the other.
+    pub(super) joint: Option<u32>,
 }
 
 impl GangRow {
     fn state(&self) -> GangState {
-        let GangRow { least, same, begun, within, .. } = *self;
-        GangState { least, same, begun, within, turn: self.turn.number() }
+        let GangRow { least, same, begun, within, joint, .. } = *self;
+        GangState { least, same, begun, within, turn: self.turn.number(), joint }
     }
 }
+
+/// Slots of the groups of a gang.
+pub(super) type Members = SmallVec<[u32; 4]>;
 
 impl Group {
     #[inline]
@@ -508,21 +514,41 @@ impl Work {
     }
 
     /// At least so many tasks of the group start together; see [`GangRow`].
-    pub(super) fn set_gang(&mut self, slot: u32, least: u32, same: u32) {
-        let group = &mut self.groups[slot as usize];
-        let (begun, running, within, turn) = (0, 0, None, group.shape);
-        let gang = GangRow { least, same, begun, running, within, turn };
-        group.apart.get_or_insert_default().gang = Some(gang);
-        self.jobs[group.job].has_gang = true;
+    pub(super) fn set_gang(&mut self, slot: u32, least: u32, same: u32, joint: Option<u32>) {
+        let turn = self.groups[slot as usize].shape;
+        let (begun, running, within) = (0, 0, None);
+        self.make_gang(slot, GangRow { least, same, begun, running, within, turn, joint });
     }
 
     /// The same of a restored group. Its running tasks come next.
     pub(super) fn restore_gang(&mut self, slot: u32, state: &GangState, turn: ShapeId) {
-        let GangState { least, same, begun, within, .. } = *state;
-        let gang = GangRow { least, same, begun, running: 0, within, turn };
+        let GangState { least, same, begun, within, joint, .. } = *state;
+        self.make_gang(slot, GangRow { least, same, begun, running: 0, within, turn, joint });
+    }
+
+    fn make_gang(&mut self, slot: u32, gang: GangRow) {
         let group = &mut self.groups[slot as usize];
         group.apart.get_or_insert_default().gang = Some(gang);
         self.jobs[group.job].has_gang = true;
+    }
+
+    /// The groups that are of one gang with this one, itself too, in order; itself alone where it
+    /// is of none with others.
+    pub(super) fn members(&self, slot: u32) -> Members {
+        let joint = |slot: u32| self.group(slot).gang().and_then(|gang| gang.joint);
+        let Some(first) = joint(slot) else { return Members::from_slice(&[slot]) };
+        let groups = &self.jobs[self.group(slot).job].groups[first as usize..];
+        groups.iter().copied().take_while(|&other| joint(other) == Some(first)).collect()
+    }
+
+    /// Whether the group stands in the walk for all of its gang's that wait: the first of them.
+    #[inline]
+    pub(super) fn leads(&self, slot: u32) -> bool {
+        let group = self.group(slot);
+        group.gang().is_none_or(|gang| gang.joint.is_none()) || {
+            let waits = |&other: &u32| self.group(other).waiting() > 0;
+            self.members(slot).into_iter().find(waits) == Some(slot)
+        }
     }
 
     /// The group's tasks wait under another shape from now on.
@@ -530,10 +556,15 @@ impl Work {
         self.gang_mut(slot).expect("the caller has looked").turn = turn;
     }
 
-    /// A task of the gang has begun; the others are to be where `within` says.
-    pub(super) fn gang_begins(&mut self, slot: u32, within: Option<RulesId>) {
+    /// A task of the gang has begun.
+    pub(super) fn gang_begins(&mut self, slot: u32) {
         let gang = self.gang_mut(slot).expect("the caller has looked");
-        (gang.begun, gang.running, gang.within) = (gang.begun + 1, gang.running + 1, within);
+        (gang.begun, gang.running) = (gang.begun + 1, gang.running + 1);
+    }
+
+    /// The tasks of the gang's group are to be where `within` says.
+    pub(super) fn set_within(&mut self, slot: u32, within: Option<RulesId>) {
+        self.gang_mut(slot).expect("the caller has looked").within = within;
     }
 
     /// A task of the group runs no more; whether it is a gang's.
@@ -545,7 +576,11 @@ impl Work {
         let Some(gang) = self.gang_mut(slot) else { return false };
         gang.running -= 1;
         if gang.running == 0 {
-            gang.within = None;
+            let members = self.members(slot);
+            let runs = |&slot: &u32| self.group(slot).gang().is_some_and(|gang| gang.running > 0);
+            if !members.iter().any(runs) {
+                members.into_iter().for_each(|slot| self.set_within(slot, None));
+            }
         }
         true
     }

@@ -36,7 +36,17 @@ fn groups(dice: &mut Dice, kinds: usize) -> Vec<TaskGroup> {
         let (constraints, gang) = (dice.constraints(), dice.gang(count));
         TaskGroup { constraints, limit, gang, ..TaskGroup::new(count, demand) }
     };
-    (0..dice.pick(&[1, 1, 2, 0])).map(|_| one(dice)).collect()
+    let mut groups: Vec<TaskGroup> = (0..dice.pick(&[1, 1, 2, 0, 3])).map(|_| one(dice)).collect();
+    if dice.below(3) == 0 {
+        // One gang of all, mostly a right one.
+        let same = dice.pick(&[None, None, Some("zone"), Some("disk")]).map(str::to_owned);
+        for group in &mut groups {
+            let right = dice.below(12) > 0;
+            let gang = Gang { same: same.clone(), ..Gang::part(group.count) };
+            group.gang = right.then(|| Box::new(gang));
+        }
+    }
+    groups
 }
 
 fn any_queue(dice: &mut Dice, shadow: &Shadow) -> QueueId {

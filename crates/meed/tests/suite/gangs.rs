@@ -300,3 +300,83 @@ fn a_reservation_outlives_nodes_that_are_forgotten() {
         assert_eq!(after[0].len(), 2, "on the one that stayed and the new one");
     }
 }
+
+/// A gang of several groups: so many tasks of so many slots each.
+fn joint(groups: &[(u32, u64)]) -> Vec<TaskGroup> {
+    let part = |&(count, each): &(u32, u64)| TaskGroup {
+        gang: Some(Box::new(Gang::part(count))),
+        ..TaskGroup::new(count, slots(each))
+    };
+    groups.iter().map(part).collect()
+}
+
+#[test]
+fn a_master_starts_with_its_workers_or_not_at_all() {
+    let (mut shadow, a, b) = shadow(vec![node("n0", slots(5)), node("n1", slots(4))]);
+    shadow.apply(0, &job(b, vec![TaskGroup::new(1, slots(1))])).unwrap();
+    let first = shadow.decide(0);
+    // Two workers of four fill both nodes: a master besides them needs the fifth slot of one.
+    shadow.apply(0, &job(a, joint(&[(1, 1), (2, 4)]))).unwrap();
+    assert!(shadow.decide(0).is_empty());
+    shadow.apply(S, &Ev::Ended(first[0].allocation)).unwrap();
+    let starts = shadow.decide(S);
+    assert_eq!((nodes_of(&starts), together(&starts)), (vec![0, 0, 1], vec![Some(3); 3]));
+    // What is lost comes back together: of both groups.
+    shadow.apply(2 * S, &Ev::NodeLeft(starts[0].node)).unwrap();
+    shadow.apply(2 * S, &Ev::NodeJoined(node("n2", slots(4)))).unwrap();
+    assert!(shadow.decide(2 * S).is_empty());
+    shadow.apply(3 * S, &Ev::NodeJoined(node("n3", slots(1)))).unwrap();
+    assert_eq!(together(&shadow.decide(3 * S)), [Some(2); 2]);
+}
+
+/// Who goes from the largest task and the largest node down would put the five on the node of six.
+#[test]
+fn whether_unlike_tasks_fit_is_told_exactly() {
+    let (mut shadow, a, _) = shadow(vec![node("n0", slots(6)), node("n1", slots(5))]);
+    shadow.apply(0, &job(a, joint(&[(1, 5), (2, 3)]))).unwrap();
+    assert_eq!(nodes_of(&shadow.decide(0)), [1, 0, 0]);
+}
+
+#[test]
+fn a_reservation_is_held_for_all_groups_together() {
+    let nodes = vec![node("n0", slots(4)), node("n1", slots(4))];
+    let (mut shadow, a, b) = shadow_under(&reserve(Reservations::ONE), nodes);
+    for seconds in [10, 20] {
+        shadow.apply(0, &job(a, vec![limited(TaskGroup::new(1, slots(4)), seconds)])).unwrap();
+    }
+    let full = shadow.decide(0);
+    let groups = joint(&[(1, 1), (2, 3)]).into_iter().map(|group| limited(group, 50)).collect();
+    shadow.apply(S, &job(b, groups)).unwrap();
+    assert!(shadow.decide(S).is_empty());
+    let view = shadow.engine.reservations().next().expect("one");
+    assert_eq!((view.at, view.tasks()), (Some(secs(20)), 3));
+    assert_eq!(view.others.len(), 1);
+    for (second, start) in [10, 20].into_iter().zip(&full) {
+        shadow.apply(second * S, &Ev::Ended(start.allocation)).unwrap();
+        let starts = shadow.decide(second * S);
+        assert_eq!(starts.len(), if second == 10 { 0 } else { 3 });
+    }
+}
+
+#[test]
+fn groups_that_can_never_start_together_are_refused_with_a_reason() {
+    let (mut shadow, a, _) = shadow(vec![labelled("n0", 4, "x"), labelled("n1", 4, "y")]);
+    let mut refused =
+        |groups: Vec<TaskGroup>| shadow.apply(0, &job(a, groups)).unwrap_err().to_string();
+    assert_eq!(
+        refused(joint(&[(1, 2), (3, 2), (1, 1)])),
+        "a gang of 1 of kind0 2; 3 of kind0 2; 1 of kind0 1: the cluster could not hold them all \
+         at once when empty"
+    );
+    let mut mixed = joint(&[(1, 1), (1, 1)]);
+    mixed[1].gang = None;
+    assert!(refused(mixed).contains("a group that comes with it is of no gang"));
+    let mut near = joint(&[(1, 1), (1, 1)]);
+    near[1].gang = Some(Box::new(Gang::part(1).within("rack")));
+    assert!(refused(near).contains("kept together by one label"));
+    assert!(refused(joint(&[(1100, 1), (1100, 1)])).contains("more than 1024 ways"));
+    let max = QueueChange { max: Some(Some(slots(3))), ..QueueChange::default() };
+    shadow.apply(0, &Ev::QueueChanged(a, max)).unwrap();
+    let above = shadow.apply(0, &job(a, joint(&[(1, 2), (2, 1)]))).unwrap_err();
+    assert!(above.to_string().contains("more than the maximum share of queue `a`"), "{above}");
+}

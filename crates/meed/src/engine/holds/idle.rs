@@ -36,8 +36,10 @@ pub(in crate::engine) struct AllIdle(BTreeMap<NodeRow, Vec<Idle>>);
 impl Engine {
     /// What is held idle on a node with holds, in their order; `lasting`: what is left of it.
     pub(super) fn idle_on(&self, holds: &Holds, node: NodeRow, lasting: &Resources) -> Vec<Idle> {
-        let of =
-            |hold: &Hold, amounts: Resources| Idle { job: self.work.group(hold.slot).job, amounts };
+        let of = |hold: &Hold, amounts: Resources| Idle {
+            job: self.work.group(hold.slot()).job,
+            amounts,
+        };
         let parts = holds.list.iter().flat_map(|hold| hold.parts().map(move |part| (hold, part)));
         let mut parts = parts.filter(|(_, (on, _))| *on == node).map(|(hold, (_, it))| (hold, it));
         let mut left = self.room.free(node);

@@ -22,7 +22,8 @@
 //! - Where nobody knows when enough will end, the node is drained: what comes free there is kept.
 //!
 //! A gang has one reservation for all tasks that start together, on one node or on several
-//! (`spread`): it is kept, moved and given up as a whole, and its group is out of the walk.
+//! (`spread`), of one group or of several: it is kept, moved and given up as a whole, and its
+//! groups are out of the walk.
 //!
 //! A task that has a reservation is out of the walk: it starts by that. All is planned when
 //! decisions are made, never between the events of an instant: a task whose end has not been told
@@ -53,7 +54,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use smallvec::{SmallVec, smallvec};
 
 use super::Engine;
-use super::room::ShapeId;
+use super::room::{Nodes, ShapeId};
 use crate::decision::{Reason, Start};
 use crate::node_rows::Moves;
 use crate::policy::{Blocked, Estimates, Policy, Reservations};
@@ -70,25 +71,32 @@ use profile::Need;
 /// The node of a reservation whose node is forgotten, until the next plan.
 const NOWHERE: NodeRow = NodeRow(u32::MAX);
 
-/// Nodes, in order, each with how many tasks start there.
-type Nodes = SmallVec<[(NodeRow, u32); 1]>;
+/// Nodes for each group of a gang; but for gangs of several groups there is one.
+type Places = SmallVec<[Nodes; 1]>;
+
+/// Tasks of a group that start by a reservation.
+#[derive(Clone, Copy, Debug)]
+struct Starter {
+    slot: u32,
+    /// What each task needs, and for how long.
+    need: Need,
+    /// So many of the group's waiting tasks are out of the walk for it: all of a gang's.
+    covers: u64,
+}
 
 /// Room that is held for a task, or for all of a gang's that start together.
 #[derive(Clone, Debug)]
 struct Hold {
-    /// The slot of its group: it is for the next tasks of that.
-    slot: u32,
-    /// What each task needs, and for how long.
-    need: Need,
-    nodes: Nodes,
+    /// It is for the next tasks of these groups: of one, but for a gang of several.
+    starters: SmallVec<[Starter; 1]>,
+    /// Of each of these.
+    nodes: Places,
     /// From when on it is expected to be free; `None`: nobody knows, the nodes are drained.
     at: Option<Time>,
     /// Since when.
     since: Time,
     /// How often it was put off.
     moved: u32,
-    /// So many of the group's waiting tasks are out of the walk for it: all of a gang's.
-    covers: u64,
     /// When room may be taken back for it next.
     tries: Time,
     /// Whether tasks were told to stop for it where it is.
@@ -113,17 +121,40 @@ impl Part {
 }
 
 impl Hold {
-    /// How many tasks start by it.
-    fn tasks(&self) -> u32 {
-        self.nodes.iter().map(|(_, tasks)| tasks).sum()
+    /// The slot of its group, the first of these.
+    fn slot(&self) -> u32 {
+        self.starters[0].slot
+    }
+
+    /// What each task of that needs.
+    fn need(&self) -> &Need {
+        &self.starters[0].need
+    }
+
+    fn is_of(&self, slot: u32) -> bool {
+        self.starters.iter().any(|starter| starter.slot == slot)
+    }
+
+    /// So many waiting tasks are out of the walk for it.
+    fn covers(&self) -> u64 {
+        self.starters.iter().map(|starter| starter.covers).sum()
     }
 
     fn is_on(&self, node: NodeRow) -> bool {
-        self.nodes.iter().any(|(other, _)| *other == node)
+        self.rows().any(|other| other == node)
     }
 
+    /// Nodes on which it is; where several groups start there more than once.
     fn rows(&self) -> impl Iterator<Item = NodeRow> + '_ {
-        self.nodes.iter().map(|(node, _)| *node)
+        self.nodes.iter().flatten().map(|(node, _)| *node)
+    }
+
+    /// How many tasks of each group start on the node.
+    fn on(&self, node: NodeRow) -> SmallVec<[u32; 4]> {
+        let tasks = |nodes: &Nodes| {
+            nodes.iter().find(|(other, _)| *other == node).map_or(0, |(_, tasks)| *tasks)
+        };
+        self.nodes.iter().map(tasks).collect()
     }
 
     /// Whether it waits where it is for tasks that were told to stop: nobody takes that room.
@@ -137,12 +168,30 @@ impl Hold {
     }
 
     fn part(&self, tasks: u32) -> Part {
-        Part { need: self.need.times(tasks), at: self.at }
+        Part { need: self.need().times(tasks), at: self.at }
     }
 
     /// What it holds, node by node.
     fn parts(&self) -> impl Iterator<Item = (NodeRow, Part)> + '_ {
-        self.nodes.iter().map(|&(node, tasks)| (node, self.part(tasks)))
+        let is_joint = self.starters.len() > 1;
+        let alone: &[(NodeRow, u32)] = if is_joint { &[] } else { &self.nodes[0] };
+        let together = if is_joint { self.joint_parts() } else { Vec::new() };
+        alone.iter().map(|&(node, tasks)| (node, self.part(tasks))).chain(together)
+    }
+
+    /// The same of several groups, whose tasks all hold their room for as long as the longest may
+    /// run.
+    fn joint_parts(&self) -> Vec<(NodeRow, Part)> {
+        let mut sums: BTreeMap<NodeRow, Resources> = BTreeMap::new();
+        for (starter, nodes) in self.starters.iter().zip(&self.nodes) {
+            for &(node, tasks) in nodes {
+                let more = starter.need.times(tasks).demand;
+                let sum = sums.entry(node).or_insert_with(|| Resources::zero(more.kinds()));
+                *sum = sum.plus(&more);
+            }
+        }
+        let part = |demand| Part { need: Need { demand, ..*self.need() }, at: self.at };
+        sums.into_iter().map(|(node, demand)| (node, part(demand))).collect()
     }
 }
 
@@ -242,7 +291,9 @@ impl Holds {
     }
 
     fn add(&mut self, hold: Hold) {
-        *self.of_groups.entry(hold.slot).or_default() += hold.covers;
+        for starter in &hold.starters {
+            *self.of_groups.entry(starter.slot).or_default() += starter.covers;
+        }
         for (node, part) in hold.parts() {
             self.touched.insert(node);
             if let Some(kept) = self.kept.get_mut(&node) {
@@ -259,10 +310,12 @@ impl Holds {
                 kept.give_back(&part);
             }
         }
-        let of_group = self.of_groups.get_mut(&hold.slot).expect("each is counted");
-        *of_group -= hold.covers;
-        if *of_group == 0 {
-            self.of_groups.remove(&hold.slot);
+        for Starter { slot, covers, .. } in &hold.starters {
+            let of_group = self.of_groups.get_mut(slot).expect("each is counted");
+            *of_group -= covers;
+            if *of_group == 0 {
+                self.of_groups.remove(slot);
+            }
         }
         hold
     }
@@ -284,11 +337,14 @@ impl Holds {
             *set = set.iter().map(|&row| to(row).unwrap_or(NOWHERE)).collect();
         }
         for hold in &mut self.list {
-            hold.nodes.iter_mut().for_each(|(node, _)| *node = to(*node).unwrap_or(NOWHERE));
+            let all = hold.nodes.iter_mut().flatten();
+            all.for_each(|(node, _)| *node = to(*node).unwrap_or(NOWHERE));
             if hold.is_on(NOWHERE) {
                 // All of it is looked for anew at the next plan: what it has elsewhere is free.
                 self.freed.extend(hold.rows());
-                hold.nodes = smallvec![(NOWHERE, hold.tasks())];
+                for nodes in &mut hold.nodes {
+                    *nodes = smallvec![(NOWHERE, nodes.iter().map(|(_, tasks)| tasks).sum())];
+                }
             }
         }
         let idle = std::mem::take(&mut self.idle);
@@ -398,20 +454,20 @@ impl Engine {
         let Some(holds) = &mut self.holds else { return };
         let turn = self.work.group(slot).turn();
         while holds.of_group(slot) > most {
-            let last = holds.list.iter().rposition(|hold| hold.slot == slot);
+            let last = holds.list.iter().rposition(|hold| hold.is_of(slot));
             let hold = holds.give_up(last.expect("each is counted"));
-            self.room.add_waiting(turn, hold.covers);
+            self.room.add_waiting(turn, hold.covers());
         }
     }
 
     /// A task of the group is told to start on `node`: by its reservation, if there is one.
     pub(super) fn drop_hold_on(&mut self, slot: u32, node: NodeRow) {
         let Some(holds) = &mut self.holds else { return };
-        let there = |hold: &Hold| hold.slot == slot && hold.is_on(node);
+        let there = |hold: &Hold| hold.is_of(slot) && hold.is_on(node);
         if let Some(index) = holds.list.iter().position(there) {
             let hold = holds.remove(index);
             holds.touched.extend(hold.rows());
-            self.room.add_waiting(self.work.group(slot).turn(), hold.covers);
+            self.room.add_waiting(self.work.group(slot).turn(), hold.covers());
         }
     }
 
@@ -441,17 +497,20 @@ impl Engine {
     /// there are nodes on which they can have one.
     fn hold(&mut self, slot: u32) -> bool {
         let shape = self.work.group(slot).turn();
-        let need = self.need(shape);
-        let found = self.find_place(shape, &need);
-        let (now, leaf, covers) = (self.now, self.leaf_of(slot), self.covered(slot));
+        let found = self.find_place(shape);
+        let (now, leaf) = (self.now, self.leaf_of(slot));
+        let starters = self.starters(slot);
+        let is_joint = starters.len() > 1;
         let holds = self.holds.as_mut().expect("only where there are reservations");
         let Some((at, nodes)) = found else {
             holds.hopeless.insert(shape);
             return false;
         };
-        let tries = holds.first_try(now);
+        let tries = if is_joint { Time::MAX } else { holds.first_try(now) };
         let (since, moved, reclaims, drained) = (now, 0, false, false);
-        holds.add(Hold { slot, need, nodes, at, since, moved, covers, tries, reclaims, drained });
+        let hold = Hold { starters, nodes, at, since, moved, tries, reclaims, drained };
+        let covers = hold.covers();
+        holds.add(hold);
         self.room.sub_waiting(shape, covers);
         self.note_turn_taken(slot);
         self.fewer_in_walk(leaf, slot);
@@ -460,16 +519,31 @@ impl Engine {
         true
     }
 
-    /// How many waiting tasks of the group leave the walk for a reservation: all of a gang's, for
-    /// those that it could do without follow when it has begun.
-    fn covered(&self, slot: u32) -> u64 {
-        let group = self.work.group(slot);
-        if self.room.turn_of(group.turn()) > 1 { group.waiting() } else { 1 }
+    /// The groups whose tasks start with the next turn of a group, and how many waiting tasks leave
+    /// the walk for a reservation: all of a gang's, for those that it could do without follow when
+    /// it has begun.
+    fn starters(&self, slot: u32) -> SmallVec<[Starter; 1]> {
+        let turn = self.work.group(slot).turn();
+        let starter = |slot: u32| {
+            let group = self.work.group(slot);
+            let need =
+                Need { demand: *self.room.demand(group.shape), limit: self.room.limit(turn) };
+            let covers = if self.room.turn_of(turn) > 1 { group.waiting() } else { 1 };
+            Starter { slot, need, covers }
+        };
+        match self.room.is_joint(turn) {
+            false => smallvec![starter(slot)],
+            true => {
+                let waits = |slot: &u32| self.work.group(*slot).waiting() > 0;
+                self.work.members(slot).into_iter().filter(waits).map(starter).collect()
+            }
+        }
     }
 
     /// A reservation is given up: its tasks are in the walk again.
     fn let_go(&mut self, index: usize) {
-        let Hold { slot, covers, .. } = self.holds.as_mut().expect("it has one").give_up(index);
+        let hold = self.holds.as_mut().expect("it has one").give_up(index);
+        let (slot, covers) = (hold.slot(), hold.covers());
         let (shape, leaf) = (self.work.group(slot).turn(), self.leaf_of(slot));
         self.room.add_waiting(shape, covers);
         self.list_group(leaf, slot);
@@ -531,28 +605,53 @@ impl Engine {
         let holds = self.holds.as_ref()?;
         // The plan says that there is room; a state from elsewhere may not be so exact.
         let due = |hold: &Hold| {
-            let shape = self.work.group(hold.slot).turn();
             let has_room = |(node, part): (NodeRow, Part)| {
-                self.room.could_start(shape, node)
-                    && part.need.demand.fits_in(&self.room.free(node))
+                self.is_possible(hold, node) && part.need.demand.fits_in(&self.room.free(node))
             };
             hold.at == Some(self.now) && hold.parts().all(has_room)
         };
         let index = holds.list.iter().position(due)?;
-        let hold = self.holds.as_mut()?.remove(index);
-        let shape = self.work.group(hold.slot).turn();
-        self.room.add_waiting(shape, hold.covers);
+        let holds = self.holds.as_mut()?;
+        let hold = holds.remove(index);
+        if hold.starters.len() > 1 {
+            // Of several groups some may run less long than their room was held for.
+            holds.vacated.extend(hold.rows());
+        }
+        let slot = hold.slot();
+        let shape = self.work.group(slot).turn();
+        self.room.add_waiting(shape, hold.covers());
         let reason = explain.then(|| Reason {
             reserved_for: Some(self.now.saturating_since(hold.since)),
             ..Reason::of("where its room was held")
         });
         if self.room.turn_of(shape) == 1 {
-            return Some(self.start(hold.slot, None, hold.nodes[0].0, reason));
+            return Some(self.start(slot, None, hold.nodes[0][0].0, reason));
         }
-        let each = |&(node, tasks): &(NodeRow, u32)| (0..tasks).map(move |_| node);
-        let mut nodes = hold.nodes.iter().flat_map(each);
-        self.start_together(hold.slot, hold.tasks(), reason, |_| nodes.next())
+        let slots: SmallVec<[u32; 4]> = hold.starters.iter().map(|starter| starter.slot).collect();
+        self.start_on(&slots, &hold.nodes, reason)
     }
+
+    /// Whether a node could hold what a reservation holds there, were nothing of ours there.
+    fn is_possible(&self, hold: &Hold, node: NodeRow) -> bool {
+        let shape = self.work.group(hold.slot()).turn();
+        let (room, on) = (&self.room, hold.on(node));
+        match &on[..] {
+            [tasks] => room.copies_on(shape, node) >= u64::from(*tasks),
+            all => room.could_hold_parts(shape, node, all),
+        }
+    }
+}
+
+/// Room that is held for another group of a gang, with that of the first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct HeldWith {
+    /// The number of the group among the job's groups.
+    pub group: u32,
+    /// What each task asks for.
+    pub demand: Resources,
+    /// Where room is held, for how many tasks.
+    pub nodes: Vec<(NodeId, u32)>,
 }
 
 /// Room that is held for a waiting task, or for all tasks of a gang that start together
@@ -568,6 +667,8 @@ pub struct ReservationView {
     pub demand: Resources,
     /// Where room is held, for how many tasks: one, but for a gang. In order of joining.
     pub nodes: Vec<(NodeId, u32)>,
+    /// The same for the other groups of a gang of several.
+    pub others: Vec<HeldWith>,
     /// When it is expected to start; `None`: nobody knows, what comes free on the nodes is kept.
     pub at: Option<Time>,
     /// Since when it has the reservation.
@@ -583,7 +684,8 @@ pub struct ReservationView {
 impl ReservationView {
     /// How many tasks start by it.
     pub fn tasks(&self) -> u32 {
-        self.nodes.iter().map(|(_, tasks)| tasks).sum()
+        let others = self.others.iter().flat_map(|other| &other.nodes);
+        self.nodes.iter().chain(others).map(|(_, tasks)| tasks).sum()
     }
 }
 
@@ -598,13 +700,31 @@ impl Engine {
         let list = self.holds.iter().flat_map(|holds| &holds.list);
         // Of a node that is forgotten nothing can be told; the next decision finds another.
         list.filter(|hold| !hold.is_on(NOWHERE)).map(|hold| {
-            let group = self.work.group(hold.slot);
+            let group = self.work.group(hold.slot());
             let (job, group, id) = (group.job, group.number, |node| self.room.id(node));
-            let nodes = hold.nodes.iter().map(|&(node, tasks)| (id(node), tasks)).collect();
-            let Hold { at, since, moved, drained, need, .. } = hold;
-            let (at, since, moved, drained, demand) = (*at, *since, *moved, *drained, need.demand);
-            let reclaims = hold.is_pinned();
-            ReservationView { job, group, demand, nodes, at, since, moved, reclaims, drained }
+            let told =
+                |nodes: &Nodes| nodes.iter().map(|&(node, tasks)| (id(node), tasks)).collect();
+            let nodes = told(&hold.nodes[0]);
+            let other = |(starter, nodes): (&Starter, &Nodes)| HeldWith {
+                group: self.work.group(starter.slot).number,
+                demand: starter.need.demand,
+                nodes: told(nodes),
+            };
+            let others = hold.starters.iter().zip(&hold.nodes).skip(1).map(other).collect();
+            let Hold { at, since, moved, drained, .. } = *hold;
+            let (demand, reclaims) = (hold.need().demand, hold.is_pinned());
+            ReservationView {
+                job,
+                group,
+                demand,
+                nodes,
+                others,
+                at,
+                since,
+                moved,
+                reclaims,
+                drained,
+            }
         })
     }
 }

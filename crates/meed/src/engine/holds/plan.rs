@@ -12,7 +12,7 @@ use smallvec::{SmallVec, smallvec};
 use super::kept::{Kept, expected_end};
 use super::outlook::Outlook;
 use super::profile::{Need, Profile, Signed, add, lacks};
-use super::{Hold, Holds, NOWHERE, Nodes, Part};
+use super::{Hold, Holds, NOWHERE, Part, Places};
 use crate::engine::Engine;
 use crate::engine::room::ShapeId;
 use crate::resources::Resources;
@@ -27,7 +27,7 @@ pub(super) type Rank = (bool, Time, u128);
 type Best = Option<(Rank, Option<NodeRow>)>;
 
 /// From when on, where that is known, and where.
-pub(super) type Place = (Option<Time>, Nodes);
+pub(super) type Place = (Option<Time>, Places);
 
 /// How finely what is missing is weighed: parts of the pool.
 pub(super) const PARTS: u128 = 1 << 32;
@@ -140,16 +140,17 @@ impl Engine {
     }
 
     /// The best place of all for the next turn of a shape: from when on, and where.
-    pub(super) fn find_place(&mut self, shape: ShapeId, need: &Need) -> Option<Place> {
+    pub(super) fn find_place(&mut self, shape: ShapeId) -> Option<Place> {
+        let need = self.need(shape);
         let mut holds = self.holds.take().expect("only where there are reservations");
         let mut plan = Plan::new(self, &mut holds);
         plan.keep_up(&holds.list);
         let found = match self.room.turn_of(shape) {
-            1 => plan.best(shape, need, None, None),
-            tasks => plan.spread(shape, need, tasks, None),
+            1 => plan.best(shape, &need, None, None),
+            _ => plan.spread(shape, None),
         };
-        let alone = found.as_ref().filter(|(_, nodes)| nodes.len() == 1);
-        plan.finish(&mut holds, alone.map(|(_, nodes)| nodes[0].0));
+        let alone = found.as_ref().filter(|(_, nodes)| nodes.len() == 1 && nodes[0].len() == 1);
+        plan.finish(&mut holds, alone.map(|(_, nodes)| nodes[0][0].0));
         self.holds = Some(holds);
         found
     }
@@ -197,7 +198,8 @@ impl Engine {
         }
         let mut index = 0;
         while let Some(hold) = self.holds.as_ref().and_then(|holds| holds.list.get(index)) {
-            let (leaf, demand) = (self.leaf_of(hold.slot), hold.need.times(hold.tasks()).demand);
+            let shape = self.work.group(hold.slot()).turn();
+            let (leaf, demand) = (self.leaf_of(hold.slot()), self.room.demand_of_turn(shape));
             match self.books.capped_by(&self.tree, leaf, &demand) {
                 Some(_) => self.let_go(index),
                 None => index += 1,
@@ -414,11 +416,8 @@ impl<'a> Plan<'a> {
         self.kept.get(&node).is_some_and(Kept::all_fit)
     }
 
-    /// Whether a node could hold what a reservation holds there, were nothing of ours there.
-    fn is_possible(&self, hold: &Hold, node: NodeRow, tasks: u32) -> bool {
-        let shape = self.engine.work.group(hold.slot).turn();
-        let room = &self.engine.room;
-        node.index() < room.nodes() && room.copies_on(shape, node) >= u64::from(tasks)
+    fn is_possible(&self, hold: &Hold, node: NodeRow) -> bool {
+        node.index() < self.engine.room.nodes() && self.engine.is_possible(hold, node)
     }
 
     /// Which reservations cannot be kept where and when they are. Those that can are taken.
@@ -427,11 +426,11 @@ impl<'a> Plan<'a> {
         // Where they are looked at one by one.
         let mut anew: BTreeSet<NodeRow> = BTreeSet::new();
         let mut sound: BTreeSet<NodeRow> = BTreeSet::new();
-        let parts = list.iter().flat_map(|hold| hold.nodes.iter().map(move |part| (hold, *part)));
-        for (hold, (node, tasks)) in parts.filter(|(_, (node, _))| !self.kept_fit(*node)) {
+        let rows = list.iter().flat_map(|hold| hold.rows().map(move |node| (hold, node)));
+        for (hold, node) in rows.filter(|(_, node)| !self.kept_fit(*node)) {
             let sure =
                 sound.contains(&node) || self.kept.get(&node).is_some_and(Kept::has_room_for_all);
-            match sure && self.is_possible(hold, node, tasks) {
+            match sure && self.is_possible(hold, node) {
                 true => sound.insert(node),
                 false => anew.insert(node),
             };
@@ -464,9 +463,9 @@ impl<'a> Plan<'a> {
         // One whose instant has come starts, or is late.
         let at = hold.at.map(|at| at.max(self.engine.now));
         let mut fits = true;
-        for (&(node, tasks), (_, part)) in hold.nodes.iter().zip(hold.parts()) {
+        for (node, part) in hold.parts() {
             fits &= !anew.contains(&node)
-                || self.is_possible(hold, node, tasks)
+                || self.is_possible(hold, node)
                     && at.is_none_or(|at| self.at(node).profile.fits(&part.need, at));
         }
         for (node, part) in hold.parts() {
@@ -496,35 +495,34 @@ impl<'a> Plan<'a> {
 
     /// The best place for a reservation now; its own unless there is a better one.
     fn find_better(&mut self, hold: &Hold, homeless: bool, news: &News) -> Option<Place> {
-        let shape = self.engine.work.group(hold.slot).turn();
-        let tasks = self.engine.room.turn_of(shape);
-        if tasks > 1 {
-            return self.find_better_spread(shape, tasks, hold, homeless);
+        let shape = self.engine.work.group(hold.slot()).turn();
+        if self.engine.room.turn_of(shape) > 1 {
+            return self.find_better_spread(shape, hold, homeless);
         }
         if homeless {
-            return self.best(shape, &hold.need, None, None);
+            return self.best(shape, hold.need(), None, None);
         }
-        let (own, node) = (self.own_rank(hold), hold.nodes[0].0);
+        let (own, node) = (self.own_rank(hold), hold.nodes[0][0].0);
         // Where its place has become worse, any other may be better.
         let among = (!news.pushed.contains(&node)).then_some(&news.freed);
-        self.best(shape, &hold.need, Some((own, node)), among)
+        self.best(shape, hold.need(), Some((own, node)), among)
     }
 
     /// What its own node has for a reservation that was not homeless.
     fn own_rank(&mut self, hold: &Hold) -> Rank {
         let engine = self.engine;
-        let (kept, part) = (self.at(hold.nodes[0].0), hold.part(1));
+        let (kept, part) = (self.at(hold.nodes[0][0].0), hold.part(1));
         match hold.at {
             Some(at) if kept.each_has_its_own() => {
-                (false, kept.profile.earlier_than(&hold.need, at), 0)
+                (false, kept.profile.earlier_than(hold.need(), at), 0)
             }
             Some(_) => {
                 kept.give_back(&part);
-                let rank = engine.rank(&kept.profile, &hold.need);
+                let rank = engine.rank(&kept.profile, hold.need());
                 kept.put_back(&part);
                 rank
             }
-            None => engine.rank(&kept.profile, &hold.need),
+            None => engine.rank(&kept.profile, hold.need()),
         }
     }
 
@@ -556,7 +554,7 @@ impl<'a> Plan<'a> {
             None => self.search(shape, need, own, &best),
         }
         let ((unknown, at, _), node) = best.get()?;
-        Some(((!unknown).then_some(at), smallvec![(node.or(own)?, 1)]))
+        Some(((!unknown).then_some(at), smallvec![smallvec![(node.or(own)?, 1)]]))
     }
 
     /// Whether a node is better than the best is seen by its profile; where nothing is held on it,

@@ -194,8 +194,8 @@ impl Profile {
     }
 
     /// How many tasks, `most` at most, have all they need from each instant on: where that changes,
-    /// in order of time.
-    pub(super) fn copies(&self, need: &Need, most: u32) -> Vec<(Time, u32)> {
+    /// or with `all` where anything does, in order of time.
+    pub(super) fn copies(&self, need: &Need, most: u32, all: bool) -> Vec<(Time, u32)> {
         let of = |step: &[i128]| {
             let both = need.demand.as_slice().iter().zip(step).filter(|(amount, _)| **amount > 0);
             let fit = both.map(|(&amount, &free)| free.max(0) / i128::from(amount)).min();
@@ -217,11 +217,20 @@ impl Profile {
             let (first, until) = (self.step_at(at), need.until(at));
             let last = self.from.partition_point(|from| *from < until).max(first + 1);
             let least = steps[first..last].iter().copied().min().unwrap_or(0);
-            if copies.last().is_none_or(|(_, before)| *before != least) {
+            if all || copies.last().is_none_or(|(_, before)| *before != least) {
                 copies.push((at, least));
             }
         }
         copies
+    }
+
+    /// What is free at every instant from `from` on for as long as is needed.
+    pub(super) fn room_from(&self, need: &Need, from: Time) -> Resources {
+        let (first, until) = (self.step_at(from), need.until(from));
+        let mut least = self.room(first);
+        let steps = (first + 1..self.from.len()).take_while(|&at| self.from[at] < until);
+        steps.for_each(|at| least.lower(&self.room(at)));
+        least
     }
 
     /// What of the demand is not known to be free ever, kind by kind.

@@ -7,9 +7,10 @@
 use std::collections::BTreeSet;
 
 use super::idle::Idle;
-use super::{Hold, Holds, NOWHERE};
+use super::{Hold, Holds, NOWHERE, Places, Starter};
 use crate::engine::Engine;
 use crate::engine::books::Used;
+use crate::engine::room::Nodes;
 use crate::engine::tree::amounts_of;
 use crate::resources::Resources;
 use crate::spec::NodeRow;
@@ -22,11 +23,15 @@ impl Engine {
     pub(in crate::engine) fn hold_states(&self) -> HoldsState {
         let Some(holds) = &self.holds else { return HoldsState::default() };
         let state = |hold: &Hold| {
-            let group = self.work.group(hold.slot);
+            let group = self.work.group(hold.slot());
+            let told = |nodes: &Nodes| nodes.iter().map(|(node, it)| (node.0, *it)).collect();
+            let number = |starter: &Starter| self.work.group(starter.slot).number;
+            let others = hold.starters.iter().map(number).zip(hold.nodes.iter().map(told));
             HoldState {
                 job: group.job.slot() as u32,
                 group: group.number,
-                nodes: hold.nodes.iter().map(|(node, tasks)| (node.0, *tasks)).collect(),
+                nodes: told(&hold.nodes[0]),
+                others: others.skip(1).collect(),
                 at: hold.at,
                 since: hold.since,
                 moved: hold.moved,
@@ -83,35 +88,35 @@ impl Engine {
             ensure!(self.holds.is_some(), at("job"), "the policy makes no reservations");
             let slot = self.group_in(row.job, row.group, &at)?;
             ensure!(row.since <= self.now, at("since"), "after the present");
-            let group = self.work.group(slot);
-            let (shape, waiting) = (group.turn(), group.waiting());
-            let (tasks, given) = (self.room.turn_of(shape), row.nodes.iter().map(|(_, it)| *it));
-            let given: u64 = given.map(u64::from).sum();
-            let all = given == u64::from(tasks) && row.nodes.iter().all(|(_, tasks)| *tasks > 0);
+            let shape = self.work.group(slot).turn();
+            let (starters, asks) = (self.starters(slot), self.room.parts_of(shape));
+            let numbers = starters.iter().map(|starter| self.work.group(starter.slot).number);
+            let told = std::iter::once(row.group).chain(row.others.iter().map(|other| other.0));
+            ensure!(numbers.eq(told), at("others"), "not the groups that start together");
+            let rows = || std::iter::once(&row.nodes).chain(row.others.iter().map(|it| &it.1));
+            let given =
+                |nodes: &Vec<(u32, u32)>| nodes.iter().map(|(_, it)| u64::from(*it)).sum::<u64>();
+            let wanted = asks.iter().map(|ask| u64::from(ask.tasks));
+            let no_more = |nodes: &Vec<(u32, u32)>| nodes.iter().all(|(_, tasks)| *tasks > 0);
+            let all = rows().map(given).eq::<Vec<u64>>(wanted.collect()) && rows().all(no_more);
             ensure!(all, at("nodes"), "not for all that start together");
-            ensure!(row.nodes.is_sorted_by(|a, b| a.0 < b.0), at("nodes"), "not in order");
-            let (need, covers) = (self.need(shape), self.covered(slot));
-            let nodes = row.nodes.iter().map(|&(node, tasks)| (NodeRow(node), tasks)).collect();
+            let in_order = rows().all(|nodes| nodes.is_sorted_by(|a, b| a.0 < b.0));
+            ensure!(in_order, at("nodes"), "not in order");
+            let row_of = |&(node, tasks): &(u32, u32)| (NodeRow(node), tasks);
+            let nodes: Places =
+                rows().map(|nodes| nodes.iter().map(row_of).collect::<Nodes>()).collect();
             let (since, moved, reclaims, drained) =
                 (row.since, row.moved, row.reclaims, row.drained);
             let holds = self.holds.as_mut().expect("checked above");
             ensure!(!drained || holds.drains, at("drained"), "nothing is learned");
             let tries = row.tries.unwrap_or_else(|| holds.first_try(since));
             let from = row.at;
-            let hold = Hold {
-                slot,
-                need,
-                nodes,
-                at: from,
-                since,
-                moved,
-                covers,
-                tries,
-                reclaims,
-                drained,
-            };
+            let slots: Vec<u32> = starters.iter().map(|starter| starter.slot).collect();
+            let hold = Hold { starters, nodes, at: from, since, moved, tries, reclaims, drained };
+            let covers = hold.covers();
             holds.add(hold);
-            let enough = holds.of_group(slot) <= waiting;
+            let enough = |slot: &u32| holds.of_group(*slot) <= self.work.group(*slot).waiting();
+            let enough = slots.iter().all(enough);
             ensure!(enough, at("group"), "more reservations than tasks of it wait");
             self.room.sub_waiting(shape, covers);
         }

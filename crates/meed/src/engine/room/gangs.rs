@@ -13,6 +13,7 @@
 
 use std::collections::BTreeMap;
 
+use super::pack::Nodes;
 use super::rules::RulesId;
 use super::shapes::{Shape, ShapeKey};
 use super::{Room, ShapeId};
@@ -24,17 +25,11 @@ use crate::resources::{ResourceKinds, Resources};
 use crate::spec::{NodeRow, TaskGroup};
 
 /// Where all tasks of a gang can start now.
-pub(in crate::engine) struct GangPlace {
-    tasks: u32,
-    /// What each asks for, and where it may be.
-    key: ShapeKey,
-}
-
-impl GangPlace {
-    /// How many they are.
-    pub(in crate::engine) fn tasks(&self) -> u32 {
-        self.tasks
-    }
+pub(in crate::engine) enum GangPlace {
+    /// So many tasks of one group: what each asks for, and where it may be.
+    Alike(u32, ShapeKey),
+    /// Nodes for each of the groups that start.
+    Parts(Vec<Nodes>),
 }
 
 impl Room {
@@ -65,6 +60,13 @@ impl Room {
         if self.shapes.is_blocked(shape) && !self.may_turn(row) {
             return None;
         }
+        if turn.joint {
+            let found = self.find_parts(shape);
+            if found.is_none() {
+                self.shapes.set_tried(shape, self.grown);
+            }
+            return found.map(GangPlace::Parts);
+        }
         let rules = match turn.same {
             0 => {
                 let fit = self.fit_now(&key).map(|(_, fit)| fit);
@@ -77,11 +79,20 @@ impl Room {
             self.shapes.set_tried(shape, self.grown);
             return None;
         };
-        Some(GangPlace { tasks: turn.tasks.get(), key: ShapeKey { rules, turn: None, ..key } })
+        Some(GangPlace::Alike(turn.tasks.get(), ShapeKey { rules, turn: None, ..key }))
     }
 
-    /// The most tasks of a gang's shape that fit now where it may be.
+    /// The most tasks of a gang's shape that fit now where it may be; of one of several groups the
+    /// most of all of them, each by itself.
     pub(in crate::engine) fn fit_at_once(&self, shape: ShapeId) -> u64 {
+        if self.is_joint(shape) {
+            let all = u64::from(self.turn_of(shape));
+            return match self.find_parts(shape) {
+                Some(_) => all,
+                // Each group by itself may fit, and not all of them.
+                None => self.parts_fit(shape).into_iter().sum::<u64>().min(all - 1),
+            };
+        }
         let key = &self.shapes[shape].key;
         match key.turn.map_or(0, |turn| turn.same) {
             0 => self.fit_now(key).map(|(_, fit)| fit).sum(),
@@ -91,6 +102,9 @@ impl Room {
 
     /// Whether the next turn of a shape, one task or a gang, could start if nothing of ours ran.
     pub(in crate::engine) fn could_turn(&self, shape: ShapeId) -> bool {
+        if self.is_joint(shape) {
+            return self.parts_could_fit(shape);
+        }
         let tasks = u64::from(self.turn_of(shape));
         let rows = (0..self.cluster.nodes.len() as u32).map(NodeRow);
         let mut copies = rows.map(|node| (node, self.copies_on(shape, node)));
@@ -120,7 +134,7 @@ impl Room {
     }
 
     /// What tasks of this key may take of `node` now.
-    fn takable(&self, key: &ShapeKey, node: NodeRow) -> Resources {
+    pub(super) fn takable(&self, key: &ShapeKey, node: NodeRow) -> Resources {
         let mut room = self.cluster.free(node);
         if let Some(openings) = self.openings.get(&node) {
             let nothing = Resources::zero(room.kinds());
@@ -174,12 +188,14 @@ impl Room {
 
     /// A node where a task of the gang fits; nothing is drawn for that.
     pub(super) fn any_node_in(&self, place: &GangPlace) -> Option<NodeRow> {
-        self.fit_now(&place.key).map(|(node, _)| node).next()
+        match place {
+            GangPlace::Alike(_, key) => self.fit_now(key).map(|(node, _)| node).next(),
+            GangPlace::Parts(nodes) => nodes.first()?.first().map(|(node, _)| *node),
+        }
     }
 
     /// A node for the next task of a gang that has a place.
-    pub(in crate::engine) fn node_in(&mut self, place: &GangPlace) -> NodeRow {
-        let key = &place.key;
+    pub(in crate::engine) fn node_in(&mut self, key: &ShapeKey) -> NodeRow {
         let allowed = self.rules.allowed(key, &self.taken);
         let found = self.place.find(&key.demand, allowed);
         let found = found.or_else(|| {
@@ -247,7 +263,7 @@ impl Room {
         group: &TaskGroup,
         kinds: &ResourceKinds,
     ) -> Result<(), Rejected> {
-        let Some(gang) = group.gang.as_deref() else { return Ok(()) };
+        let Some(gang) = group.gang.as_deref().filter(|gang| !gang.joint) else { return Ok(()) };
         let constraints = group.constraints.as_deref();
         let (mut most, mut labelled) = (0, false);
         let mut sums: BTreeMap<Option<&str>, u64> = BTreeMap::new();
@@ -276,7 +292,7 @@ impl Room {
 }
 
 /// What narrows down where a gang may be, in words that follow a comma; nothing for nothing.
-fn within(group: &TaskGroup) -> String {
+pub(super) fn within(group: &TaskGroup) -> String {
     let constraints = group.constraints.as_deref();
     let label = group.gang.as_ref().and_then(|gang| gang.same.as_ref());
     let words = [

@@ -10,13 +10,18 @@ mod asks;
 mod demand_list;
 mod fresh;
 mod gangs;
+mod joint;
 mod openings;
+mod pack;
 mod rules;
 mod shapes;
 mod state;
 
 pub(super) use asks::Offers;
+pub(super) use gangs::GangPlace;
+pub(super) use joint::Member;
 pub(super) use openings::Openings;
+pub(super) use pack::{Ask, Bin, Nodes, most_room_first, pack};
 pub(super) use rules::RulesId;
 pub(super) use shapes::ShapeId;
 pub(super) use state::RoomState;
@@ -431,7 +436,7 @@ impl Room {
     }
 
     /// What `node` has for us, were nothing of ours there; `None`: nothing new may start on it.
-    fn room_if_ours_left(&self, node: NodeRow) -> Option<Resources> {
+    pub(super) fn room_if_ours_left(&self, node: NodeRow) -> Option<Resources> {
         if !self.node(node).is_some_and(|node| node.up) || self.is_cordoned(node) {
             return None;
         }
@@ -459,7 +464,8 @@ impl Room {
             (None, Some(_)) => false,
             (Some(easier), Some(shape)) => easier <= shape,
         };
-        let together = easier.turn == shape.turn && easier.distinct == shape.distinct;
+        let is_joint = easier.turn.is_some_and(|turn| turn.joint);
+        let together = !is_joint && easier.turn == shape.turn && easier.distinct == shape.distinct;
         let alike = easier.rules == shape.rules && together && shorter;
         alike && easier.demand != shape.demand && easier.demand.fits_in(&shape.demand)
     }

@@ -22,7 +22,7 @@ use crate::time::Span;
 
 /// What decides where a task can run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct ShapeKey {
+pub(in crate::engine) struct ShapeKey {
     pub(super) demand: Resources,
     /// Rules about labels.
     pub(super) rules: Option<RulesId>,
@@ -30,9 +30,14 @@ pub(super) struct ShapeKey {
     pub(super) distinct: Option<JobId>,
     /// The longest that a task may run, where room is held for tasks: else `None`.
     pub(super) limit: Option<Span>,
-    /// Where several start together: how.
+    /// Where several start together: how. Those of a joint turn are told by the shape's parts: its
+    /// demand is the least of each kind that one of them asks for, its rules are what all have, and
+    /// its limit is the longest.
     pub(super) turn: Option<Turn>,
 }
+
+/// What starts together where that is of several groups: shapes of single tasks, with how many.
+pub(super) type Parts = Vec<(ShapeId, u32)>;
 
 impl ShapeKey {
     /// Single tasks that may run anywhere, for nobody knows how long.
@@ -58,6 +63,23 @@ pub(super) struct Shape {
     blocked: bool,
     /// Of a gang: how often any node had got room when it was last found to fit nowhere.
     pub(super) tried: u64,
+    /// Of a gang of several groups: at least two.
+    pub(super) parts: Option<Box<Parts>>,
+}
+
+impl Shape {
+    fn new(key: &ShapeKey, possible: bool) -> Shape {
+        Shape {
+            demand: key.demand,
+            key: *key,
+            possible,
+            groups: 0,
+            waiting: 0,
+            blocked: false,
+            tried: 0,
+            parts: None,
+        }
+    }
 }
 
 #[derive(Default)]
@@ -65,6 +87,8 @@ pub(super) struct Shapes {
     shapes: Vec<Shape>,
     unused: Vec<ShapeId>,
     by_key: BTreeMap<ShapeKey, ShapeId>,
+    /// The same for those of several groups, by the label that keeps them together.
+    by_parts: BTreeMap<(u32, Parts), ShapeId>,
     /// Shapes that are blocked.
     blocked: DemandList,
     /// Shapes that have waiting tasks and are not blocked.
@@ -105,16 +129,13 @@ impl Shapes {
     }
 
     fn add(&mut self, key: &ShapeKey, possible: bool) -> ShapeId {
-        let shape = Shape {
-            demand: key.demand,
-            key: *key,
-            possible,
-            groups: 0,
-            waiting: 0,
-            blocked: false,
-            tried: 0,
-        };
-        let id = match self.unused.pop() {
+        let id = self.add_row(Shape::new(key, possible));
+        self.by_key.insert(*key, id);
+        id
+    }
+
+    fn add_row(&mut self, shape: Shape) -> ShapeId {
+        match self.unused.pop() {
             Some(id) => {
                 *self.get_mut(id) = shape;
                 id
@@ -123,15 +144,34 @@ impl Shapes {
                 self.shapes.push(shape);
                 ShapeId(self.shapes.len() as u32 - 1)
             }
+        }
+    }
+
+    /// The shape of these parts, which are held, held once more; each holds its parts. `key` is
+    /// made of them.
+    pub(super) fn hold_joint(&mut self, key: &ShapeKey, parts: Parts) -> ShapeId {
+        parts.iter().for_each(|(part, _)| self.get_mut(*part).groups += 1);
+        let by = (key.turn.map_or(0, |turn| turn.same), parts);
+        let id = match self.by_parts.get(&by) {
+            Some(&id) => id,
+            None => {
+                let parts = Some(Box::new(by.1.clone()));
+                let id = self.add_row(Shape { parts, ..Shape::new(key, true) });
+                self.by_parts.insert(by, id);
+                id
+            }
         };
-        self.by_key.insert(*key, id);
+        self.get_mut(id).groups += 1;
         id
     }
 
-    /// Lets go of a shape held by [`Shapes::hold`].
+    /// Lets go of a shape held by [`Shapes::hold`] or [`Shapes::hold_joint`].
     pub(super) fn release(&mut self, id: ShapeId) {
         let shape = self.get_mut(id);
         shape.groups -= 1;
+        if shape.parts.is_some() {
+            return self.release_joint(id);
+        }
         if shape.groups > 0 {
             return;
         }
@@ -139,6 +179,19 @@ impl Shapes {
         let key = shape.key;
         self.by_key.remove(&key);
         self.unused.push(id);
+    }
+
+    fn release_joint(&mut self, id: ShapeId) {
+        let shape = &self[id];
+        let (same, parts) = (shape.key.turn.map_or(0, |turn| turn.same), shape.parts.clone());
+        let parts = parts.map_or(Parts::new(), |parts| *parts);
+        if shape.groups == 0 {
+            debug_assert_eq!(shape.waiting, 0);
+            self.by_parts.remove(&(same, parts.clone()));
+            self.get_mut(id).parts = None;
+            self.unused.push(id);
+        }
+        parts.into_iter().for_each(|(part, _)| self.release(part));
     }
 
     pub(super) fn add_waiting(&mut self, id: ShapeId, tasks: u64) {
@@ -275,6 +328,10 @@ impl Shapes {
 }
 
 impl ShapeId {
+    pub(super) fn numbered(number: u32) -> ShapeId {
+        ShapeId(number)
+    }
+
     /// Its number, which the next shape may have when it is gone.
     pub(in crate::engine) fn number(self) -> u32 {
         self.0
@@ -290,22 +347,23 @@ impl Shapes {
     }
 
     /// Without groups and tasks. `None`: a key stands twice.
-    pub(super) fn of_slots(keys: &[Option<ShapeKey>], unused: &[u32]) -> Option<Shapes> {
+    pub(super) fn of_slots(keys: &[Option<(ShapeKey, Parts)>], unused: &[u32]) -> Option<Shapes> {
         let nothing = ShapeKey::of(Resources::default());
         let mut shapes = Shapes::default();
-        for (number, key) in keys.iter().enumerate() {
-            let of = key.unwrap_or(nothing);
-            shapes.shapes.push(Shape {
-                demand: of.demand,
-                key: of,
-                possible: true,
-                groups: 0,
-                waiting: 0,
-                blocked: false,
-                tried: 0,
-            });
+        for (number, row) in keys.iter().enumerate() {
+            let mut shape = Shape::new(&row.as_ref().map_or(nothing, |(key, _)| *key), true);
             let id = ShapeId(number as u32);
-            if key.is_some_and(|key| shapes.by_key.insert(key, id).is_some()) {
+            let twice = match row {
+                None => false,
+                Some((key, parts)) if parts.is_empty() => shapes.by_key.insert(*key, id).is_some(),
+                Some((key, parts)) => {
+                    shape.parts = Some(Box::new(parts.clone()));
+                    let same = key.turn.map_or(0, |turn| turn.same);
+                    shapes.by_parts.insert((same, parts.clone()), id).is_some()
+                }
+            };
+            shapes.shapes.push(shape);
+            if twice {
                 return None;
             }
         }
@@ -317,6 +375,9 @@ impl Shapes {
     pub(super) fn hold_number(&mut self, number: u32) -> Option<ShapeId> {
         let shape = self.shapes.get_mut(number as usize)?;
         shape.groups += 1;
+        for (part, _) in shape.parts.clone().into_iter().flat_map(|parts| *parts) {
+            self.get_mut(part).groups += 1;
+        }
         Some(ShapeId(number))
     }
 

@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
-use super::shapes::{ShapeKey, Shapes};
+use super::joint::joint_key;
+use super::shapes::{Parts, ShapeKey, Shapes};
 use super::{Room, ShapeId};
 use crate::engine::tree::amounts_of;
 use crate::engine::work::Running;
@@ -48,6 +49,7 @@ impl Room {
         let follows = self.cluster.nodes.first().is_none_or(|it| it.spec.capacity == self.first);
         let first = (!follows).then_some(self.first);
         let (shapes, free_shapes) = self.shapes.slots();
+        let number = |&(part, tasks): &(ShapeId, u32)| (part.number(), tasks);
         let shape = |shape: &super::shapes::Shape, blocked: bool| ShapeState {
             demand: shape.demand.as_slice().to_vec(),
             rules: shape.key.rules,
@@ -57,6 +59,7 @@ impl Room {
                 tasks: turn.tasks.get(),
                 same: turn.same,
                 tried: shape.tried == self.grown,
+                parts: shape.parts.iter().flat_map(|parts| &**parts).map(number).collect(),
             }),
             blocked,
         };
@@ -157,7 +160,7 @@ impl Room {
         kinds: &ResourceKinds,
         job_in: impl Fn(u32) -> Option<JobId>,
     ) -> Result<Shapes, StateError> {
-        let mut keys: Vec<Option<ShapeKey>> = Vec::new();
+        let mut keys: Vec<Option<(ShapeKey, Parts)>> = Vec::new();
         for (number, shape) in state.shapes.iter().enumerate() {
             let at = |field: &str| format!("shapes[{number}].{field}");
             let Some(shape) = shape else {
@@ -165,7 +168,9 @@ impl Room {
                 continue;
             };
             let demand = amounts_of(Some(&shape.demand), kinds, || at("demand"))?;
-            let demand = demand.filter(|demand| !demand.is_zero());
+            let parts = shape.turn.as_ref().map_or(&[][..], |turn| &turn.parts);
+            // Of a gang of several groups it is what all ask for: of a kind perhaps, none.
+            let demand = demand.filter(|demand| !demand.is_zero() || !parts.is_empty());
             let demand = demand.ok_or_else(|| StateError::new(at("demand"), "of nothing"))?;
             let rules = shape.rules;
             let known = rules.is_none_or(|rules| (rules as usize) < state.rules.len());
@@ -179,16 +184,24 @@ impl Room {
             let limit = shape.limit;
             ensure!(limit != Some(Span::ZERO), at("limit"), "no time at all");
             let labels = state.gang_labels.len();
-            let turn = match shape.turn {
+            let turn = match &shape.turn {
                 None => None,
-                Some(TurnState { tasks, same, .. }) => {
+                &Some(TurnState { tasks, same, .. }) => {
                     ensure!(same as usize <= labels, at("turn.same"), "there is no such label");
                     let tasks = NonZeroU32::new(tasks).filter(|tasks| tasks.get() > 1);
                     let one = || StateError::new(at("turn.tasks"), "a turn of several has two");
-                    Some(Turn { tasks: tasks.ok_or_else(one)?, same })
+                    Some(Turn { tasks: tasks.ok_or_else(one)?, same, joint: !parts.is_empty() })
                 }
             };
-            keys.push(Some(ShapeKey { demand, rules, distinct, limit, turn }));
+            let mut all = Parts::new();
+            for &(part, tasks) in parts {
+                let known = Room::shapes_with(state, part);
+                let single = known.filter(|shape| shape.turn.is_none() && tasks > 0);
+                ensure!(single.is_some(), at("turn.parts"), "{part} is no shape of single tasks");
+                all.push((ShapeId::numbered(part), tasks));
+            }
+            ensure!(all.len() != 1, at("turn.parts"), "one is not several");
+            keys.push(Some((ShapeKey { demand, rules, distinct, limit, turn }, all)));
         }
         let mut free = vec![false; keys.len()];
         for &number in &state.free_shapes {
@@ -205,8 +218,40 @@ impl Room {
             "free_shapes",
             "shape {wrong_number} is both free and used, or neither"
         );
+        for (number, row) in keys.iter().enumerate() {
+            let Some((key, parts)) = row.as_ref().filter(|(_, parts)| !parts.is_empty()) else {
+                continue;
+            };
+            let part = |&(part, tasks): &(ShapeId, u32)| {
+                keys.get(part.number() as usize)?.as_ref().map(|(key, _)| (*key, tasks))
+            };
+            let same = key.turn.map_or(0, |turn| turn.same);
+            let right = joint_key(parts.iter().filter_map(part), same) == Some(*key);
+            ensure!(right, format!("shapes[{number}]"), "not what its parts ask for");
+        }
         Shapes::of_slots(&keys, &state.free_shapes)
             .ok_or_else(|| StateError::new("shapes", "two of them are the same"))
+    }
+
+    fn shapes_with(state: &State, number: u32) -> Option<&ShapeState> {
+        state.shapes.get(number as usize)?.as_ref()
+    }
+
+    /// The shape of that number, for what a gang's group of `job` waits for.
+    pub(in crate::engine) fn restore_turn(
+        &mut self,
+        number: u32,
+        job: JobId,
+        place: Place<'_>,
+    ) -> Result<ShapeId, StateError> {
+        let joint = self.shapes.id(number).is_some_and(|id| self.shapes[id].parts.is_some());
+        match joint {
+            false => self.restore_group(number, job, place),
+            true => {
+                let none = || StateError::new(format!("{place}.shape"), "there is none");
+                self.shapes.hold_number(number).ok_or_else(none)
+            }
+        }
     }
 
     /// The shape of that number, for a group of `job`.
@@ -218,7 +263,7 @@ impl Room {
     ) -> Result<ShapeId, StateError> {
         let at = || format!("{place}.shape");
         let shape = self.shapes.id(number).map(|id| &self.shapes[id]);
-        let there = shape.is_some_and(|shape| !shape.demand.is_zero());
+        let there = shape.is_some_and(|shape| !shape.demand.is_zero() && shape.parts.is_none());
         ensure!(there, at(), "there is no shape {number}");
         let own = shape.and_then(|shape| shape.key.distinct).is_none_or(|of| of == job);
         ensure!(own, at(), "shape {number} is another job's");
@@ -257,7 +302,7 @@ impl Room {
             if shape.blocked {
                 self.shapes.block(id);
             }
-            if shape.turn.is_some_and(|turn| turn.tried) {
+            if shape.turn.as_ref().is_some_and(|turn| turn.tried) {
                 self.shapes.set_tried(id, self.grown);
             }
         }

@@ -76,7 +76,7 @@ impl Dice {
         };
         let same = self.pick(&[None, None, Some("zone"), Some("disk"), Some("rack")]);
         let same = same.map(str::to_owned);
-        Some(Box::new(Gang { least, same }))
+        Some(Box::new(Gang { least, same, joint: false }))
     }
 
     pub(crate) fn weight(&mut self) -> u64 {

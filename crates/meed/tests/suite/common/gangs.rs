@@ -1,7 +1,7 @@
 //! Gangs, by definition: how many copies of a task a node holds is counted, and summed.
 
 use super::model::{Model, Task};
-use super::reserve::{NEVER, Nodes, Rank, many};
+use super::reserve::{NEVER, Nodes, Parts, Rank, many};
 use super::verify::Expected;
 use meed::*;
 
@@ -15,12 +15,17 @@ pub(crate) struct Starting {
     left: u64,
 }
 
-/// What of a group's gang changes what its waiting tasks wait for.
-type Wants = (u64, Option<String>);
+/// What of a group's gang changes what its waiting tasks wait for: how many start together, of
+/// which groups, where.
+pub(crate) type Wants = (u64, Parts, Option<String>);
 
 impl Model {
     /// How many tasks of the group start together, if any do.
     pub(crate) fn turn(&self, job: usize, group: usize) -> u64 {
+        let together = self.together(job, group);
+        if !together.is_empty() {
+            return together.iter().map(|(_, tasks)| tasks).sum();
+        }
         let row = &self.jobs[job].groups[group];
         let least = row.gang.as_ref().map_or(1, |gang| u64::from(gang.least));
         least.saturating_sub(row.begun).min(row.waiting()).max(1)
@@ -28,7 +33,12 @@ impl Model {
 
     /// What the next turn of the group takes in all.
     pub(crate) fn turn_demand(&self, job: usize, group: usize) -> Resources {
-        many(&self.jobs[job].groups[group].demand, self.turn(job, group))
+        match self.together(job, group) {
+            parts if parts.is_empty() => {
+                many(&self.jobs[job].groups[group].demand, self.turn(job, group))
+            }
+            parts => self.all_of(job, &parts),
+        }
     }
 
     /// Whether what keeps the gang together lets a task be on the node.
@@ -61,7 +71,10 @@ impl Model {
 
     /// The nodes on which all of the gang may be: with each value of the label that keeps it
     /// together, or all of them.
-    fn islands(&self, (job, group): (usize, usize)) -> Vec<(Option<String>, Vec<usize>)> {
+    pub(crate) fn islands(
+        &self,
+        (job, group): (usize, usize),
+    ) -> Vec<(Option<String>, Vec<usize>)> {
         let row = &self.jobs[job].groups[group];
         let label = row.gang.as_ref().and_then(|gang| gang.same.as_ref());
         let value = |node: usize| label.map(|label| self.nodes[node].spec.labels.get(label));
@@ -176,7 +189,8 @@ impl Model {
     pub(crate) fn expect_gang(&mut self) -> Option<Expected> {
         let Starting { job, group, .. } = self.starting?;
         if !self.starts_on.is_empty() {
-            return Some(Expected::WithGang { job, group, node: self.starts_on.remove(0) });
+            let (group, node) = self.starts_on.remove(0);
+            return Some(Expected::WithGang { job, group, node });
         }
         let node = self.node_among(job, group, &|_| true).expect("all of a gang fits");
         Some(Expected::WithGang { job, group, node })
@@ -189,6 +203,10 @@ impl Model {
             Some(starting) => Some(Starting { left: starting.left - 1, ..starting }),
             None => {
                 let tasks = self.turn(job, group);
+                if self.is_joint(job, group) && self.starts_on.is_empty() {
+                    self.starts_on = self.places_now(job, group).expect("all of it fits");
+                    self.starts_on.remove(0);
+                }
                 (tasks > 1).then_some(Starting { job, group, tasks, left: tasks - 1 })
             }
         };
@@ -198,9 +216,13 @@ impl Model {
     pub(crate) fn gang_begins(&mut self, job: usize, group: usize, node: usize) {
         let row = &mut self.jobs[job].groups[group];
         row.begun += 1;
-        let label = row.gang.as_ref().and_then(|gang| gang.same.as_ref());
-        if let (Some(label), None) = (label, &row.within) {
-            row.within = self.nodes[node].spec.labels.get(label).cloned();
+        let Some(label) = row.gang.as_ref().and_then(|gang| gang.same.clone()) else { return };
+        if row.within.is_some() {
+            return;
+        }
+        let value = self.nodes[node].spec.labels.get(&label).cloned();
+        for member in self.members(job, group) {
+            self.jobs[job].groups[member].within = value.clone();
         }
     }
 
@@ -210,7 +232,10 @@ impl Model {
         let asked = label.and_then(|label| row.constraints.require.get(label));
         // What is asked for anyway changes nothing.
         let is_new = |value: &String| asked != Some(&vec![value.clone()]);
-        (self.turn(job, group), row.within.clone().filter(is_new))
+        let together = self.together(job, group);
+        let is_joint = !together.is_empty();
+        let within = row.within.clone().filter(|value| is_joint || is_new(value));
+        (self.turn(job, group), together, within)
     }
 
     /// Something has happened to tasks: whose gang waits for something else now has no reservation
@@ -218,7 +243,8 @@ impl Model {
     pub(crate) fn regroup(&mut self) {
         for job in 0..self.jobs.len() {
             for group in 0..self.jobs[job].groups.len() {
-                let runs = |task: &Task| (task.job, task.group) == (job, group);
+                let members = self.members(job, group);
+                let runs = |task: &Task| task.job == job && members.contains(&task.group);
                 if !self.running().any(runs) {
                     self.jobs[job].groups[group].within = None;
                 }

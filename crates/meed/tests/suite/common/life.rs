@@ -24,6 +24,8 @@ impl Model {
             self.top_up_job(job);
         }
         self.begin_to_wait(leaf);
+        let joint = groups.iter().all(|it| it.gang.as_ref().is_some_and(|gang| gang.joint));
+        let joint = (joint && groups.len() > 1).then_some(self.jobs[job].groups.len());
         for group in groups {
             let first = self.jobs[job].groups.iter().map(|g| g.count).sum();
             let (retries, constraints) =
@@ -36,6 +38,7 @@ impl Model {
                 fresh: (first..first + group.count).collect(),
                 retries,
                 gang: group.gang.as_deref().cloned(),
+                joint,
                 begun: 0,
                 within: None,
                 wanted: None,

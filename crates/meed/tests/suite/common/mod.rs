@@ -5,6 +5,7 @@ pub(crate) mod charge;
 pub(crate) mod dice;
 pub(crate) mod fraction;
 pub(crate) mod gangs;
+pub(crate) mod joint;
 pub(crate) mod life;
 pub(crate) mod model;
 pub(crate) mod reclaim;
@@ -120,6 +121,19 @@ pub(crate) fn gang_of(tasks: &[u64]) -> Option<Box<Gang>> {
     Some(Box::new(gang))
 }
 
+/// Now and then one gang of all groups.
+pub(crate) fn joint_of(groups: &[TaskGroup], tasks: usize) -> Option<Vec<TaskGroup>> {
+    if groups.len() < 2 || tasks.is_multiple_of(3) {
+        return None;
+    }
+    let part = |group: &TaskGroup| {
+        let gang = Gang::part(group.count);
+        let gang = if tasks % 4 == 1 { gang.within("zone") } else { gang };
+        TaskGroup { gang: Some(Box::new(gang)), ..group.clone() }
+    };
+    Some(groups.iter().map(part).collect())
+}
+
 /// Runs jobs to the end; every decision and every instant is checked by the twin.
 pub(crate) struct World {
     pub(crate) shadow: Shadow,
@@ -194,6 +208,12 @@ impl World {
                 if self.shadow.engine.check_tasks(job.queue, std::slice::from_ref(group)).is_err() {
                     group.gang = None;
                 }
+            }
+            let tasks = job.groups.iter().map(|(_, tasks)| tasks.len()).sum();
+            if let Some(joint) = joint_of(&groups, tasks).filter(|_| self.gangs)
+                && self.shadow.engine.check_tasks(job.queue, &joint).is_ok()
+            {
+                groups = joint;
             }
             let event = Ev::Job {
                 queue: job.queue,

@@ -96,12 +96,14 @@ pub(crate) struct Group {
     pub(crate) fresh: Vec<u32>,
     pub(crate) retries: Vec<(u32, u16)>,
     pub(crate) gang: Option<Gang>,
+    /// The first of the groups of the same gang, where it is of several.
+    pub(crate) joint: Option<usize>,
     /// Tasks that run or have ended well.
     pub(crate) begun: u64,
     /// Where the gang is, by its label, while tasks of it run.
     pub(crate) within: Option<String>,
     /// What its waiting tasks waited for when that was looked at last.
-    pub(crate) wanted: Option<(u64, Option<String>)>,
+    pub(crate) wanted: Option<super::gangs::Wants>,
 }
 
 #[derive(Clone)]
@@ -144,8 +146,8 @@ pub(crate) struct Model {
     pub(crate) any_size: bool,
     /// A gang is in the middle of its start.
     pub(crate) starting: Option<super::gangs::Starting>,
-    /// Nodes for the rest of it, where room was held for it.
-    pub(crate) starts_on: Vec<usize>,
+    /// Groups and nodes for the rest of it, where they are known.
+    pub(crate) starts_on: Vec<(usize, usize)>,
     /// Tasks that were told to stop.
     pub(crate) stopping: Vec<AllocationId>,
     /// Those of which the world has not heard.

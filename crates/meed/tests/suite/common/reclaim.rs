@@ -159,10 +159,7 @@ impl Model {
             let others = others.filter(|(_, other)| !gives_way(other));
             let holds: u64 = others
                 .filter(|(_, other)| other.on(node) > 0)
-                .map(|(_, other)| {
-                    let demand = &self.jobs[other.job].groups[other.group].demand;
-                    many(demand, other.on(node)).get(kind)
-                })
+                .map(|(_, other)| self.amount(other, node, kind))
                 .sum::<u64>();
             i128::from(row.spec.capacity.get(kind))
                 - i128::from(row.others.get(kind) + ours)
@@ -243,7 +240,8 @@ impl Model {
             let gang = self.jobs[task.job].groups[task.group].gang.is_some();
             let with = |unit: &&mut Unit| {
                 let other = &self.tasks[unit.tasks[0]];
-                gang && (other.job, other.group) == (task.job, task.group)
+                gang && self.members(task.job, task.group).contains(&other.group)
+                    && other.job == task.job
             };
             match units.iter_mut().find(with) {
                 Some(unit) => unit.tasks.push(index),
@@ -353,7 +351,7 @@ impl Model {
     pub(crate) fn next_look(&self) -> Option<u64> {
         self.queues[0].spec.policy.reclaim?;
         let next = |held: &Held| match held.tries > self.now {
-            true => Some(held.tries),
+            true => Some(held.tries).filter(|&tries| tries < NEVER),
             false => held.at.filter(|&at| at > self.now),
         };
         self.holds.iter().filter_map(next).min()

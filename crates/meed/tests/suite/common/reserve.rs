@@ -5,6 +5,12 @@ use super::model::{Model, Task};
 use super::verify::Expected;
 use meed::*;
 
+/// Groups of a job, with how many tasks of each.
+pub(crate) type Parts = Vec<(usize, u64)>;
+
+/// Nodes for the groups of a gang, the first of them first.
+pub(crate) type Places = Vec<(usize, Nodes)>;
+
 /// Nodes, in order, with how many tasks start there.
 pub(crate) type Nodes = Vec<(usize, u64)>;
 
@@ -14,6 +20,8 @@ pub(crate) struct Held {
     pub(crate) job: usize,
     pub(crate) group: usize,
     pub(crate) nodes: Nodes,
+    /// The same of the other groups of its gang.
+    pub(crate) with: Vec<(usize, Nodes)>,
     pub(crate) at: Option<u64>,
     pub(crate) since: u64,
     /// When tasks may be stopped for it next.
@@ -30,7 +38,25 @@ pub(crate) struct Held {
 
 impl Held {
     pub(crate) fn on(&self, node: usize) -> u64 {
-        self.nodes.iter().filter(|(other, _)| *other == node).map(|(_, tasks)| tasks).sum()
+        self.parts_on(node).iter().map(|(_, tasks)| tasks).sum()
+    }
+
+    /// How many tasks of each group start on the node.
+    pub(crate) fn parts_on(&self, node: usize) -> Parts {
+        let of = |nodes: &Nodes| {
+            nodes.iter().filter(|(other, _)| *other == node).map(|(_, tasks)| tasks).sum()
+        };
+        let others = self.with.iter().map(|(group, nodes)| (*group, of(nodes)));
+        std::iter::once((self.group, of(&self.nodes))).chain(others).collect()
+    }
+
+    /// Its nodes, each once, with how many tasks of each group start there.
+    fn all_parts(&self) -> Vec<(usize, Parts)> {
+        let all = self.nodes.iter().chain(self.with.iter().flat_map(|(_, nodes)| nodes));
+        let mut nodes: Vec<usize> = all.map(|(node, _)| *node).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes.into_iter().map(|node| (node, self.parts_on(node))).collect()
     }
 }
 
@@ -77,8 +103,13 @@ impl Model {
 
     /// Waiting tasks of the group that have a reservation.
     fn held_of(&self, job: usize, group: usize) -> u64 {
-        let ours = self.holds.iter().filter(|held| (held.job, held.group) == (job, group));
-        ours.map(|held| held.covers).sum()
+        let ours = self.holds.iter().filter(|held| held.job == job);
+        ours.map(|held| {
+            let with = held.with.iter().filter(|(other, _)| *other == group);
+            let with: u64 = with.flat_map(|(_, nodes)| nodes).map(|(_, tasks)| tasks).sum();
+            if held.group == group { held.covers } else { with }
+        })
+        .sum()
     }
 
     /// Waiting tasks of the group that have none.
@@ -92,8 +123,12 @@ impl Model {
         self.passed
             .retain(|&(job, group), _| jobs[job].alive && jobs[job].groups[group].waiting() > 0);
         for at in (0..self.holds.len()).rev() {
-            let (job, group) = (self.holds[at].job, self.holds[at].group);
-            if self.held_of(job, group) > self.jobs[job].groups[group].waiting() {
+            let held = &self.holds[at];
+            let groups = held.with.iter().map(|(group, _)| *group).chain([held.group]);
+            let too_many = |group: usize| {
+                self.held_of(held.job, group) > self.jobs[held.job].groups[group].waiting()
+            };
+            if groups.into_iter().any(too_many) {
                 self.holds.remove(at);
                 self.freed = true;
             }
@@ -110,8 +145,69 @@ impl Model {
     }
 
     fn until(&self, held: &Held, from: u64) -> u64 {
-        let limit = self.jobs[held.job].groups[held.group].limit;
+        let groups: Vec<usize> =
+            held.with.iter().map(|(group, _)| *group).chain([held.group]).collect();
+        let limit = self.longest(held.job, &groups);
         limit.map_or(NEVER, |limit| from.saturating_add(limit).min(NEVER))
+    }
+
+    /// The longest that tasks of some groups may run.
+    pub(crate) fn longest(&self, job: usize, groups: &[usize]) -> Option<u64> {
+        let mut limits = groups.iter().map(|&group| self.jobs[job].groups[group].limit);
+        limits.try_fold(0, |longest, limit| Some(limit?.max(longest)))
+    }
+
+    /// What is held of a kind on the node.
+    pub(crate) fn amount(&self, held: &Held, node: usize, kind: usize) -> u64 {
+        let groups = &self.jobs[held.job].groups;
+        let parts = held.parts_on(node).into_iter();
+        parts.map(|(group, tasks)| tasks * groups[group].demand.get(kind)).sum()
+    }
+
+    /// What tasks of some groups ask for together.
+    pub(crate) fn all_of(&self, job: usize, parts: &Parts) -> Resources {
+        let mut all = Resources::zero(self.share(0).kinds());
+        let groups = &self.jobs[job].groups;
+        parts.iter().for_each(|&(group, tasks)| all.add(&many(&groups[group].demand, tasks)));
+        all
+    }
+
+    /// Whether all have what they need from `from` on for as long as the longest may run.
+    pub(crate) fn all_fit_from(
+        &self,
+        job: usize,
+        (node, parts): (usize, &Parts),
+        from: u64,
+        skip: Option<usize>,
+    ) -> bool {
+        let groups: Vec<usize> = parts.iter().map(|(group, _)| *group).collect();
+        let limit = self.longest(job, &groups);
+        self.demand_fits_from(&self.all_of(job, parts), limit, node, from, skip)
+    }
+
+    /// Whether the node could hold all of these if nothing else ran there.
+    pub(crate) fn could_hold_all(&self, job: usize, (node, parts): (usize, &Parts)) -> bool {
+        let (row, groups) = (&self.nodes[node], &self.jobs[job].groups);
+        let here = || parts.iter().filter(|(_, tasks)| *tasks > 0);
+        let alone = here().filter(|(group, _)| groups[*group].constraints.distinct_nodes);
+        let alone: u64 = alone.map(|(_, tasks)| tasks).sum();
+        let demand = self.all_of(job, parts);
+        let room = |kind: usize| row.spec.capacity.get(kind).saturating_sub(row.others.get(kind));
+        row.up
+            && !row.cordoned
+            && alone <= 1
+            && (0..demand.kinds()).all(|kind| demand.get(kind) <= room(kind))
+            && here().all(|(group, _)| self.is_allowed(job, *group, node))
+    }
+
+    /// What all of these will lack on the node, in parts of the pool.
+    pub(crate) fn all_missing(
+        &self,
+        job: usize,
+        (node, parts): (usize, &Parts),
+        skip: Option<usize>,
+    ) -> u128 {
+        self.demand_missing(&self.all_of(job, parts), node, skip)
     }
 
     /// What is free of a kind at `t`, now or later, by all that is expected; `skip`: but for that
@@ -126,10 +222,8 @@ impl Model {
             let now = from.max(self.now) <= t && (t < until || until == NEVER);
             held.counts && Some(*at) != skip && now
         };
-        let demand =
-            |held: &Held| held.on(node) * self.jobs[held.job].groups[held.group].demand.get(kind);
         let holds = self.holds.iter().enumerate().filter(counts);
-        let held: i128 = holds.map(|(_, held)| i128::from(demand(held))).sum();
+        let held: i128 = holds.map(|(_, held)| i128::from(self.amount(held, node, kind))).sum();
         let row = &self.nodes[node];
         i128::from(row.spec.capacity.get(kind)) - i128::from(row.others.get(kind)) - ours - held
     }
@@ -197,6 +291,9 @@ impl Model {
     }
 
     pub(crate) fn has_hope(&self, job: usize, group: usize) -> bool {
+        if self.is_joint(job, group) {
+            return self.parts_have_hope(job, group);
+        }
         match self.turn(job, group) {
             1 => (0..self.nodes.len()).any(|node| self.could_hold((job, group), (node, 1))),
             _ => self.gang_has_hope((job, group)),
@@ -210,7 +307,10 @@ impl Model {
         (node, tasks): (usize, u64),
         skip: Option<usize>,
     ) -> u128 {
-        let demand = many(&self.jobs[of.0].groups[of.1].demand, tasks);
+        self.demand_missing(&many(&self.jobs[of.0].groups[of.1].demand, tasks), node, skip)
+    }
+
+    fn demand_missing(&self, demand: &Resources, node: usize, skip: Option<usize>) -> u128 {
         let part = |kind: usize| {
             let amount = i128::from(demand.get(kind));
             let missing = (amount - self.free_at(node, NEVER - 1, kind, skip)).max(0);
@@ -229,28 +329,40 @@ impl Model {
     }
 
     /// The best place of all, of like ones the first.
-    fn best_place(&self, of: (usize, usize), skip: Option<usize>) -> Option<(Rank, Nodes)> {
+    fn best_place(&self, of: (usize, usize), skip: Option<usize>) -> Option<(Rank, Places)> {
+        if self.is_joint(of.0, of.1) {
+            return self.best_places_for_parts(of, skip);
+        }
+        let alone = |(rank, nodes)| (rank, vec![(of.1, nodes)]);
         if self.turn(of.0, of.1) > 1 {
-            return self.best_places(of, skip);
+            return self.best_places(of, skip).map(alone);
         }
         let nodes = (0..self.nodes.len()).filter(|&node| self.could_hold(of, (node, 1)));
         let (rank, node) = nodes.map(|node| (self.rank(of, node, skip), node)).min()?;
-        Some((rank, vec![(node, 1)]))
+        Some(alone((rank, vec![(node, 1)])))
     }
 
     /// What the place is worth that a reservation has.
     fn own_rank(&self, at: usize) -> Rank {
         let held = &self.holds[at];
         let of = (held.job, held.group);
-        let fit = |from| held.nodes.iter().all(|&on| self.fit_from(of, on, from, Some(at)));
+        let parts = held.all_parts();
+        let fit = |from| {
+            let fits = |(node, parts): &(usize, Parts)| {
+                self.all_fit_from(held.job, (*node, parts), from, Some(at))
+            };
+            parts.iter().all(fits)
+        };
         match (self.turn(held.job, held.group), held.at) {
             (1, _) => self.rank(of, held.nodes[0].0, Some(at)),
             // Those before it may have come into its way.
             (_, Some(instant)) if !fit(instant) => (true, NEVER, u128::MAX),
             (_, Some(instant)) => (false, instant, 0),
             (_, None) => {
-                let missing = held.nodes.iter().map(|&on| self.missing(of, on, Some(at)));
-                (true, NEVER, missing.sum())
+                let missing = |(node, parts): &(usize, Parts)| {
+                    self.all_missing(held.job, (*node, parts), Some(at))
+                };
+                (true, NEVER, parts.iter().map(missing).sum())
             }
         }
     }
@@ -262,8 +374,7 @@ impl Model {
             .holds
             .iter()
             .map(|held| {
-                let tasks = held.nodes.iter().map(|(_, tasks)| tasks).sum();
-                let demand = many(&self.jobs[held.job].groups[held.group].demand, tasks);
+                let demand = self.turn_demand(held.job, held.group);
                 self.is_capped(self.jobs[held.job].queue, &demand)
             })
             .collect();
@@ -277,11 +388,11 @@ impl Model {
         order.sort_by_key(|&at| !self.holds[at].reclaims);
         for at in order {
             let held = self.holds[at].clone();
-            let of = (held.job, held.group);
             let from = |at: u64| at.max(self.now);
-            let kept = held.nodes.iter().all(|&on| {
-                let fit = |at: u64| self.fit_from(of, on, from(at), None);
-                self.could_hold(of, on) && held.at.is_none_or(fit)
+            let kept = held.all_parts().iter().all(|(node, parts)| {
+                let on = (*node, parts);
+                let fit = |at: u64| self.all_fit_from(held.job, on, from(at), None);
+                self.could_hold_all(held.job, on) && held.at.is_none_or(fit)
             });
             let at_then = held.at.map(from);
             if kept {
@@ -305,8 +416,10 @@ impl Model {
                 continue;
             }
             let pinned = kept && self.stays(&held);
-            let fit = |&on: &(usize, u64)| self.fit_from(of, on, self.now, Some(at));
-            let fits = pinned && held.nodes.iter().all(fit);
+            let fit = |(node, parts): &(usize, Parts)| {
+                self.all_fit_from(held.job, (*node, parts), self.now, Some(at))
+            };
+            let fits = pinned && held.all_parts().iter().all(fit);
             if fits || pinned && self.stops_there(&held) {
                 (self.holds[at].at, self.holds[at].counts) = (fits.then_some(self.now), true);
                 freed |= fits;
@@ -315,18 +428,18 @@ impl Model {
             self.holds[at].reclaims = false;
             self.holds[at].counts &= !pinned;
             let own = kept.then(|| self.own_rank(at));
-            let Some((best, nodes)) = self.best_place(of, Some(at)) else {
+            let Some((best, places)) = self.best_place(of, Some(at)) else {
                 gone.push(at);
                 continue;
             };
-            let (rank, nodes) = match own {
-                Some(own) if own <= best => (own, held.nodes.clone()),
-                _ => (best, nodes),
+            let (rank, (nodes, with)) = match own {
+                Some(own) if own <= best => (own, (held.nodes.clone(), held.with.clone())),
+                _ => (best, split(places)),
             };
             let mut starts = (!rank.0).then_some(rank.1);
             let put_off = held.at.is_some_and(|at| starts.is_none_or(|now| now > at));
             let learns = self.queues[0].spec.policy.estimates == Estimates::Learned;
-            let (mut nodes, before) = (nodes, (held.nodes, held.at));
+            let (mut nodes, before) = ((nodes, with), ((held.nodes, held.with), held.at));
             let held = &mut self.holds[at];
             held.drained |= learns && put_off;
             // It waits on its nodes, unless it could start elsewhere now.
@@ -336,9 +449,10 @@ impl Model {
                     nodes = before.0.clone();
                 }
             }
-            (held.nodes, held.at, held.counts) = (nodes, starts, true);
+            (held.at, held.counts) = (starts, true);
             // What it left is there for those after it.
-            freed |= (&held.nodes, held.at) != (&before.0, before.1);
+            freed |= (&nodes, held.at) != (&before.0, before.1);
+            (held.nodes, held.with) = nodes;
         }
         gone.sort_unstable();
         for at in gone.into_iter().rev() {
@@ -429,7 +543,10 @@ impl Model {
     /// What the group's tasks wait for is another.
     pub(crate) fn drop_holds(&mut self, job: usize, group: usize) {
         let before = self.holds.len();
-        self.holds.retain(|held| (held.job, held.group) != (job, group));
+        self.holds.retain(|held| {
+            let with = held.with.iter().any(|(other, _)| *other == group);
+            held.job != job || !(with || held.group == group)
+        });
         self.freed |= self.holds.len() < before;
     }
 
@@ -445,7 +562,9 @@ impl Model {
             .map(|view| {
                 let at = view.at.map(Time::as_micros);
                 let on = |&(node, tasks): &(NodeId, u32)| (node.index(), u64::from(tasks));
-                let nodes: Nodes = view.nodes.iter().map(on).collect();
+                let told = |nodes: &[(NodeId, u32)]| -> Nodes { nodes.iter().map(on).collect() };
+                let with = |other: &HeldWith| (other.group as usize, told(&other.nodes));
+                let nodes = (told(&view.nodes), view.others.iter().map(with).collect::<Places>());
                 let state = (view.reclaims, view.drained);
                 let place = (nodes, at, view.since.as_micros(), state);
                 (self.job(view.job), view.group as usize, place)
@@ -453,7 +572,8 @@ impl Model {
             .collect();
         let held = |held: &Held| {
             let state = (self.is_pinned(held), held.drained);
-            let place = (held.nodes.clone(), held.at, held.since, state);
+            let nodes = (held.nodes.clone(), held.with.clone());
+            let place = (nodes, held.at, held.since, state);
             (held.job, held.group, place)
         };
         let expected: Vec<_> = self.holds.iter().map(held).collect();
@@ -474,10 +594,10 @@ impl Model {
         if let Some(due) = self.holds.iter().position(|held| held.at == Some(self.now)) {
             let held = self.holds.remove(due);
             let (job, group, waited) = (held.job, held.group, self.now - held.since);
-            let each = held.nodes.iter().flat_map(|&(node, tasks)| (0..tasks).map(move |_| node));
-            let mut nodes: Vec<usize> = each.collect();
-            let node = nodes.remove(0);
-            self.starts_on = nodes;
+            let mut starts = each_start(held.group, &held.nodes);
+            held.with.iter().for_each(|(group, nodes)| starts.extend(each_start(*group, nodes)));
+            let (_, node) = starts.remove(0);
+            self.starts_on = starts;
             return Some(Expected::Held { job, group, node, waited });
         }
         let reclaims = self.queues[0].spec.policy.reclaim.is_some();
@@ -502,16 +622,19 @@ impl Model {
                 break;
             }
             self.passed.remove(&(job, group));
-            let (rank, nodes) = self.best_place((job, group), None).expect("there is hope");
+            let (rank, places) = self.best_place((job, group), None).expect("there is hope");
+            let (nodes, with) = split(places);
             let (at, since) = ((!rank.0).then_some(rank.1), self.now);
             let all = self.jobs[job].groups[group].waiting();
             let covers = if self.turn(job, group) > 1 { all } else { 1 };
             let after = self.queues[0].spec.policy.reclaim.map_or(0, |it| it.after.as_micros());
-            let (tries, reclaims, drained, counts) = (since + after, false, false, true);
+            let tries = if with.is_empty() { since + after } else { NEVER };
+            let (reclaims, drained, counts) = (false, false, true);
             self.holds.push(Held {
                 job,
                 group,
                 nodes,
+                with,
                 at,
                 since,
                 tries,
@@ -524,6 +647,18 @@ impl Model {
         }
         None
     }
+}
+
+/// The nodes of the first group of a gang, and those of the others.
+fn split(mut places: Places) -> (Nodes, Places) {
+    let (_, first) = places.remove(0);
+    (first, places)
+}
+
+/// Each start of a group on its nodes.
+pub(crate) fn each_start(group: usize, nodes: &Nodes) -> Vec<(usize, usize)> {
+    let each = |&(node, tasks): &(usize, u64)| (0..tasks).map(move |_| (group, node));
+    nodes.iter().flat_map(each).collect()
 }
 
 /// What so many tasks ask for together.

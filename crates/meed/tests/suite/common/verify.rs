@@ -61,6 +61,9 @@ impl Model {
     }
 
     pub(crate) fn node_for(&self, job: usize, group: usize) -> Option<usize> {
+        if self.is_joint(job, group) {
+            return self.places_now(job, group).map(|starts| starts[0].1);
+        }
         match self.turn(job, group) {
             1 => self.node_among(job, group, &|_| true),
             _ => self.node_for_gang(job, group),
@@ -148,6 +151,7 @@ impl Model {
         let job = &self.jobs[number];
         job.alive
             && self.unheld(number, group_number) > 0
+            && self.leads(number, group_number)
             && !self.is_capped(job.queue, &self.turn_demand(number, group_number))
             && (!self.any_size || self.has_hope(number, group_number))
             && (self.waits_for_large() || self.node_for(number, group_number).is_some())

@@ -25,8 +25,11 @@ mod victims;
 
 use std::collections::BTreeSet;
 
-use super::{Hold, Nodes};
+use smallvec::smallvec;
+
+use super::Hold;
 use crate::engine::Engine;
+use crate::engine::room::Nodes;
 use crate::reclaim::{Reclaim, Stop, Winner};
 use crate::spec::AllocationId;
 use crate::time::Time;
@@ -53,9 +56,9 @@ impl Engine {
             let mut holds = self.holds.take().expect("it makes reservations");
             let hold = &mut holds.list[index];
             hold.tries = self.now.saturating_add(rules.after);
-            let need = hold.need;
-            let shape = self.work.group(hold.slot).turn();
-            let leaf = self.leaf_of(hold.slot);
+            let need = *hold.need();
+            let shape = self.work.group(hold.slot()).turn();
+            let leaf = self.leaf_of(hold.slot());
             let tasks = self.room.turn_of(shape);
             let turn = need.times(tasks).demand;
             let units = self.stoppable(leaf, &turn, &rules);
@@ -89,7 +92,7 @@ impl Engine {
         let hold = &mut holds.list[index];
         // What it had is free for others, and where it is now there is less than they knew.
         holds.freed.extend(hold.rows());
-        (hold.nodes, hold.at, hold.reclaims) = (nodes, None, true);
+        (hold.nodes, hold.at, hold.reclaims) = (smallvec![nodes], None, true);
         holds.pushed.extend(hold.rows());
         holds.kept.clear();
         holds.stopping.extend(stops.iter().map(|stop| stop.allocation));
@@ -98,7 +101,7 @@ impl Engine {
 
     fn stop_of(&self, index: usize, rules: &Reclaim, unit: &Unit, task: AllocationId) -> Stop {
         let hold = &self.holds.as_ref().expect("it makes reservations").list[index];
-        let (group, running) = (self.work.group(hold.slot), self.work.running(task));
+        let (group, running) = (self.work.group(hold.slot()), self.work.running(task));
         let running = running.expect("it runs");
         let side = |queue| {
             let parent = self.tree[queue].parent().expect("paths part below the root");
@@ -117,7 +120,7 @@ impl Engine {
             winner: Winner {
                 job: group.job,
                 group: group.number,
-                queue: self.tree.id(self.leaf_of(hold.slot)),
+                queue: self.tree.id(self.leaf_of(hold.slot())),
                 waited: self.now.saturating_since(hold.since),
                 among: self.tree.id(among),
                 first: side(unit.sides.first),
@@ -184,7 +187,7 @@ impl Engine {
         let holds = self.holds.as_ref().filter(|holds| holds.reclaim.is_some())?;
         // One that was about to start when it was due is looked at again then.
         let next = |hold: &Hold| match hold.tries > self.now {
-            true => Some(hold.tries),
+            true => Some(hold.tries).filter(|&tries| tries < Time::MAX),
             false => hold.at.filter(|&at| at > self.now),
         };
         holds.list.iter().filter_map(next).min()

@@ -17,11 +17,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::profile::{Need, Signed, add};
 use super::super::spread::fewest;
-use super::super::{Hold, Holds, Nodes};
+use super::super::{Hold, Holds};
 use super::victims::{Sides, Unit};
 use crate::engine::Engine;
 use crate::engine::books::{Ran, Used};
-use crate::engine::room::ShapeId;
+use crate::engine::room::{Nodes, ShapeId};
 use crate::reclaim::Reclaim;
 use crate::resources::Resources;
 use crate::spec::{AllocationId, NodeRow, QueueRow};
@@ -93,10 +93,10 @@ impl Engine {
 
     /// What others hold, but for reservations that queues which owe have on drained nodes.
     fn held_against(&self, holds: &Holds, wanted: &Wanted<'_>) -> BTreeMap<NodeRow, Signed> {
-        let winner = self.leaf_of(wanted.hold.slot);
+        let winner = self.leaf_of(wanted.hold.slot());
         let gives_way = |hold: &Hold| {
             let may = hold.at.is_none() && !hold.is_pinned();
-            may && self.owing(winner, self.leaf_of(hold.slot)).is_some()
+            may && self.owing(winner, self.leaf_of(hold.slot())).is_some()
         };
         let counts = |hold: &&Hold| !std::ptr::eq(*hold, wanted.hold) && !gives_way(hold);
         let mut held: BTreeMap<NodeRow, Signed> = BTreeMap::new();
@@ -180,7 +180,7 @@ impl Look<'_> {
     fn copies(&self, node: NodeRow, left: &Signed) -> u32 {
         let most = self.engine.room.copies_on(self.wanted.shape, node);
         let most = most.min(u64::from(self.wanted.tasks)) as u32;
-        let Need { demand, .. } = &self.wanted.hold.need;
+        let Need { demand, .. } = self.wanted.hold.need();
         let asked = demand.as_slice().iter().zip(left).filter(|(amount, _)| **amount > 0);
         let copies = asked.map(|(&amount, &left)| left.max(0) / i128::from(amount)).min();
         copies.map_or(most, |copies| u32::try_from(copies).unwrap_or(most).min(most))
@@ -210,7 +210,7 @@ impl Look<'_> {
             let last = unit.sides.last;
             if queue != last && engine.tree.path(last).contains(&queue) {
                 // The winner is below it too.
-                add(&mut left, &self.wanted.hold.need.times(self.wanted.tasks).demand, 1);
+                add(&mut left, &self.wanted.hold.need().times(self.wanted.tasks).demand, 1);
             }
             let none = Signed::default();
             let lost = place.lost.get(&queue).unwrap_or(&none);
@@ -243,11 +243,11 @@ impl Look<'_> {
     /// guard has passed.
     fn stays_in_order(&self, place: &Place, starts: &Nodes) -> bool {
         let (engine, hold) = (self.engine, self.wanted.hold);
-        let (job, queue) = (engine.work.group(hold.slot).job, engine.leaf_of(hold.slot));
+        let (job, queue) = (engine.work.group(hold.slot()).job, engine.leaf_of(hold.slot()));
         let each = starts.iter().flat_map(|&(node, tasks)| (0..tasks).map(move |_| node));
         let used = |node| {
             let node_weight = engine.room.weight(node);
-            Used { job, queue, demand: &hold.need.demand, node_weight }
+            Used { job, queue, demand: &hold.need().demand, node_weight }
         };
         let starts: Vec<Used<'_>> = each.map(used).collect();
         let mut by_sides: BTreeMap<Sides, Vec<Ran<'_>>> = BTreeMap::new();

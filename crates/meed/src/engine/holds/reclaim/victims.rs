@@ -51,7 +51,7 @@ impl Engine {
     ) -> Vec<Unit> {
         let mut sides: BTreeMap<QueueRow, Option<Sides>> = BTreeMap::new();
         let mut units: Vec<Unit> = Vec::new();
-        // By group: its unit, or none where one of its tasks may not be stopped.
+        // By the first group of each gang: its unit, or none where one of its tasks may not be stopped.
         let mut gangs: BTreeMap<u32, Option<usize>> = BTreeMap::new();
         for (id, task) in self.work.all_running() {
             let leaf = task.queue;
@@ -67,9 +67,10 @@ impl Engine {
                 units.extend(may.then(unit));
                 continue;
             }
-            match gangs.get(&task.group).copied() {
+            let gang = self.work.members(task.group)[0];
+            match gangs.get(&gang).copied() {
                 None => {
-                    gangs.insert(task.group, may.then_some(units.len()));
+                    gangs.insert(gang, may.then_some(units.len()));
                     units.extend(may.then(unit));
                 }
                 Some(Some(index)) if may => {
@@ -79,7 +80,7 @@ impl Engine {
                 // One that may not be stopped protects all.
                 Some(index) => {
                     index.into_iter().for_each(|index| units[index].tasks.clear());
-                    gangs.insert(task.group, None);
+                    gangs.insert(gang, None);
                 }
             }
         }
@@ -94,7 +95,7 @@ impl Engine {
     /// Whether all that have reservations owe the leaf: then it gets one besides theirs.
     pub(in crate::engine) fn is_owed_by_all(&self, leaf: QueueRow) -> bool {
         self.holds.as_ref().is_some_and(|holds| {
-            let mut leaves = holds.list.iter().map(|hold| self.leaf_of(hold.slot));
+            let mut leaves = holds.list.iter().map(|hold| self.leaf_of(hold.slot()));
             leaves.all(|other| self.owing(leaf, other).is_some())
         })
     }
