@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::policy::SpecError;
-use crate::tree::ReadError;
+use crate::tree::FormError;
 use crate::words::with_hint;
 
 /// A text that cannot be used: file, line, what is wrong and what would be right.
@@ -54,7 +54,7 @@ impl Place<'_> {
     }
 
     /// An error of a form's reader, with what is near to an unknown word.
-    pub fn toml(&self, error: &ReadError) -> TextError {
+    pub fn toml(&self, error: &FormError) -> TextError {
         let what = with_hint(error.message());
         match error.span() {
             Some(span) => self.error(span, what),

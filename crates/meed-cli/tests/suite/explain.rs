@@ -238,7 +238,7 @@ fn a_gang_is_told_how_many_of_it_would_fit() {
     assert!(told[0].1 != told[1].1 && told[0].0 == told[1].0, "{told:?}");
     for (key, why) in [
         ("gang = 3", "gang is 3; it must be 1 to 2, the tasks of its group"),
-        ("gang = \"yes\"", "wanted is true, or how many tasks start together"),
+        ("gang = \"yes\"", "wanted is true, how many tasks start together, or \"joint\""),
         ("gang = true\nsame = \"\"", "same names no label"),
     ] {
         fs::write(folder.join("bad.toml"), format!("{racks}{one}{key}\n")).expect("writable");

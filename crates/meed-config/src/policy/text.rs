@@ -7,7 +7,7 @@ use super::form::Value;
 use super::keys::{Form, KEYS, NAMES};
 use super::{Given, PolicySpec, STATIC, SpecError, orders, row, unknown_word};
 use crate::quantity::Quantity;
-use crate::tree::{Node, ReadError};
+use crate::tree::{FormError, Node};
 use crate::words::did_you_mean;
 
 /// A spec in the short form, of which the name has not been looked up yet: where names can be given
@@ -64,7 +64,7 @@ fn unknown_key(key: &str) -> String {
 }
 
 /// A value of TOML, or plain text where it is none.
-fn read(form: Form, text: &str) -> Result<Value, ReadError> {
+fn read(form: Form, text: &str) -> Result<Value, FormError> {
     let value = text.parse::<toml::Value>();
     let value = value.unwrap_or_else(|_| toml::Value::String(text.to_owned()));
     form.read(&Node::from(value))

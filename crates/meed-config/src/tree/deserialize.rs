@@ -11,16 +11,16 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use serde::forward_to_deserialize_any;
 
 use super::spanned::{NAME, Placed};
-use super::{Entry, Kind, Node, ReadError};
+use super::{Entry, FormError, Kind, Node};
 
 /// How dates were handed to forms by the library of TOML: no form takes them.
 const DATE: &str = "$__toml_private_datetime";
 
-type Key<'de> = BorrowedStrDeserializer<'de, ReadError>;
+type Key<'de> = BorrowedStrDeserializer<'de, FormError>;
 
 macro_rules! whole {
     ($($method:ident)*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, FormError> {
             match &self.kind {
                 Kind::Whole(number) => visitor.visit_i64(*number),
                 Kind::Large(number) => visitor.visit_u64(*number),
@@ -36,7 +36,7 @@ macro_rules! one_kind {
             self,
             $(_: $size,)?
             visitor: V,
-        ) -> Result<V::Value, ReadError> {
+        ) -> Result<V::Value, FormError> {
             match &self.kind {
                 Kind::$kind(inner) => $visit(visitor, inner),
                 _ => Err(self.wrong(&visitor)),
@@ -46,9 +46,9 @@ macro_rules! one_kind {
 }
 
 impl<'de> Deserializer<'de> for &'de Node {
-    type Error = ReadError;
+    type Error = FormError;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, FormError> {
         match &self.kind {
             Kind::Text(text) => visitor.visit_str(text),
             Kind::Whole(number) => visitor.visit_i64(*number),
@@ -69,7 +69,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
     }
 
-    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, FormError> {
         match &self.kind {
             Kind::Whole(number) => visitor.visit_i64(*number),
             Kind::Large(number) => visitor.visit_u64(*number),
@@ -95,11 +95,11 @@ impl<'de> Deserializer<'de> for &'de Node {
         _name: &'static str,
         _fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, ReadError> {
+    ) -> Result<V::Value, FormError> {
         self.deserialize_map(visitor)
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, FormError> {
         visitor.visit_some(self)
     }
 
@@ -107,7 +107,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         self,
         name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, ReadError> {
+    ) -> Result<V::Value, FormError> {
         match name == NAME {
             true => visitor.visit_map(Placed(self)),
             false => visitor.visit_newtype_struct(self),
@@ -120,14 +120,14 @@ impl<'de> Deserializer<'de> for &'de Node {
         _name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, ReadError> {
+    ) -> Result<V::Value, FormError> {
         match &self.kind {
             Kind::Text(text) => visitor.visit_enum(Key::new(text)),
             _ => Err(no_choice(variants)),
         }
     }
 
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, FormError> {
         visitor.visit_unit()
     }
 
@@ -137,20 +137,20 @@ impl<'de> Deserializer<'de> for &'de Node {
 }
 
 #[cold]
-fn no_choice(variants: &[&str]) -> ReadError {
+fn no_choice(variants: &[&str]) -> FormError {
     let words: Vec<String> = variants.iter().map(|word| format!("`{word}`")).collect();
-    ReadError::custom(format!("wanted is one of the words {}", words.join(", ")))
+    FormError::custom(format!("wanted is one of the words {}", words.join(", ")))
 }
 
 struct Nodes<'de>(Iter<'de, Node>);
 
 impl<'de> SeqAccess<'de> for Nodes<'de> {
-    type Error = ReadError;
+    type Error = FormError;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(
         &mut self,
         seed: T,
-    ) -> Result<Option<T::Value>, ReadError> {
+    ) -> Result<Option<T::Value>, FormError> {
         let Some(node) = self.0.next() else { return Ok(None) };
         seed.deserialize(node).map(Some).map_err(|why| why.at(&node.place))
     }
@@ -173,20 +173,20 @@ impl<'de> Entries<'de> {
 }
 
 impl<'de> MapAccess<'de> for Entries<'de> {
-    type Error = ReadError;
+    type Error = FormError;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
         &mut self,
         seed: K,
-    ) -> Result<Option<K::Value>, ReadError> {
+    ) -> Result<Option<K::Value>, FormError> {
         let Some(entry) = self.entries.next() else { return Ok(None) };
         self.value = Some(&entry.value);
         seed.deserialize(Key::new(&entry.key)).map(Some).map_err(|why| why.at(&entry.place))
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, ReadError> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, FormError> {
         let Some(node) = self.value.take() else {
-            return Err(ReadError::custom("a value was asked for before its key"));
+            return Err(FormError::custom("a value was asked for before its key"));
         };
         seed.deserialize(node).map_err(|why| why.at(&node.place))
     }

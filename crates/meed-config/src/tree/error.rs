@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// What is wrong, and the place of the innermost value that it is about.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ReadError(Box<Inner>);
+pub struct FormError(Box<Inner>);
 
 // Behind a pointer: results of forms are then as small as the forms.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -14,9 +14,9 @@ struct Inner {
     span: Option<Range<usize>>,
 }
 
-impl ReadError {
-    pub(super) fn new(message: String, span: Option<Range<usize>>) -> ReadError {
-        ReadError(Box::new(Inner { message, span }))
+impl FormError {
+    pub(super) fn new(message: String, span: Option<Range<usize>>) -> FormError {
+        FormError(Box::new(Inner { message, span }))
     }
 
     /// The sentence.
@@ -31,29 +31,29 @@ impl ReadError {
 
     /// About `place`, unless something within it is known to be to blame.
     #[cold]
-    pub(super) fn at(mut self, place: &Range<usize>) -> ReadError {
+    pub(super) fn at(mut self, place: &Range<usize>) -> FormError {
         self.0.span.get_or_insert_with(|| place.clone());
         self
     }
 }
 
-impl fmt::Display for ReadError {
+impl fmt::Display for FormError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.message)
     }
 }
 
-impl std::error::Error for ReadError {}
+impl std::error::Error for FormError {}
 
-impl serde::de::Error for ReadError {
+impl serde::de::Error for FormError {
     #[cold]
-    fn custom<T: fmt::Display>(message: T) -> ReadError {
-        ReadError::new(message.to_string(), None)
+    fn custom<T: fmt::Display>(message: T) -> FormError {
+        FormError::new(message.to_string(), None)
     }
 }
 
-impl From<toml::de::Error> for ReadError {
-    fn from(error: toml::de::Error) -> ReadError {
-        ReadError::new(error.message().to_owned(), error.span())
+impl From<toml::de::Error> for FormError {
+    fn from(error: toml::de::Error) -> FormError {
+        FormError::new(error.message().to_owned(), error.span())
     }
 }

@@ -19,7 +19,7 @@ use serde::Deserialize;
 use serde::de::{Expected, Unexpected};
 use toml::de::{DeInteger, DeTable, DeValue};
 
-pub use error::ReadError;
+pub use error::FormError;
 pub use spanned::Spanned;
 
 /// A value, and where it stands.
@@ -69,9 +69,9 @@ enum Kind {
 /// let wrong = tree::read::<Form>("\nname = 1").unwrap_err();
 /// assert_eq!(wrong.message(), "invalid type: integer `1`, expected a string");
 /// assert_eq!(wrong.span(), Some(8..9));
-/// # Ok::<(), tree::ReadError>(())
+/// # Ok::<(), tree::FormError>(())
 /// ```
-pub fn read<T: for<'de> Deserialize<'de>>(text: &str) -> Result<T, ReadError> {
+pub fn read<T: for<'de> Deserialize<'de>>(text: &str) -> Result<T, FormError> {
     of_node(&of_text(text)?)
 }
 
@@ -80,21 +80,21 @@ pub fn read<T: for<'de> Deserialize<'de>>(text: &str) -> Result<T, ReadError> {
 /// # Errors
 ///
 /// What is wrong.
-pub fn read_data<T: for<'de> Deserialize<'de>>(data: toml::Value) -> Result<T, ReadError> {
+pub fn read_data<T: for<'de> Deserialize<'de>>(data: toml::Value) -> Result<T, FormError> {
     of_node(&Node::from(data))
 }
 
-fn of_node<T: for<'de> Deserialize<'de>>(node: &Node) -> Result<T, ReadError> {
+fn of_node<T: for<'de> Deserialize<'de>>(node: &Node) -> Result<T, FormError> {
     T::deserialize(node).map_err(|why| why.at(&node.place))
 }
 
-fn of_text(text: &str) -> Result<Node, ReadError> {
+fn of_text(text: &str) -> Result<Node, FormError> {
     let root = DeTable::parse(text)?;
     let place = root.span();
     Ok(Node { kind: table(root.into_inner())?, place })
 }
 
-fn table(table: DeTable<'_>) -> Result<Kind, ReadError> {
+fn table(table: DeTable<'_>) -> Result<Kind, FormError> {
     let mut entries = Vec::with_capacity(table.len());
     for (key, value) in table {
         let (place, key) = (key.span(), key.into_inner().into_owned());
@@ -103,10 +103,10 @@ fn table(table: DeTable<'_>) -> Result<Kind, ReadError> {
     Ok(Kind::Table(entries))
 }
 
-fn node(value: toml::Spanned<DeValue<'_>>) -> Result<Node, ReadError> {
+fn node(value: toml::Spanned<DeValue<'_>>) -> Result<Node, FormError> {
     let place = value.span();
     let too_large =
-        |what: &str| ReadError::new(format!("{what} number overflowed"), Some(place.clone()));
+        |what: &str| FormError::new(format!("{what} number overflowed"), Some(place.clone()));
     let kind = match value.into_inner() {
         DeValue::String(text) => Kind::Text(text.into_owned()),
         DeValue::Integer(digits) => whole(&digits).ok_or_else(|| too_large("integer"))?,
@@ -165,7 +165,7 @@ impl From<toml::Value> for Node {
 impl Node {
     /// The error that this value is not what is `wanted`.
     #[cold]
-    fn wrong(&self, wanted: &dyn Expected) -> ReadError {
+    fn wrong(&self, wanted: &dyn Expected) -> FormError {
         let found = match &self.kind {
             Kind::Text(text) => Unexpected::Str(text),
             Kind::Whole(number) => Unexpected::Signed(*number),

@@ -13,7 +13,7 @@ use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, Visitor,
 };
 
-use super::{Node, ReadError};
+use super::{FormError, Node};
 
 /// How forms ask for places.
 pub(super) const NAME: &str = "$meed::Spanned";
@@ -95,17 +95,17 @@ fn ends(span: &Range<usize>) -> u128 {
 pub(super) struct Placed<'a>(pub(super) &'a Node);
 
 impl<'de> MapAccess<'de> for Placed<'de> {
-    type Error = ReadError;
+    type Error = FormError;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
         &mut self,
         seed: K,
-    ) -> Result<Option<K::Value>, ReadError> {
-        let ends: U128Deserializer<ReadError> = ends(&self.0.place).into_deserializer();
+    ) -> Result<Option<K::Value>, FormError> {
+        let ends: U128Deserializer<FormError> = ends(&self.0.place).into_deserializer();
         seed.deserialize(ends).map(Some)
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, ReadError> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, FormError> {
         seed.deserialize(self.0)
     }
 }

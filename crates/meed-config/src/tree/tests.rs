@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::{ReadError, Spanned, read, read_data};
+use super::{FormError, Spanned, read, read_data};
 use crate::quantity::Quantity;
 
 #[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
@@ -60,8 +60,8 @@ struct Inner {
 }
 
 /// The twin.
-fn of_library(text: &str) -> Result<Form, ReadError> {
-    toml::from_str(text).map_err(ReadError::from)
+fn of_library(text: &str) -> Result<Form, FormError> {
+    toml::from_str(text).map_err(FormError::from)
 }
 
 const KEYS: [&str; 13] = [

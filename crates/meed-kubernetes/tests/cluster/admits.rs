@@ -11,9 +11,9 @@
 //! | Kueue, by arrival | the same, without admission fair sharing |
 //!
 //! Each queue has a namespace of its own: for Meed a Queue, for Kueue a LocalQueue of one
-//! ClusterQueue, with admission fair sharing (half-life 168 h) unless the row says otherwise. All pods fit at once, so nobody
-//! waits for room, and no scheduler runs: what is measured is who is next, and the requests that
-//! say so.
+//! ClusterQueue, with admission fair sharing (half-life 168 h) unless the row says otherwise. All
+//! pods fit at once, so nobody waits for room, and no scheduler runs: what is measured is who is
+//! next, and the requests that say so.
 //! Kueue runs as administrator and without its webhooks, which would check each write to a pod: its
 //! gate and its labels are there from the start. Each way has a control plane of its own.
 

@@ -148,7 +148,7 @@ fn wrong_lines_say_what_is_wrong() {
         (task(slot, "1,\"gang\":2"), "gang: gang is 2; it must be 1 to 1, the tasks of its group"),
         (
             task(slot, "1,\"gang\":\"yes\""),
-            "character 84: wanted is true, or how many tasks start together",
+            "character 84: wanted is true, how many tasks start together, or \"joint\"",
         ),
         (task(slot, "1,\"limit_s\":0"), "a time limit of 0; a limit is above zero"),
         (

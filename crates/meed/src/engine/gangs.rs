@@ -4,9 +4,9 @@
 //! them runs, near whom: `regroup` keeps that true at every start, end and loss. What runs, runs
 //! under the shape of a single task.
 //!
-//! A gang of several groups is one turn as well, while tasks of two of them wait: the first of these
-//! stands in the walk for all, and all wait under one shape. Where only one of them waits it is an
-//! ordinary gang, of all that it has waiting.
+//! A gang of several groups is one turn as well, while tasks of two of them wait: the first of
+//! these stands in the walk for all, and all wait under one shape. Where only one of them waits it
+//! is an ordinary gang, of all that it has waiting.
 //!
 //! Invariant: a gang's turn is taken whole. All its tasks hold their room before anybody else is
 //! asked; who calls is told them one after the other, and takes all before telling of events.

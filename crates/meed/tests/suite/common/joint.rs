@@ -36,8 +36,8 @@ impl Model {
         self.together(job, group).first().is_none_or(|(first, _)| *first == group)
     }
 
-    /// All ways in order: on the first node as many of the first group as leaves a way for the rest,
-    /// then of the second, and so on.
+    /// All ways in order: on the first node as many of the first group as leaves a way for the
+    /// rest, then of the second, and so on.
     fn fill(nodes: &[usize], left: &Parts, fits: Fits<'_>) -> Option<Vec<(usize, Parts)>> {
         let Some((&node, behind)) = nodes.split_first() else {
             return left.iter().all(|(_, tasks)| *tasks == 0).then(Vec::new);

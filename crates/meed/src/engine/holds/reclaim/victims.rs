@@ -51,7 +51,8 @@ impl Engine {
     ) -> Vec<Unit> {
         let mut sides: BTreeMap<QueueRow, Option<Sides>> = BTreeMap::new();
         let mut units: Vec<Unit> = Vec::new();
-        // By the first group of each gang: its unit, or none where one of its tasks may not be stopped.
+        // By the first group of each gang: its unit, or none where one of its tasks may not be
+        // stopped.
         let mut gangs: BTreeMap<u32, Option<usize>> = BTreeMap::new();
         for (id, task) in self.work.all_running() {
             let leaf = task.queue;
