@@ -56,8 +56,11 @@ def interrupted(seconds: float, within: float) -> Iterator[None]:
     thread = threading.Thread(target=interrupt)
     thread.start()
     with pytest.raises(KeyboardInterrupt):
-        yield
-    thread.join()
+        try:
+            yield
+        finally:
+            # Who was done before is interrupted here, and nobody later.
+            thread.join()
     assert time.monotonic() - before < within
 
 
@@ -75,8 +78,10 @@ def others_go_on(beats_a_second: float) -> Iterator[None]:
     thread = threading.Thread(target=beat)
     thread.start()
     before = time.monotonic()
-    yield
-    seconds, counted = time.monotonic() - before, beats
-    is_over.set()
-    thread.join()
+    try:
+        yield
+        seconds, counted = time.monotonic() - before, beats
+    finally:
+        is_over.set()
+        thread.join()
     assert counted > max(5, beats_a_second * seconds)

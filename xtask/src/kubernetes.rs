@@ -160,7 +160,10 @@ impl Measured {
             match sizes.iter_mut().find(|(name, _)| *name == key) {
                 Some((_, size)) if is_size(&value) => *size = value,
                 Some(_) => {
-                    return Err(format!("{arg} {value}: give a whole number above 0; {usage}"));
+                    return Err(format!(
+                        "{arg} {value}: give a whole number above 0, or several as in \
+                         5000,30000; {usage}"
+                    ));
                 }
                 None if key == "meed" => program = Some(PathBuf::from(value)),
                 None => return Err(usage.to_owned()),

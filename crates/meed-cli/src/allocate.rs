@@ -120,8 +120,8 @@ fn table(
     verified: &Verified,
 ) -> String {
     let mut out = match allocation.level {
-        Some(level) => format!("AllocationPolicy {}: level {}\n", policy.name(), figure(level)),
-        None => format!("AllocationPolicy {}: everybody has all tasks served\n", policy.name()),
+        Some(level) => format!("policy {}: level {}\n", policy.name(), figure(level)),
+        None => format!("policy {}: everybody has all tasks served\n", policy.name()),
     };
     let mut users = columns(&["user", "dominant share", "tasks", "of"]);
     for (user, share) in problem.users.iter().zip(&allocation.users).take(LISTED) {

@@ -46,10 +46,10 @@ impl PartialEq for Quantity {
     }
 }
 
-/// AmountsByName by the name of the resource.
+/// Amounts by the name of the resource.
 pub type AmountsByName = BTreeMap<String, Quantity>;
 
-/// AmountsByName by name, in the cluster's kinds; what is not named is nothing.
+/// Amounts by name, in the cluster's kinds; what is not named is nothing.
 pub fn amounts(raw: &AmountsByName, kinds: &ResourceKinds) -> Result<Resources, String> {
     let mut resources = Resources::zero(kinds.len());
     for (name, quantity) in raw {

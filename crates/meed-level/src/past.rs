@@ -5,17 +5,18 @@
 //!
 //! > x_i(level) = clip(w_i level - H_i, 0, cap_i)
 //!
+//! with m the mean weight and `most` the most credits that a user has:
+//!
 //! | policy | key | w_i | H_i |
 //! |---|---|---|---|
 //! | `long-term-drf` | (x + used) / weight | weight | used |
 //! | `sdrf` | (x + commitment) / weight | weight | commitment |
-//! | `mr-karma` | x / weight - credits / mean weight | weight | weight (most - credits) / mean weight |
+//! | `mr-karma` | x / weight - credits / m | weight | weight (most - credits) / m |
 //! | `as-you-pay` | (received + worth x) / paid | paid / worth | received / worth |
 //! | others | x / weight | weight | 0 |
 //!
 //! Credits lower a key, and levels of the solver begin at 0. So credits count from the richest
-//! user's, `most`: the solver's levels are above those of the policy by *origin* = most / mean
-//! weight.
+//! user's: the solver's levels are above those of the policy by *origin* = most / m.
 //!
 //! Cost: O(users).
 

@@ -189,7 +189,10 @@ fn lld() -> Result<PathBuf, String> {
     let folder = rustlib.join(rustc("host-tuple")?).join("bin/gcc-ld");
     match folder.join("ld.lld").is_file() {
         true => Ok(folder),
-        false => Err(format!("dist needs Rust's own linker, {}/ld.lld", folder.display())),
+        false => Err(format!(
+            "dist needs Rust's own linker, {}/ld.lld; Rust from rustup has it",
+            folder.display()
+        )),
     }
 }
 

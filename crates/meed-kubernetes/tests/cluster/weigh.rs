@@ -38,7 +38,9 @@ impl Asked {
     }
 
     pub(crate) fn one(&self, key: &str, usual: usize) -> usize {
-        self.all(key, usual)[0]
+        let all = self.all(key, usual);
+        assert_eq!(all.len(), 1, "{key} is one number");
+        all[0]
     }
 }
 

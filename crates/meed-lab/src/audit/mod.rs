@@ -43,11 +43,12 @@ pub use property::{PROPERTIES, Property};
 pub use replay::{ReplayedAudit, replay, write_counterexamples};
 pub use result::{Audit, AuditCell, AuditVerdict, Counterexample, SCHEMA};
 
-use crate::cores;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ground::Ground;
 use search::Search;
+
+use crate::cores;
 
 /// Policies that are audited when none is named. One minute is every unit task's length, so a
 /// `quantum` of one minute is the ideal of a length that is known: what is found then is the rule's

@@ -14,7 +14,6 @@
 //! depend on nothing else, nor on the number of threads. Cost: about trials + 11 * steps + 500
 //! judgements of one to two tiny runs.
 
-use crate::cores;
 use meed_workload::generate::Stream;
 
 use super::case::{Case, Tasks};
@@ -25,6 +24,7 @@ use super::property::PropertyRow;
 use super::random::Kind;
 use super::shrink::shrink;
 use super::{AuditError, AuditOptions};
+use crate::cores;
 
 /// Cases that are climbed from.
 const CLIMBERS: usize = 6;

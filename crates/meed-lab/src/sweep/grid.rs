@@ -6,7 +6,6 @@
 //! setting is one of [`SHORT`], or any key of the scenario as `--set` takes it (`queue.0.weight`,
 //! `cluster.node.0.capacity.cpu`).
 
-use crate::cores;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -16,6 +15,7 @@ use meed_config::words::did_you_mean;
 use meed_sim::scenario::{LoadError, STATIC, Scenario};
 
 use super::{DEFAULT_POLICIES, SweepError, SweepRequest, values};
+use crate::cores;
 
 /// Most points of one sweep.
 const MAX_POINTS: usize = 1_000_000;

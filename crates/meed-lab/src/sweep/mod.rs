@@ -24,7 +24,6 @@ pub mod summary;
 mod tests;
 mod values;
 
-use crate::cores;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -35,6 +34,8 @@ use meed_workload::OnBadLine;
 pub use grid::{Axis, Grid, Point};
 pub use journal::{JournalError, SweepJournal};
 pub use results::{Results, Row};
+
+use crate::cores;
 
 /// What is asked for.
 #[derive(Clone, Debug, Default)]

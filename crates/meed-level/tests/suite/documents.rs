@@ -45,7 +45,8 @@ fn the_result_is_written_as_documented() {
 fn ten_to_the_twelfth_of_anything() {
     let base = r#"{"servers":[{"count":3,"capacity":{"cpu":2,"memory":12}},{"count":4,
             "capacity":{"cpu":7,"memory":5}}],
-        "users":[{"name":"a","demand":{"cpu":0.2,"memory":1},"weight":1,"tasks":7,"used":0.5,"paid":1},
+        "users":[{"name":"a","demand":{"cpu":0.2,"memory":1},"weight":1,"tasks":7,"used":0.5,
+            "paid":1},
             {"name":"b","demand":{"cpu":1,"memory":0.1},"paid":1}]}"#;
     for (from, to) in [
         ("\"count\":3", "\"count\":1e12"),

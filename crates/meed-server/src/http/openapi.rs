@@ -65,7 +65,10 @@ mod tests {
             std::fs::write(FILE, format!("{made}\n")).unwrap();
             return;
         }
-        assert!(made == TEXT.trim_end(), "{FILE} is of yesterday: run this test with {WRITE}=1");
+        assert!(
+            made == TEXT.trim_end(),
+            "{FILE} is not what routes and types say: run this test with {WRITE}=1"
+        );
     }
 
     #[test]

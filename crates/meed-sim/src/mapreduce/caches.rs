@@ -59,8 +59,9 @@ impl Caches {
 
     /// Of `bytes` that are read, so many come from the disk.
     fn count(&mut self, bytes: u64, from_disk: u64) -> u64 {
-        self.used.read_bytes += bytes;
-        self.used.memory_bytes += bytes - from_disk;
+        let used = &mut self.used;
+        used.read_bytes = used.read_bytes.saturating_add(bytes);
+        used.memory_bytes = used.memory_bytes.saturating_add(bytes - from_disk);
         from_disk
     }
 

@@ -30,11 +30,11 @@ pub use page::{pool_page, pool_summary};
 pub use property::{POOL_PROPERTIES, PoolProperty};
 pub use replay::{PoolReplayed, is_pool_case, replay_pool, write_pool};
 
-use crate::cores;
 use serde::Serialize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::AuditError;
+use crate::cores;
 use case::PoolCase;
 
 /// Version of the JSON form.

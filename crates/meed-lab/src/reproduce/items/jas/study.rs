@@ -16,7 +16,7 @@ use crate::reproduce::{
 
 pub(super) const MOST_SEEDS: u64 = 5;
 
-/// Of runs that take long, or decide nothing.
+/// Seeds of runs that take long, or decide nothing.
 pub(super) const FEW_SEEDS: u64 = 2;
 
 /// One assumption, varied.
@@ -46,7 +46,7 @@ pub(super) const fn slow_fact(name: &'static str, change: fn(&mut World)) -> Var
     Variant { name, fact: true, change, most_seeds: FEW_SEEDS, kept: false }
 }
 
-/// Of which no claim hangs: looked at over few seeds.
+/// No claim rests on these: they are looked at over few seeds.
 pub(super) const fn few(variant: Variant) -> Variant {
     Variant { most_seeds: FEW_SEEDS, ..variant }
 }

@@ -227,7 +227,8 @@ impl World {
         if let Some(run) = shared.lock().get(&key) {
             return Ok(run.clone());
         }
-        let run = run(self.label, &data, choice, seed)?;
+        // Items that share a run have names of their own for its policy.
+        let run = run(self.label, &data, &Choice { name: choice.words, ..*choice }, seed)?;
         shared.lock().insert(key, run.clone());
         Ok(run)
     }

@@ -17,6 +17,9 @@ final class Asked {
   /** No request is told as more than this. */
   static final int MOST = 1_000_000;
 
+  /** No look at an application equals it. */
+  private static final long[] UNKNOWN = {-1, -1, -1};
+
   final Queue queue;
   /** Mebibytes, cores and number of each request, in the order of their keys. */
   private long[] asks;
@@ -55,13 +58,26 @@ final class Asked {
    * an application that is served, and asks for nothing else, has nothing to tell.
    */
   void serve(long memory, long cores) {
+    long all = 0;
+    int first = -1;
     for (int at = 0; at < asks.length; at += FIELDS) {
       if (asks[at] == memory && asks[at + 1] == cores) {
-        asks[at + 2]--;
-        asks = asks[at + 2] > 0 ? asks : without(at);
-        return;
+        all += asks[at + 2];
+        first = first < 0 ? at : first;
       }
     }
+    if (all > MOST) {
+      // The ledger was told fewer.
+      forget();
+    } else if (first >= 0) {
+      asks[first + 2]--;
+      asks = asks[first + 2] > 0 ? asks : without(first);
+    }
+  }
+
+  /** The ledger may hold something else: at the next look it is told anew. */
+  void forget() {
+    asks = UNKNOWN;
   }
 
   private long[] without(int at) {

@@ -223,9 +223,9 @@ final class Cluster {
         && cores == held(root, Resource::getVirtualCores);
   }
 
-  /** After so many ticks each leaf was looked at, and each weight, */
+  /** This part of all queues is looked at in a tick. */
   private static final int TURNS = 10;
-  /** but no more than so many in one tick: each is far from all else that a tick looks at. */
+  /** At most so many in one tick: each is far from all else that a tick looks at. */
   private static final int LOOKS = 250;
   /** So many leaves that differ are told at once: one is enough to look at all containers. */
   private static final int SHOWN = 100;

@@ -460,6 +460,10 @@ public class LedgerMonitor implements SchedulingEditPolicy {
     writeEvents(json, told);
     if (!settings.exactEvents || ticks < LOOKING || looksAtAll) {
       writeRunning(json);
+    }
+    if (looksAtAll) {
+      // A start that is found serves one that waits, of which the scheduler has told already.
+      asked.values().forEach(Asked::forget);
       looksAtAll = false;
     }
     writeApplications(json);

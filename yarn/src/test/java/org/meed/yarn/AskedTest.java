@@ -33,6 +33,18 @@ public class AskedTest {
   }
 
   @Test
+  public void whatTheLedgerWasToldLessOfIsToldAnew() {
+    Asked asked = asked(1024, 1, 600_000, 1024, 1, 600_000);
+    asked.serve(1024, 1);
+    assertFalse(asked.isOf(new long[] {1024, 1, 599_999, 1024, 1, 600_000}));
+    Asked none = asked(1024, 1, 1);
+    none.forget();
+    none.serve(1024, 1);
+    assertFalse(none.isOf(new long[] {1024, 1, 1}));
+    assertFalse(none.isOf(new long[0]));
+  }
+
+  @Test
   public void ofTwoRequestsOfOneSizeTheFirstIsLess() {
     Asked asked = asked(1024, 1, 1, 1024, 1, 2);
     asked.serve(1024, 1);

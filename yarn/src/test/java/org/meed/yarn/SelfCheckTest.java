@@ -83,6 +83,31 @@ public class SelfCheckTest extends VirtualCluster {
     assertEquals(1, ledger.differences());
   }
 
+  /** One of three starts is not told: what is left to be asked for is right all the same. */
+  @Test
+  public void whatIsAskedForIsRightAfterAStartThatNobodyTold() throws Exception {
+    running(1024, 1);
+    RMApplicationHistoryWriter listens =
+        resourceManager.getRMContext().getRMApplicationHistoryWriter();
+    resourceManager.getRMContext().setRMApplicationHistoryWriter(new RMApplicationHistoryWriter());
+    ApplicationAttemptId deaf = createSchedulingRequest(1024, 1, "root.a", "u", 3, 1);
+    scheduler.update();
+    beat(1);
+    resourceManager.getRMContext().setRMApplicationHistoryWriter(listens);
+    pass(4);
+    assertEquals(1, ledger.differences());
+    waits(deaf, 2);
+    beat(1);
+    pass(1);
+    waits(deaf, 1);
+  }
+
+  private void waits(ApplicationAttemptId app, int containers) throws Exception {
+    assertEquals(3 - containers, held(app));
+    String why = told("Why." + app.getApplicationId());
+    assertTrue(why, why.contains("\"waiting\":" + containers));
+  }
+
   /** A leaf in which something happens all the time hides no other. */
   @Test
   public void whatHappensElsewhereHidesNothing() throws Exception {
