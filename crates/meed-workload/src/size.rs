@@ -33,10 +33,18 @@ struct Size {
 
 impl Size {
     fn add(&mut self, job: &Job, kind: usize) {
+        // Of the groups of a stage that are one gang.
+        let (mut stage, mut joint) = (0, 0u64);
         for group in &job.groups {
             let each = group.demand.get(kind);
             let together = group.gang.as_ref().map_or(1, |gang| gang.least);
-            self.widest = self.widest.max(each.saturating_mul(u64::from(together)));
+            let width = each.saturating_mul(u64::from(together));
+            self.widest = self.widest.max(width);
+            if group.gang.as_ref().is_some_and(|gang| gang.joint) {
+                joint = if group.stage == stage { joint.saturating_add(width) } else { width };
+                stage = group.stage;
+                self.widest = self.widest.max(joint);
+            }
             let all = each.saturating_mul(u64::from(group.count));
             self.at_once = self.at_once.saturating_add(all);
             let micros = group.duration.total_micros(group.count);

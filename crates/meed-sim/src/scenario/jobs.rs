@@ -207,6 +207,11 @@ fn group(
 }
 
 fn with_terms(group: JobGroup, terms: raw::Terms<'_>) -> Result<JobGroup, String> {
+    if let Some(GangForm::Joint(_)) = terms.gang {
+        return Err(
+            "gang = \"joint\" is of traces and logs: write gang = true in the [[job]]".to_owned()
+        );
+    }
     Ok(JobGroup {
         constraints: constraints(terms.constraints)?,
         limit: limit(terms.limit)?,

@@ -264,7 +264,23 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         if later.is_empty() {
             return Ok(());
         }
-        self.desk.driver(at).engine().check_tasks(leaf, &told(later))
+        let engine = self.desk.driver(at).engine();
+        let is_joint = |group: &JobGroup| group.gang.as_deref().is_some_and(|gang| gang.joint);
+        if !later.iter().any(is_joint) {
+            return engine.check_tasks(leaf, &told(later));
+        }
+        // The groups of one stage are one gang, and those of another one are another.
+        let tasks = later.iter().map(|group| u64::from(group.count)).sum::<u64>();
+        if tasks > u64::from(u32::MAX) {
+            return Err(Rejected::TooManyTasks);
+        }
+        let mut first = 0;
+        while first < later.len() {
+            let (end, _) = stage_from(later, first);
+            engine.check_tasks(leaf, &told(&later[first..end]))?;
+            first = end;
+        }
+        Ok(())
     }
 
     pub(super) fn begin_stage(&mut self, at: D::At, id: JobId) -> Result<(), RunError> {

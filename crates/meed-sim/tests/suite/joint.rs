@@ -55,4 +55,25 @@ fn what_is_said_of_one_gang_twice_is_told() {
     assert!(wrong("gang = true", "gang = 2").contains("gang of a job with groups is true"));
     assert!(wrong("gang = true", "same = \"rack\"").contains("needs gang = true"));
     assert!(wrong("tasks = 2", "tasks = 2\ngang = true").contains("no gang or same of its own"));
+    let joint = wrong("tasks = 2", "tasks = 2\ngang = \"joint\"");
+    assert!(joint.contains("write gang = true in the [[job]]"), "{joint}");
+}
+
+/// The groups of one stage are one gang: both stages together would not fit.
+#[test]
+fn each_stage_is_a_gang_of_its_own() {
+    let stages = TEXT.replace("tasks = 2", "tasks = 2\nstage = 1");
+    let more = "[[job.group]]\nstage = 1\ndemand = { cpu = 1 }\nduration = 5\n\
+        [[job.group]]\nstage = 2\ntasks = 2\ndemand = { cpu = 4 }\nduration = 5\n";
+    let text = format!("{stages}{more}").replace("submit = 1", "submit = 20");
+    let log = runs::log(&scenario(&text, &[]).unwrap(), "fair");
+    let refused = log.iter().any(|line| line.get("refused").is_some());
+    assert!(!refused, "{log:?}");
+    let starts = log.iter().filter(|line| line["start"]["queue"] == "b");
+    let starts: Vec<(f64, Value)> = starts
+        .map(|line| (line["t"].as_f64().unwrap(), line["start"]["reason"]["gang"].clone()))
+        .collect();
+    let (three, two) = ((25.0, json!(3)), (30.0, json!(2)));
+    let expected = [(20.0, Value::Null), three.clone(), three.clone(), three, two.clone(), two];
+    assert_eq!(starts, expected);
 }

@@ -15,7 +15,7 @@
 use std::num::NonZeroU32;
 
 use super::Engine;
-use super::room::{GangPlace, Member, Nodes, Room};
+use super::room::{GangPlace, Member, Nodes, Room, are_few};
 use super::work::Members;
 use crate::decision::{Reason, Start};
 use crate::error::Rejected;
@@ -226,6 +226,12 @@ impl Engine {
         let job = self.work.job(id).expect("it has just been restored");
         for (number, &slot) in job.groups().iter().enumerate() {
             let members = self.work.members(slot);
+            let least = |&slot: &u32| self.work.group(slot).gang().map_or(1, |gang| gang.least);
+            let at = || format!("{place}.groups[{number}].gang.least");
+            let is_few = members.len() == 1 || are_few(members.iter().map(least));
+            ensure!(is_few, at(), "more of its gang than can be packed");
+            let all = |&slot: &u32| self.work.group(slot).waiting() <= u64::from(least(&slot));
+            ensure!(members.len() == 1 || members.iter().all(all), at(), "fewer than wait");
             let right = self.waits_rightly(slot, &self.waiting_members(&members));
             let at = || format!("{place}.groups[{number}].gang.turn");
             let joint = self.work.group(slot).gang().is_some_and(|gang| gang.joint.is_some());

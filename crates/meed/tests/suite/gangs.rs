@@ -374,7 +374,7 @@ fn groups_that_can_never_start_together_are_refused_with_a_reason() {
     let mut near = joint(&[(1, 1), (1, 1)]);
     near[1].gang = Some(Box::new(Gang::part(1).within("rack")));
     assert!(refused(near).contains("kept together by one label"));
-    assert!(refused(joint(&[(1100, 1), (1100, 1)])).contains("more than 1024 ways"));
+    assert!(refused(joint(&[(1100, 1), (1100, 1)])).contains("more than 64 ways"));
     let max = QueueChange { max: Some(Some(slots(3))), ..QueueChange::default() };
     shadow.apply(0, &Ev::QueueChanged(a, max)).unwrap();
     let above = shadow.apply(0, &job(a, joint(&[(1, 2), (2, 1)]))).unwrap_err();

@@ -39,7 +39,9 @@ impl Jobs {
             let together = group.gang.as_ref().map_or(1, |gang| u64::from(gang.least));
             group.demand.get(self.measured).saturating_mul(together)
         };
-        begun.width = groups.iter().map(width).fold(begun.width, u64::max);
+        let is_joint = |group: &&TaskGroup| group.gang.as_ref().is_some_and(|gang| gang.joint);
+        let joint = groups.iter().filter(is_joint).map(width).fold(0, u64::saturating_add);
+        begun.width = groups.iter().map(width).fold(begun.width.max(joint), u64::max);
     }
 
     /// A task of a job starts.

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use super::gangs::within;
-use super::pack::{Ask, Bin, MOST_COUNTS, Nodes, alone, counts, pack_tightest};
+use super::pack::{Ask, Bin, MOST_COUNTS, Nodes, alone, are_few, pack_tightest};
 use super::rules::RulesId;
 use super::shapes::{Parts, Shape, ShapeKey};
 use super::{Room, ShapeId};
@@ -174,8 +174,7 @@ impl Room {
         groups: &[TaskGroup],
         kinds: &ResourceKinds,
     ) -> Result<(), Rejected> {
-        let combinations = counts(groups.iter().map(|group| group.count));
-        if combinations.is_none_or(|counts| counts > MOST_COUNTS) {
+        if !are_few(groups.iter().map(|group| group.count)) {
             return Err(Rejected::GangOfTooManyParts { most: MOST_COUNTS });
         }
         if self.waits_for_nodes {

@@ -28,8 +28,8 @@ use crate::spec::NodeRow;
 /// Nodes, in order, each with how many tasks start there.
 pub(in crate::engine) type Nodes = SmallVec<[(NodeRow, u32); 1]>;
 
-/// A gang may have so many counts s.
-pub(in crate::engine) const MOST_COUNTS: u64 = 1024;
+/// A gang may have so many counts s: a look at 10,000 nodes then takes some 40 million steps.
+pub(in crate::engine) const MOST_COUNTS: u64 = 64;
 
 /// One number for each part.
 type Counts = SmallVec<[u32; 4]>;
@@ -76,11 +76,16 @@ impl Bin {
 }
 
 /// How many counts s there are; `None`: more than can be told.
-pub(in crate::engine) fn counts(tasks: impl Iterator<Item = u32>) -> Option<u64> {
+fn counts(tasks: impl Iterator<Item = u32>) -> Option<u64> {
     let mut tasks: Vec<u64> = tasks.map(|tasks| u64::from(tasks) + 1).collect();
     tasks.sort_unstable();
     tasks.pop();
     tasks.into_iter().try_fold(1u64, u64::checked_mul)
+}
+
+/// Whether a gang of so many tasks in each part can be packed: it has few enough counts s.
+pub(in crate::engine) fn are_few(tasks: impl Iterator<Item = u32>) -> bool {
+    counts(tasks).is_some_and(|counts| counts <= MOST_COUNTS)
 }
 
 /// How many tasks of each part fit at most, each part alone.
