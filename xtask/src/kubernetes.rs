@@ -10,7 +10,7 @@
 //! the size that is asked for, with Meed built as released; Markdown tables come out. For `admits`
 //! Kueue is built, too.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::tools::{cargo, root, runs, succeed};
@@ -116,7 +116,9 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
     }
     match measured {
         Some(Asked { test, variable, sizes, program }) => {
-            cargo.env(PROGRAM, program.map_or_else(release, Ok)?).env(variable, sizes);
+            let program = program.map_or_else(release, Ok)?;
+            leads(&program)?;
+            cargo.env(PROGRAM, program).env(variable, sizes);
             cargo.args(["--exact", test, "--nocapture"]);
         }
         // They wait for clusters more than they compute.
@@ -178,6 +180,15 @@ impl Measured {
 /// One whole number, or several: `5000,30000`.
 fn is_size(value: &str) -> bool {
     value.split(',').all(|number| number.parse::<u32>().is_ok_and(|number| number > 0))
+}
+
+/// `meed` itself starts another program, which would have to be beside it.
+fn leads(program: &Path) -> Result<(), String> {
+    match Command::new(program).args(["run", "--help"]).output() {
+        Ok(told) if told.status.success() => Ok(()),
+        Ok(_) => Err(format!("--meed {}: give a program meed-kubernetes", program.display())),
+        Err(why) => Err(format!("--meed {}: {why}", program.display())),
+    }
 }
 
 /// This checkout's program, built as released.

@@ -3,7 +3,7 @@
 //! A machine is rarely equally fast for the minutes that a whole `meed bench` takes. So each
 //! workload is run by both builds one right after the other, the first of them in turn, and what
 //! counts is the median over the rounds of how many lifetimes a second the new one does for one of
-//! the old.
+//! the old. Workloads that the old one does not have are left out, and said.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -22,7 +22,10 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> 
     let rounds = args.next().map_or(Ok(ROUNDS), |text| text.parse());
     let rounds = rounds.ok().filter(|rounds| (1..=1000).contains(rounds)).ok_or(usage)?;
     let mut ratios: BTreeMap<(usize, String), Vec<f64>> = BTreeMap::new();
-    let workloads = workloads(&new)?;
+    let known = workloads(&old)?;
+    let (workloads, others): (Vec<String>, Vec<String>) =
+        workloads(&new)?.into_iter().partition(|name| known.contains(name));
+    others.iter().for_each(|name| crate::say(&format!("left out, {old} has it not: {name}")));
     for round in 0..rounds {
         for (number, workload) in workloads.iter().enumerate() {
             let (before, after) = match round % 2 {

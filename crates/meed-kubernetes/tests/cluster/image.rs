@@ -70,7 +70,9 @@ async fn run(plane: &Plane, root: &Path, user: &str, entry: &str) -> Runs {
     chroot.arg(format!("--userspec={user}")).arg(root).arg(entry);
     chroot.args(["run", "--policy=long-term,quantum=0", "--checkpoint-seconds=1"]);
     chroot.args(["--status-seconds=1", "--listen=127.0.0.1:0", "--dashboard=127.0.0.1:0"]);
-    chroot.env_clear().env("KUBERNETES_SERVICE_HOST", "127.0.0.1");
+    // By its own PATH chroot is found, which is not in /bin everywhere.
+    chroot.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+    chroot.env("KUBERNETES_SERVICE_HOST", "127.0.0.1");
     chroot.env("KUBERNETES_SERVICE_PORT", plane.port("api").to_string());
     chroot.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
     Runs(chroot.spawn().expect("it starts"))

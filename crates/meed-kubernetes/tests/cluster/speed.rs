@@ -8,6 +8,7 @@
 //! | Binds | Meed places and binds |
 //! | Binds, with events | the same with `--bound-events`: an event for each pod |
 //! | Gates | Meed takes gates away, kube-scheduler places |
+//! | Pins | the same, and the pod is held to the node that Meed chose |
 //!
 //! Pods wait before the scheduler starts. When each is bound is told by a watch of metadata that
 //! costs the API server the same for every pod and way. What processes use is read from /proc, from
@@ -60,10 +61,12 @@ enum Way {
     Binds,
     BindsAndTells,
     Gates,
+    Pins,
 }
 
 impl Way {
-    const ALL: [Way; 4] = [Way::Scheduler, Way::Binds, Way::BindsAndTells, Way::Gates];
+    const ALL: [Way; 5] =
+        [Way::Scheduler, Way::Binds, Way::BindsAndTells, Way::Gates, Way::Pins];
 
     fn name(self) -> &'static str {
         match self {
@@ -71,11 +74,21 @@ impl Way {
             Way::Binds => "Binds",
             Way::BindsAndTells => "Binds, with events",
             Way::Gates => "Gates",
+            Way::Pins => "Pins",
         }
     }
 
     fn mode(self) -> &'static str {
-        if self == Way::Gates { "Gates" } else { "Binds" }
+        match self {
+            Way::Gates => "Gates",
+            Way::Pins => "Pins",
+            _ => "Binds",
+        }
+    }
+
+    /// Whether kube-scheduler places what Meed lets go.
+    fn lets_go(self) -> bool {
+        matches!(self, Way::Gates | Way::Pins)
     }
 
     /// Labels and scheduler of the pods of a queue.
@@ -83,7 +96,7 @@ impl Way {
         match self {
             // A label as long as the others' have.
             Way::Scheduler => (json!({ "load.dev/queue": queue }), "default-scheduler"),
-            Way::Gates => (json!({ "meed.dev/queue": queue }), "default-scheduler"),
+            Way::Gates | Way::Pins => (json!({ "meed.dev/queue": queue }), "default-scheduler"),
             _ => (json!({ "meed.dev/queue": queue }), "meed"),
         }
     }
@@ -184,7 +197,7 @@ async fn measure(plane: &Plane, way: Way, count: usize) -> Figures {
         (queue, labels, scheduler)
     };
     plane.many_pods(count, place).await;
-    let mut runs = Processes { plane, scheduler: way == Way::Gates, meed: None };
+    let mut runs = Processes { plane, scheduler: way.lets_go(), meed: None };
     if runs.scheduler {
         tokio::task::block_in_place(|| plane.part("start", "scheduler"));
     }
@@ -327,7 +340,7 @@ fn every_way_places_all_pods() {
                         Way::Binds => figures.events == 0,
                         Way::BindsAndTells => figures.events == count,
                         // kube-scheduler drops events where too many wait.
-                        Way::Scheduler | Way::Gates => figures.events > 0,
+                        Way::Scheduler | Way::Gates | Way::Pins => figures.events > 0,
                     };
                     assert!(is_told, "{way:?}: {} events for {count} pods", figures.events);
                     found.push((way, figures));
