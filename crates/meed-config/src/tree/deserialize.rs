@@ -13,8 +13,9 @@ use serde::forward_to_deserialize_any;
 use super::spanned::{NAME, Placed};
 use super::{Entry, FormError, Kind, Node};
 
-/// How dates were handed to forms by the library of TOML: no form takes them.
-const DATE: &str = "$__toml_private_datetime";
+/// Dates are handed to forms that take any value as a table with this key: no form has it, and
+/// each refuses it by its own sentence.
+const DATE: &str = "date or time";
 
 type Key<'de> = BorrowedStrDeserializer<'de, FormError>;
 

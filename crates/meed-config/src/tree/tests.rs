@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::{FormError, Spanned, read, read_data};
+use crate::policy::InToml;
 use crate::quantity::Quantity;
 
 #[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
@@ -140,6 +141,13 @@ fn dates_are_nothing_that_forms_take() {
         assert!(why.message().starts_with("invalid type: date or time, expected "), "{why}");
     }
     assert!(read::<Form>("either = 07:32:00").is_err());
+    #[derive(Debug, Deserialize)]
+    struct OfPolicy {
+        #[serde(rename = "policy")]
+        _policy: InToml,
+    }
+    let why = read::<OfPolicy>("policy = 1979-05-27").expect_err("a date");
+    assert!(why.message().starts_with("unknown field `date or time`, expected one of"), "{why}");
     assert!(read::<Form>("rest = 07:32:00").is_ok());
 }
 

@@ -29,12 +29,10 @@ impl Engine {
     pub(super) fn place_gang(&mut self, slot: u32, reason: Option<Reason>) -> Option<Start> {
         match self.room.find_gang_or_block(self.work.group(slot).turn())? {
             GangPlace::Alike(tasks, key) => {
-                let each = (0..tasks).map(|_| (slot, None));
-                self.start_together(slot, each, reason, |room| room.node_in(&key))
+                self.start_together(tasks, reason, |room| (slot, room.node_in(&key)))
             }
             GangPlace::Parts(nodes) => {
-                let waits = |slot: &u32| self.work.group(*slot).waiting() > 0;
-                let members: Vec<u32> = self.work.members(slot).into_iter().filter(waits).collect();
+                let members: Vec<u32> = self.work.waiting_members(slot).collect();
                 self.start_on(&members, &nodes, reason)
             }
         }
@@ -47,28 +45,28 @@ impl Engine {
         nodes: &[Nodes],
         reason: Option<Reason>,
     ) -> Option<Start> {
-        let each = members.iter().zip(nodes).flat_map(|(&member, nodes)| {
+        let tasks = nodes.iter().flatten().map(|(_, tasks)| tasks).sum();
+        let mut each = members.iter().zip(nodes).flat_map(|(&member, nodes)| {
             let each = nodes.iter().flat_map(|&(node, tasks)| (0..tasks).map(move |_| node));
-            each.map(move |node| (member, Some(node)))
+            each.map(move |node| (member, node))
         });
-        let nowhere = |_: &mut Room| NodeRow(u32::MAX);
-        self.start_together(members[0], each, reason, nowhere)
+        self.start_together(tasks, reason, |_| each.next().expect("as many as were counted"))
     }
 
-    /// Starts tasks of a gang, each of the group and on the node that is told, or on that which
-    /// `place` finds.
+    /// Starts so many tasks of a gang, each of the group and on the node that `next` says; the
+    /// first of them is of the group that stands in the walk.
     fn start_together(
         &mut self,
-        slot: u32,
-        each: impl Iterator<Item = (u32, Option<NodeRow>)> + Clone,
+        tasks: u32,
         reason: Option<Reason>,
-        mut place: impl FnMut(&mut Room) -> NodeRow,
+        mut next: impl FnMut(&mut Room) -> (u32, NodeRow),
     ) -> Option<Start> {
-        let tasks = each.clone().count() as u32;
         let reason = reason.map(|reason| Reason { gang: Some(tasks), ..reason });
         let mut nodes: Vec<NodeRow> = Vec::new();
-        for (slot, node) in each {
-            let node = node.unwrap_or_else(|| place(&mut self.room));
+        let mut lead = None;
+        for _ in 0..tasks {
+            let (slot, node) = next(&mut self.room);
+            lead.get_or_insert(slot);
             nodes.push(node);
             let start = self.start_alone(slot, None, node, reason.clone());
             self.untold.push_back(start);
@@ -77,7 +75,7 @@ impl Engine {
                 self.replan_openings();
             }
         }
-        self.regroup(slot);
+        self.regroup(lead?);
         nodes.sort_unstable();
         nodes.dedup();
         for node in nodes {
@@ -108,7 +106,7 @@ impl Engine {
 
     /// The groups of a gang that wait, where they are several, and the label that is to keep them
     /// together; none where each waits for itself.
-    fn waiting_members(&self, members: &Members) -> (Vec<Member>, u32) {
+    fn together_now(&self, members: &Members) -> (Vec<Member>, u32) {
         let mut same = 0;
         let member = |&slot: &u32| {
             let group = self.work.group(slot);
@@ -141,7 +139,7 @@ impl Engine {
             return;
         }
         let members = self.work.members(slot);
-        let together = self.waiting_members(&members);
+        let together = self.together_now(&members);
         if members.iter().all(|&slot| self.waits_rightly(slot, &together)) {
             return;
         }
@@ -162,8 +160,7 @@ impl Engine {
             self.room.add_waiting(after, waiting);
         }
         let held = self.holds.as_mut().map(|holds| holds.forget_hopeless()).is_some();
-        let waits = |slot: &u32| self.work.group(*slot).waiting() > 0;
-        if let Some(lead) = members.into_iter().find(waits) {
+        if let Some(lead) = self.work.waiting_members(slot).next() {
             self.list_group(leaf, lead);
             if held {
                 // It had none of its own, if all of its job had reservations.
@@ -232,7 +229,7 @@ impl Engine {
             ensure!(is_few, at(), "more of its gang than can be packed");
             let all = |&slot: &u32| self.work.group(slot).waiting() <= u64::from(least(&slot));
             ensure!(members.len() == 1 || members.iter().all(all), at(), "fewer than wait");
-            let right = self.waits_rightly(slot, &self.waiting_members(&members));
+            let right = self.waits_rightly(slot, &self.together_now(&members));
             let at = || format!("{place}.groups[{number}].gang.turn");
             let joint = self.work.group(slot).gang().is_some_and(|gang| gang.joint.is_some());
             ensure!(right || !joint, at(), "not what the tasks of its gang wait for");

@@ -541,14 +541,16 @@ impl Work {
         groups.iter().copied().take_while(|&other| joint(other) == Some(first)).collect()
     }
 
+    /// Of these, those of which tasks wait.
+    pub(super) fn waiting_members(&self, slot: u32) -> impl Iterator<Item = u32> + '_ {
+        self.members(slot).into_iter().filter(|&slot| self.group(slot).waiting() > 0)
+    }
+
     /// Whether the group stands in the walk for all of its gang's that wait: the first of them.
     #[inline]
     pub(super) fn leads(&self, slot: u32) -> bool {
-        let group = self.group(slot);
-        group.gang().is_none_or(|gang| gang.joint.is_none()) || {
-            let waits = |&other: &u32| self.group(other).waiting() > 0;
-            self.members(slot).into_iter().find(waits) == Some(slot)
-        }
+        self.group(slot).gang().is_none_or(|gang| gang.joint.is_none())
+            || self.waiting_members(slot).next() == Some(slot)
     }
 
     /// The group's tasks wait under another shape from now on.

@@ -34,6 +34,11 @@ const PLAIN: Case = Case {
     charged: &[],
 };
 
+fn job_of_one(queue: QueueId, open: bool) -> Ev {
+    let groups = vec![TaskGroup::new(1, slots(1))];
+    Ev::Job { queue, weight: 1000, groups, open, max_attempts: 0 }
+}
+
 fn check(case: &Case) {
     let mut root = policy("long-term");
     (root.memory, root.newcomer) = (case.memory, case.newcomer);
@@ -43,14 +48,7 @@ fn check(case: &Case) {
     }
     let mut shadow = Shadow::new(&config);
     let [a, b] = ["a", "b"].map(|name| shadow.engine.find_queue(name).expect("declared"));
-    let groups = vec![TaskGroup::new(1, slots(1))];
-    let job = |queue| Ev::Job {
-        queue,
-        weight: 1000,
-        groups: groups.clone(),
-        open: false,
-        max_attempts: 0,
-    };
+    let job = |queue| job_of_one(queue, false);
     shadow.apply(0, &job(a)).expect("sound");
     shadow.decide(0);
     let mut ends: Vec<(u64, AllocationId)> = Vec::new();
@@ -236,14 +234,7 @@ fn lost_when_a_round_begins(meanwhile: bool) -> f64 {
     (root.memory, root.newcomer) = (ROUNDS, Newcomer::Average);
     let mut shadow = Shadow::new(&slots_config(9, &root, &["a", "b"]));
     let [a, b] = ["a", "b"].map(|name| shadow.engine.find_queue(name).expect("declared"));
-    let groups = vec![TaskGroup::new(1, slots(1))];
-    let job = |queue| Ev::Job {
-        queue,
-        weight: 1000,
-        groups: groups.clone(),
-        open: true,
-        max_attempts: 0,
-    };
+    let job = |queue| job_of_one(queue, true);
     shadow.apply(0, &job(a)).expect("sound");
     shadow.apply(0, &job(b)).expect("sound");
     let first = shadow.decide(0);

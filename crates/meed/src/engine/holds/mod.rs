@@ -54,7 +54,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use smallvec::{SmallVec, smallvec};
 
 use super::Engine;
-use super::room::{Nodes, ShapeId};
+use super::room::{Counts, Nodes, ShapeId};
 use crate::decision::{Reason, Start};
 use crate::node_rows::Moves;
 use crate::policy::{Blocked, Estimates, Policy, Reservations};
@@ -131,6 +131,11 @@ impl Hold {
         &self.starters[0].need
     }
 
+    /// Whether it is for several groups.
+    fn is_joint(&self) -> bool {
+        self.starters.len() > 1
+    }
+
     fn is_of(&self, slot: u32) -> bool {
         self.starters.iter().any(|starter| starter.slot == slot)
     }
@@ -150,7 +155,7 @@ impl Hold {
     }
 
     /// How many tasks of each group start on the node.
-    fn on(&self, node: NodeRow) -> SmallVec<[u32; 4]> {
+    fn on(&self, node: NodeRow) -> Counts {
         let tasks = |nodes: &Nodes| {
             nodes.iter().find(|(other, _)| *other == node).map_or(0, |(_, tasks)| *tasks)
         };
@@ -173,9 +178,8 @@ impl Hold {
 
     /// What it holds, node by node.
     fn parts(&self) -> impl Iterator<Item = (NodeRow, Part)> + '_ {
-        let is_joint = self.starters.len() > 1;
-        let alone: &[(NodeRow, u32)] = if is_joint { &[] } else { &self.nodes[0] };
-        let together = if is_joint { self.joint_parts() } else { Vec::new() };
+        let alone: &[(NodeRow, u32)] = if self.is_joint() { &[] } else { &self.nodes[0] };
+        let together = if self.is_joint() { self.joint_parts() } else { Vec::new() };
         alone.iter().map(|&(node, tasks)| (node, self.part(tasks))).chain(together)
     }
 
@@ -270,9 +274,11 @@ impl Holds {
         }))
     }
 
-    /// When room may be taken back first for a reservation that is made now.
-    fn first_try(&self, now: Time) -> Time {
-        self.reclaim.map_or(Time::MAX, |rules| now.saturating_add(rules.after))
+    /// When room may be taken back first for a reservation of these that is made now: never for
+    /// several groups.
+    fn first_try(&self, starters: &[Starter], now: Time) -> Time {
+        let rules = self.reclaim.filter(|_| starters.len() == 1);
+        rules.map_or(Time::MAX, |rules| now.saturating_add(rules.after))
     }
 
     /// Whether no node can be held for tasks of this shape, as things stand.
@@ -500,13 +506,12 @@ impl Engine {
         let found = self.find_place(shape);
         let (now, leaf) = (self.now, self.leaf_of(slot));
         let starters = self.starters(slot);
-        let is_joint = starters.len() > 1;
         let holds = self.holds.as_mut().expect("only where there are reservations");
         let Some((at, nodes)) = found else {
             holds.hopeless.insert(shape);
             return false;
         };
-        let tries = if is_joint { Time::MAX } else { holds.first_try(now) };
+        let tries = holds.first_try(&starters, now);
         let (since, moved, reclaims, drained) = (now, 0, false, false);
         let hold = Hold { starters, nodes, at, since, moved, tries, reclaims, drained };
         let covers = hold.covers();
@@ -533,10 +538,7 @@ impl Engine {
         };
         match self.room.is_joint(turn) {
             false => smallvec![starter(slot)],
-            true => {
-                let waits = |slot: &u32| self.work.group(*slot).waiting() > 0;
-                self.work.members(slot).into_iter().filter(waits).map(starter).collect()
-            }
+            true => self.work.waiting_members(slot).map(starter).collect(),
         }
     }
 
@@ -613,7 +615,7 @@ impl Engine {
         let index = holds.list.iter().position(due)?;
         let holds = self.holds.as_mut()?;
         let hold = holds.remove(index);
-        if hold.starters.len() > 1 {
+        if hold.is_joint() {
             // Of several groups some may run less long than their room was held for.
             holds.vacated.extend(hold.rows());
         }

@@ -32,7 +32,7 @@ use super::plan::{Place, Plan, Rank};
 use super::profile::{Need, Profile};
 use super::{Hold, Nodes, Part, Places};
 use crate::engine::Engine;
-use crate::engine::room::{Ask, Bin, ShapeId, most_room_first, pack};
+use crate::engine::room::{Ask, Bin, Counts, ShapeId, most_room_first, pack};
 use crate::spec::NodeRow;
 use crate::time::Time;
 
@@ -40,7 +40,7 @@ use crate::time::Time;
 struct Able<'a> {
     node: NodeRow,
     /// So many of each group at most, whatever has ended.
-    most: Vec<u32>,
+    most: Counts,
     profile: Cow<'a, Profile>,
 }
 
@@ -155,8 +155,8 @@ fn first_together(islands: &[Island<'_>], wanted: &Wanted, end: Time) -> Option<
         }
     }
     changes.sort_unstable();
-    let zero = |island: &Island<'_>| vec![vec![0; parts]; island.len()];
-    let mut copies: Vec<Vec<Vec<u32>>> = islands.iter().map(zero).collect();
+    let zero = |island: &Island<'_>| vec![Counts::from_elem(0, parts); island.len()];
+    let mut copies: Vec<Vec<Counts>> = islands.iter().map(zero).collect();
     let mut sums = vec![vec![0u64; parts]; islands.len()];
     for now in changes.chunk_by(|a, b| a.0 == b.0) {
         for &(_, number, index, part, to) in now {

@@ -22,7 +22,7 @@ use crate::constraints::Constraints;
 use crate::error::Rejected;
 use crate::gang::{Gang, Turn};
 use crate::resources::{ResourceKinds, Resources};
-use crate::spec::{NodeRow, TaskGroup};
+use crate::spec::{NodeRow, NodeSpec, TaskGroup};
 
 /// Where all tasks of a gang can start now.
 pub(in crate::engine) enum GangPlace {
@@ -94,7 +94,7 @@ impl Room {
             };
         }
         let key = &self.shapes[shape].key;
-        match key.turn.map_or(0, |turn| turn.same) {
+        match key.same() {
             0 => self.fit_now(key).map(|(_, fit)| fit).sum(),
             label => self.by_value(label, self.fit_now(key)).into_values().max().unwrap_or(0),
         }
@@ -108,7 +108,7 @@ impl Room {
         let tasks = u64::from(self.turn_of(shape));
         let rows = (0..self.cluster.nodes.len() as u32).map(NodeRow);
         let mut copies = rows.map(|node| (node, self.copies_on(shape, node)));
-        match self.shapes[shape].key.turn.map_or(0, |turn| turn.same) {
+        match self.shapes[shape].key.same() {
             0 => {
                 let mut lacking = tasks;
                 copies.any(|(_, here)| {
@@ -150,7 +150,7 @@ impl Room {
         shape: ShapeId,
         node: NodeRow,
     ) -> Option<Option<&str>> {
-        match self.shapes[shape].key.turn.map_or(0, |turn| turn.same) {
+        match self.shapes[shape].key.same() {
             0 => Some(None),
             label => self.labelled(node, label).map(Some),
         }
@@ -257,6 +257,32 @@ impl Room {
         self.rules.all().count() > rules as usize
     }
 
+    /// Refuses a label that no node has, of those that are remembered.
+    pub(super) fn check_label(&self, same: Option<&String>) -> Result<(), Rejected> {
+        let has = |label: &&String| {
+            self.cluster.nodes.iter().any(|node| node.spec.labels.contains_key(*label))
+        };
+        match same.filter(|label| !has(label)) {
+            Some(label) => Err(Rejected::UnknownLabel { label: label.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// All nodes that are remembered, each with its value of the label that is to keep a gang
+    /// together: without those that have none, if there is such a label.
+    pub(super) fn nodes_by<'a>(
+        &'a self,
+        same: Option<&'a String>,
+    ) -> impl Iterator<Item = (&'a NodeSpec, Option<&'a str>)> {
+        self.cluster.nodes.iter().filter_map(move |node| {
+            let value = match same {
+                None => None,
+                Some(label) => Some(node.spec.labels.get(label)?.as_str()),
+            };
+            Some((&node.spec, value))
+        })
+    }
+
     /// Whether the cluster, as far as it is remembered, could hold the gang of `group` when empty.
     pub(super) fn check_gang(
         &self,
@@ -265,23 +291,18 @@ impl Room {
     ) -> Result<(), Rejected> {
         let Some(gang) = group.gang.as_deref().filter(|gang| !gang.joint) else { return Ok(()) };
         let constraints = group.constraints.as_deref();
-        let (mut most, mut labelled) = (0, false);
+        self.check_label(gang.same.as_ref())?;
+        let mut most = 0;
         let mut sums: BTreeMap<Option<&str>, u64> = BTreeMap::new();
-        for node in &self.cluster.nodes {
-            let labels = &node.spec.labels;
-            let value = gang.same.as_ref().map(|label| labels.get(label).map(String::as_str));
-            labelled |= value.flatten().is_some();
-            if value == Some(None) || constraints.is_some_and(|rules| !rules.allow(labels)) {
+        for (node, value) in self.nodes_by(gang.same.as_ref()) {
+            if constraints.is_some_and(|rules| !rules.allow(&node.labels)) {
                 continue;
             }
-            let fit = group.demand.copies_in(&node.spec.capacity);
+            let fit = group.demand.copies_in(&node.capacity);
             let distinct = constraints.is_some_and(|rules| rules.distinct_nodes);
-            let sum = sums.entry(value.flatten()).or_default();
+            let sum = sums.entry(value).or_default();
             *sum = sum.saturating_add(if distinct { fit.min(1) } else { fit });
             most = most.max(*sum);
-        }
-        if let Some(label) = gang.same.as_ref().filter(|_| !labelled) {
-            return Err(Rejected::UnknownLabel { label: label.clone() });
         }
         if most >= u64::from(gang.least) {
             return Ok(());

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use super::gangs::within;
-use super::pack::{Ask, Bin, MOST_COUNTS, Nodes, alone, are_few, pack_tightest};
+use super::pack::{Ask, Bin, Counts, MOST_COUNTS, Nodes, alone, are_few, pack_tightest};
 use super::rules::RulesId;
 use super::shapes::{Parts, Shape, ShapeKey};
 use super::{Room, ShapeId};
@@ -30,9 +30,11 @@ impl Room {
     /// What all tasks of the next turn of this shape ask for together.
     pub(in crate::engine) fn demand_of_turn(&self, shape: ShapeId) -> Resources {
         let row = &self.shapes[shape];
-        let Some(parts) = &row.parts else { return row.demand.times(self.turn_of(shape)) };
+        if row.parts().is_empty() {
+            return row.demand.times(self.turn_of(shape));
+        }
         let mut whole = Resources::zero(row.demand.kinds());
-        for &(part, tasks) in &**parts {
+        for &(part, tasks) in row.parts() {
             whole = whole.plus(&self.shapes[part].demand.times(tasks));
         }
         whole
@@ -40,24 +42,31 @@ impl Room {
 
     /// The parts of the next turn of this shape: one, but for a gang of several groups.
     pub(in crate::engine) fn parts_of(&self, shape: ShapeId) -> Vec<Ask> {
-        let ask = |part: ShapeId, tasks: u32| {
+        let ask = |&(part, tasks): &(ShapeId, u32)| {
             let Shape { demand, key, .. } = &self.shapes[part];
             Ask { demand: *demand, tasks, distinct: key.distinct.is_some() }
         };
-        match &self.shapes[shape].parts {
-            None => Vec::from([ask(shape, self.turn_of(shape))]),
-            Some(parts) => parts.iter().map(|&(part, tasks)| ask(part, tasks)).collect(),
+        self.each_part(shape, &[(shape, self.turn_of(shape))]).iter().map(ask).collect()
+    }
+
+    /// The same as shapes; `alone`: where it is one.
+    fn each_part<'a>(
+        &'a self,
+        shape: ShapeId,
+        alone: &'a [(ShapeId, u32); 1],
+    ) -> &'a [(ShapeId, u32)] {
+        match self.shapes[shape].parts() {
+            [] => alone,
+            parts => parts,
         }
     }
 
     /// How many tasks of each part `node` could hold if nothing of ours ran there, all at most.
-    pub(in crate::engine) fn most_on(&self, shape: ShapeId, node: NodeRow) -> Vec<u32> {
-        let alone = Vec::from([(shape, self.turn_of(shape))]);
-        let parts = self.shapes[shape].parts.as_deref().unwrap_or(&alone);
+    pub(in crate::engine) fn most_on(&self, shape: ShapeId, node: NodeRow) -> Counts {
         let most = |&(part, tasks): &(ShapeId, u32)| {
             self.copies_on(part, node).min(u64::from(tasks)) as u32
         };
-        parts.iter().map(most).collect()
+        self.each_part(shape, &[(shape, self.turn_of(shape))]).iter().map(most).collect()
     }
 
     /// Whether a gang's shape is of several groups.
@@ -73,7 +82,7 @@ impl Room {
         asks: &[Ask],
         room: impl Fn(NodeRow) -> Option<Resources>,
     ) -> Vec<Vec<Bin>> {
-        let parts = self.shapes[shape].parts.as_deref().map_or(&[][..], Vec::as_slice);
+        let parts = self.shapes[shape].parts();
         let mut islands: BTreeMap<Option<&str>, Vec<Bin>> = BTreeMap::new();
         for node in (0..self.cluster.nodes.len() as u32).map(NodeRow) {
             let (Some(value), Some(room)) = (self.value_of(shape, node), room(node)) else {
@@ -119,7 +128,7 @@ impl Room {
         node: NodeRow,
         tasks: &[u32],
     ) -> bool {
-        let parts = self.shapes[shape].parts.as_deref().map_or(&[][..], Vec::as_slice);
+        let parts = self.shapes[shape].parts();
         let Some(mut room) = self.room_if_ours_left(node) else { return false };
         let mut alone = 0;
         parts.iter().zip(tasks).filter(|(_, tasks)| **tasks > 0).all(|(&(part, _), &tasks)| {
@@ -188,20 +197,13 @@ impl Room {
         });
         let asks: Vec<Ask> = asks.collect();
         let same = groups.first().and_then(|group| group.gang.as_ref()?.same.as_ref());
+        self.check_label(same)?;
         let mut islands: BTreeMap<Option<&str>, Vec<Bin>> = BTreeMap::new();
-        let mut labelled = false;
-        for (row, node) in self.cluster.nodes.iter().enumerate() {
-            let labels = &node.spec.labels;
-            let value = same.map(|label| labels.get(label).map(String::as_str));
-            labelled |= value.flatten().is_some();
-            if value != Some(None) {
-                let allows = |part: usize| rules[part].allow(labels);
-                let bin = Bin::new(NodeRow(row as u32), node.spec.capacity, &asks, allows);
-                islands.entry(value.flatten()).or_default().extend(bin);
-            }
-        }
-        if let Some(label) = same.filter(|_| !labelled) {
-            return Err(Rejected::UnknownLabel { label: label.clone() });
+        for (node, value) in self.nodes_by(same) {
+            let allows = |part: usize| rules[part].allow(&node.labels);
+            // Where it is tells nothing here.
+            let bin = Bin::new(NodeRow(0), node.capacity, &asks, allows);
+            islands.entry(value).or_default().extend(bin);
         }
         match pack_tightest(islands.into_values().collect(), &asks) {
             Some(_) => Ok(()),

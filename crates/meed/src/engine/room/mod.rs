@@ -21,7 +21,7 @@ pub(super) use asks::Offers;
 pub(super) use gangs::GangPlace;
 pub(super) use joint::Member;
 pub(super) use openings::Openings;
-pub(super) use pack::{Ask, Bin, Nodes, are_few, most_room_first, pack};
+pub(super) use pack::{Ask, Bin, Counts, Nodes, are_few, most_room_first, pack};
 pub(super) use rules::RulesId;
 pub(super) use shapes::ShapeId;
 pub(super) use state::RoomState;

@@ -32,7 +32,7 @@ pub(in crate::engine) type Nodes = SmallVec<[(NodeRow, u32); 1]>;
 pub(in crate::engine) const MOST_COUNTS: u64 = 64;
 
 /// One number for each part.
-type Counts = SmallVec<[u32; 4]>;
+pub(in crate::engine) type Counts = SmallVec<[u32; 4]>;
 
 /// One part of a gang.
 #[derive(Clone, Copy)]

@@ -40,6 +40,11 @@ pub(in crate::engine) struct ShapeKey {
 pub(super) type Parts = Vec<(ShapeId, u32)>;
 
 impl ShapeKey {
+    /// The label that keeps together what starts together, by number; 0 for none.
+    pub(super) fn same(&self) -> u32 {
+        self.turn.map_or(0, |turn| turn.same)
+    }
+
     /// Single tasks that may run anywhere, for nobody knows how long.
     pub(super) fn of(demand: Resources) -> ShapeKey {
         ShapeKey { demand, rules: None, distinct: None, limit: None, turn: None }
@@ -68,6 +73,11 @@ pub(super) struct Shape {
 }
 
 impl Shape {
+    /// What starts together where that is of several groups; else nothing.
+    pub(super) fn parts(&self) -> &[(ShapeId, u32)] {
+        self.parts.as_deref().map_or(&[], Vec::as_slice)
+    }
+
     fn new(key: &ShapeKey, possible: bool) -> Shape {
         Shape {
             demand: key.demand,
@@ -151,7 +161,7 @@ impl Shapes {
     /// made of them.
     pub(super) fn hold_joint(&mut self, key: &ShapeKey, parts: Parts) -> ShapeId {
         parts.iter().for_each(|(part, _)| self.get_mut(*part).groups += 1);
-        let by = (key.turn.map_or(0, |turn| turn.same), parts);
+        let by = (key.same(), parts);
         let id = match self.by_parts.get(&by) {
             Some(&id) => id,
             None => {
@@ -183,8 +193,7 @@ impl Shapes {
 
     fn release_joint(&mut self, id: ShapeId) {
         let shape = &self[id];
-        let (same, parts) = (shape.key.turn.map_or(0, |turn| turn.same), shape.parts.clone());
-        let parts = parts.map_or(Parts::new(), |parts| *parts);
+        let (same, parts) = (shape.key.same(), shape.parts().to_vec());
         if shape.groups == 0 {
             debug_assert_eq!(shape.waiting, 0);
             self.by_parts.remove(&(same, parts.clone()));
@@ -358,8 +367,7 @@ impl Shapes {
                 Some((key, parts)) if parts.is_empty() => shapes.by_key.insert(*key, id).is_some(),
                 Some((key, parts)) => {
                     shape.parts = Some(Box::new(parts.clone()));
-                    let same = key.turn.map_or(0, |turn| turn.same);
-                    shapes.by_parts.insert((same, parts.clone()), id).is_some()
+                    shapes.by_parts.insert((key.same(), parts.clone()), id).is_some()
                 }
             };
             shapes.shapes.push(shape);
@@ -375,7 +383,7 @@ impl Shapes {
     pub(super) fn hold_number(&mut self, number: u32) -> Option<ShapeId> {
         let shape = self.shapes.get_mut(number as usize)?;
         shape.groups += 1;
-        for (part, _) in shape.parts.clone().into_iter().flat_map(|parts| *parts) {
+        for (part, _) in shape.parts().to_vec() {
             self.get_mut(part).groups += 1;
         }
         Some(ShapeId(number))

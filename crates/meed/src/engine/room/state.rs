@@ -225,8 +225,7 @@ impl Room {
             let part = |&(part, tasks): &(ShapeId, u32)| {
                 keys.get(part.number() as usize)?.as_ref().map(|(key, _)| (*key, tasks))
             };
-            let same = key.turn.map_or(0, |turn| turn.same);
-            let right = joint_key(parts.iter().filter_map(part), same) == Some(*key);
+            let right = joint_key(parts.iter().filter_map(part), key.same()) == Some(*key);
             ensure!(right, format!("shapes[{number}]"), "not what its parts ask for");
         }
         Shapes::of_slots(&keys, &state.free_shapes)

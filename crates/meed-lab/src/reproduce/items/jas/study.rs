@@ -38,12 +38,12 @@ pub(super) const fn varied(name: &'static str, change: fn(&mut World)) -> Varian
 
 /// What the paper says.
 pub(super) const fn fact(name: &'static str, change: fn(&mut World)) -> Variant {
-    Variant { name, fact: true, change, most_seeds: MOST_SEEDS, kept: false }
+    Variant { fact: true, ..varied(name, change) }
 }
 
 /// What the paper's Hadoop does by its defaults; runs that take several times as long.
 pub(super) const fn slow_fact(name: &'static str, change: fn(&mut World)) -> Variant {
-    Variant { name, fact: true, change, most_seeds: FEW_SEEDS, kept: false }
+    few(fact(name, change))
 }
 
 /// No claim rests on these: they are looked at over few seeds.

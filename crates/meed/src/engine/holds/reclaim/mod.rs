@@ -78,8 +78,7 @@ impl Engine {
     fn is_due(&self, index: usize, rules: &Reclaim) -> bool {
         let soon = self.now.saturating_add(rules.grace);
         let hold = &self.holds.as_ref().expect("it makes reservations").list[index];
-        let may = hold.starters.len() == 1 && !hold.is_pinned();
-        may && hold.tries <= self.now && hold.at.is_none_or(|at| at > soon)
+        hold.tries <= self.now && hold.at.is_none_or(|at| at > soon) && !hold.is_pinned()
     }
 
     /// The reservation moves to where tasks are told to stop for it. A plan follows: others start
