@@ -283,7 +283,9 @@ pub enum Rejected {
         bound: String,
     },
     /// A gang where each server decides on its own.
-    #[error("with `per-server-drf` each server decides on its own: it starts no gangs")]
+    #[error(
+        "with `per-server-drf` and `rps-dsf` each server decides on its own: it starts no gangs"
+    )]
     GangPerServer,
     /// An event before the starts of a gang were all taken.
     #[error("the starts of a gang have not all been taken: call `next_start` until it says none")]

@@ -21,6 +21,9 @@ pub enum Measure {
     Allocation,
     /// What it has used so far, as its memory keeps it.
     Usage,
+    /// What part it runs of the tasks that it could run alone (memoryless; TSF, SC'16). Counts all
+    /// kinds.
+    TaskShare,
     /// What somebody outside says ([`crate::Rank`]): for rules that recompute priorities now and
     /// then, and are not this engine's own.
     Told,
@@ -75,6 +78,9 @@ impl Measure {
                     "t_wait",
                 ],
             },
+            Measure::TaskShare => {
+                &MeasureInfo { unit: KeyUnit::Number, keeps_usage: false, reads: &[] }
+            }
             Measure::Told => {
                 &MeasureInfo { unit: KeyUnit::Number, keeps_usage: false, reads: &["resource"] }
             }
@@ -226,6 +232,10 @@ pub struct Policy {
     /// Each server decides on its own, by what children hold on it (`engine::per_server`). For
     /// dominant allocation, and below a root that has it too.
     pub per_server: bool,
+    /// With `per_server`: all that a child holds is compared with what is free on the server
+    /// (`engine::residual`), instead of what it holds there with what the server has.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub residual: bool,
 }
 
 /// Quantum that adaptive policies start from.
@@ -249,6 +259,8 @@ pub struct Preset {
     pub dominant: bool,
     /// Whether each server decides on its own.
     pub per_server: bool,
+    /// Whether it compares with what is free on it.
+    pub residual: bool,
     /// The placement that goes with it, where the user names none.
     pub placement: &'static str,
     /// One line for `--help`.
@@ -302,12 +314,29 @@ pub const PRESETS: &[Preset] = &[
         ..Preset::of(Measure::Allocation)
     },
     Preset {
+        name: "rps-dsf",
+        about: "residual per-server dominant shares: what is held over what is free on a server",
+        key: "what is held over what is free on a server; here the share of the pool per weight 1, \
+              told as {} held",
+        dominant: true,
+        per_server: true,
+        residual: true,
+        ..Preset::of(Measure::Allocation)
+    },
+    Preset {
         name: "long-term-drf",
         about: "long-term fairness of dominant shares, placed by best fit",
         key: "dominant share used per weight 1, told as {} charged",
         dominant: true,
         placement: "best-fit",
         ..Preset::of(Measure::Usage)
+    },
+    Preset {
+        name: "tsf",
+        about: "task share fairness: the part of the tasks that a tenant could run alone",
+        key: "part of the tasks that it could run alone, per weight 1",
+        dominant: true,
+        ..Preset::of(Measure::TaskShare)
     },
     Preset {
         name: "told",
@@ -324,6 +353,7 @@ impl Preset {
             measure,
             dominant: false,
             per_server: false,
+            residual: false,
             placement: "first-fit",
             about: "",
             key: "",
@@ -341,7 +371,7 @@ impl Preset {
         if self.dominant {
             policy.scalar = Scalar::Dominant;
         }
-        policy.per_server = self.per_server;
+        (policy.per_server, policy.residual) = (self.per_server, self.residual);
         policy
     }
 
@@ -349,8 +379,8 @@ impl Preset {
     pub fn like(policy: &Policy) -> Option<&'static Preset> {
         let dominant = policy.scalar == Scalar::Dominant;
         PRESETS.iter().find(|preset| {
-            (preset.measure, preset.dominant, preset.per_server)
-                == (policy.measure, dominant, policy.per_server)
+            (preset.measure, preset.dominant, preset.per_server, preset.residual)
+                == (policy.measure, dominant, policy.per_server, policy.residual)
         })
     }
 }
@@ -373,12 +403,24 @@ impl Policy {
             reclaim: None,
             t_wait: None,
             per_server: false,
+            residual: false,
         }
     }
 
     /// The preset that users call `name`.
     pub fn preset(name: &str) -> Option<Policy> {
         Preset::find(name).map(Preset::policy)
+    }
+
+    /// What users call it; empty where no preset is like it.
+    pub fn name(&self) -> &'static str {
+        Preset::like(self).map_or("", |preset| preset.name)
+    }
+
+    /// Whether a queue may order its children so where the run is ordered by `root`: how servers
+    /// decide is one matter for all.
+    pub fn goes_below(&self, root: &Policy) -> bool {
+        !self.per_server || root.per_server && self.residual == root.residual
     }
 
     /// What is wrong with the choices, if anything.
@@ -419,6 +461,9 @@ impl Policy {
             .then(|| "t_wait guards against starvation under long-term only".to_owned());
         let told = (self.measure == Measure::Told && self.scalar == Scalar::Dominant)
             .then(|| "a rank that is told counts one resource or prices".to_owned());
+        let tasks = (self.measure == Measure::TaskShare && self.scalar != Scalar::Dominant)
+            .then(|| "task shares count all resources, not one or prices".to_owned());
+        let told = told.or(tasks);
         let problem = memory.or(scalar).or(discount).or(interval).or(guard).or(told);
         let problem = problem.or_else(|| self.problem_per_server());
         problem.or_else(|| self.problem_without_holds()).or_else(|| self.problem_with_reclaim())
@@ -451,6 +496,11 @@ impl Policy {
     fn problem_per_server(&self) -> Option<String> {
         let dominant = self.measure == Measure::Allocation && self.scalar == Scalar::Dominant;
         match (self.per_server, dominant, self.blocked) {
+            _ if self.residual && !self.per_server => Some(
+                "what is free on a server is compared where each decides on its own: say \
+                 `per_server` too"
+                    .to_owned(),
+            ),
             (true, false, _) => Some(
                 "a server by itself compares dominant shares that are held \
                 now"

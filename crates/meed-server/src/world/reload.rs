@@ -139,15 +139,15 @@ impl World {
                 others.push((name, wanted));
             }
         }
-        if config.root.per_server || settings.queue_per_user() {
+        if settings.queue_per_user() {
             return (root.is_some() || !others.is_empty()).then_some(Verb::Policies(root, others));
         }
         // Queues that are about to go cannot be left deciding per server below a root that does
-        // not.
+        // not, or otherwise.
         for id in engine.queue_ids().skip(1).filter(|&id| !engine.is_removed(id)) {
             let (name, own) = (engine.queue(id).name, engine.policy(id));
             let goes = config.queues.iter().all(|queue| queue.name != name);
-            if goes && own.per_server && own != before {
+            if goes && !own.goes_below(&config.root) && own != before {
                 others.push((name.to_owned(), config.root.clone()));
             }
         }

@@ -457,10 +457,10 @@ impl Scenario {
             nodes: self.nodes.clone(),
         };
         match keys.slots() {
-            None if self.is_mapreduce() && config.root.per_server => Err(place.whole(
-                "order `per-server-drf` means nothing beside [mapreduce]: nodes there ask for work \
-                 one by one",
-            )),
+            None if self.is_mapreduce() && config.root.per_server => Err(place.whole(&format!(
+                "order `{}` means nothing beside [mapreduce]: nodes there ask for work one by one",
+                config.root.name()
+            ))),
             _ if self.is_mapreduce() && matches!(config.root.blocked, Blocked::Reserve(_)) => {
                 Err(place.whole(
                     "when_blocked = \"reserve\" means nothing beside [mapreduce]: nodes there ask \

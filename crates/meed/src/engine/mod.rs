@@ -37,6 +37,7 @@ mod policies;
 mod queues;
 mod ready;
 mod rescale;
+mod residual;
 mod room;
 mod share_out;
 mod state;

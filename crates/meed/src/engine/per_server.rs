@@ -21,6 +21,7 @@
 use std::collections::BTreeMap;
 
 use super::Engine;
+use super::residual::residual_key;
 use super::room::ShapeId;
 use super::tree::Tree;
 use crate::decision::{Choice, KeyValue, Reason, Start};
@@ -36,6 +37,8 @@ pub(super) struct Servers {
     held: Vec<BTreeMap<QueueRow, Resources>>,
     /// The server that started the last task: it goes on, unless an event came in between.
     turn: Option<NodeRow>,
+    /// Servers that may start something, unless an event came in between (`residual`).
+    open: Option<Vec<NodeRow>>,
 }
 
 impl Servers {
@@ -50,6 +53,7 @@ impl Servers {
     pub(super) fn move_rows(&mut self, moves: &Moves) {
         moves.retain(&mut self.held, 1);
         self.turn = self.turn.and_then(|row| moves.to(row));
+        self.open = None;
     }
 
     /// A task of `leaf` holds `demand` on `node` from now on.
@@ -80,7 +84,7 @@ impl Servers {
 
     /// An event has come: whose turn it is is asked anew.
     pub(super) fn end_turn(&mut self) {
-        self.turn = None;
+        (self.turn, self.open) = (None, None);
     }
 
     pub(super) fn turn(&self) -> Option<NodeRow> {
@@ -91,16 +95,41 @@ impl Servers {
         self.turn = Some(node);
     }
 
+    pub(super) fn take_open(&mut self) -> Option<Vec<NodeRow>> {
+        self.open.take()
+    }
+
+    pub(super) fn set_open(&mut self, nodes: Vec<NodeRow>) {
+        self.open = Some(nodes);
+    }
+
     fn held(&self, node: NodeRow, queue: QueueRow) -> Option<&Resources> {
         self.held.get(node.index()).and_then(|on| on.get(&queue))
     }
 }
 
 /// A server whose turn it is.
-struct Turn {
-    node: NodeRow,
-    /// What shares on it are parts of.
-    whole: Pool,
+pub(super) struct Turn {
+    pub(super) node: NodeRow,
+    pub(super) of: Compared,
+}
+
+/// What shares on a server are parts of.
+pub(super) enum Compared {
+    /// What it has: of that counts what is held there.
+    Whole(Pool),
+    /// What is free there: of that counts all that is held.
+    Free(Resources),
+}
+
+impl Compared {
+    /// A whole share, in the numbers of keys.
+    fn whole(&self) -> u64 {
+        match self {
+            Compared::Whole(pool) => pool.whole(),
+            Compared::Free(_) => 1,
+        }
+    }
 }
 
 const WHY: &str = "each server by itself: the first in order with room for what waits serves who \
@@ -113,6 +142,9 @@ impl Engine {
         // help is woken, and what fits there is opened.
         self.wake_next(true);
         self.room.forget_fresh();
+        if self.books.domain(QueueRow::ROOT).policy().residual {
+            return self.next_by_rest(explain);
+        }
         loop {
             let node = match self.servers.as_ref()?.turn {
                 Some(node) => node,
@@ -124,9 +156,10 @@ impl Engine {
                     self.next_server()?
                 }
             };
-            let whole = Pool::new(&self.room.spec(node).capacity);
+            let of = Compared::Whole(Pool::new(&self.room.spec(node).capacity));
             let mut levels = Vec::new();
-            let slot = self.least_on(&Turn { node, whole }, QueueRow::ROOT, &mut levels);
+            let least = self.least_on(&Turn { node, of }, QueueRow::ROOT, &mut levels);
+            let slot = least.map(|(_, slot)| slot);
             self.servers.as_mut()?.turn = slot.map(|_| node);
             if let Some(slot) = slot {
                 let reason = explain.then(|| {
@@ -140,7 +173,7 @@ impl Engine {
 
     /// The first server with room for a task that waits and may start. Parks the leaves of which
     /// nothing may.
-    fn next_server(&mut self) -> Option<NodeRow> {
+    pub(super) fn next_server(&mut self) -> Option<NodeRow> {
         let mut seen: BTreeMap<ShapeId, Option<NodeRow>> = BTreeMap::new();
         let mut first = None;
         for leaf in (1..self.tree.len() as u32).map(QueueRow) {
@@ -167,26 +200,32 @@ impl Engine {
         first
     }
 
-    /// The group that the server serves next among what is below `parent`; the choices on the way,
-    /// the lowest first.
-    fn least_on(&mut self, turn: &Turn, parent: QueueRow, levels: &mut Vec<Choice>) -> Option<u32> {
+    /// The group that the server serves next among what is below `parent`, with the key of the
+    /// child that it is below; the choices on the way, the lowest first.
+    pub(super) fn least_on(
+        &mut self,
+        turn: &Turn,
+        parent: QueueRow,
+        levels: &mut Vec<Choice>,
+    ) -> Option<(Key, u32)> {
         let children: Vec<QueueRow> = self.ready.demanding(parent).collect();
         let mut rows: Vec<(Key, QueueRow)> =
             children.into_iter().map(|child| (self.key_on(turn, parent, child), child)).collect();
         rows.sort_unstable_by_key(|row| row.0);
         for (place, &(key, child)) in rows.iter().enumerate() {
             let found = match self.tree.is_parent(child) {
-                true => self.least_on(turn, child, levels),
+                true => self.least_on(turn, child, levels).map(|(_, slot)| slot),
                 false => self.group_on(turn, child),
             };
-            if found.is_some() {
+            if let Some(slot) = found {
+                let own = key;
                 let runner_up = rows
                     .get(place + 1)
                     .map(|(key, next)| (self.tree.id(*next), self.shown_on(turn, parent, key)));
                 let key = self.shown_on(turn, parent, &key);
                 let (among, chosen) = (self.tree.id(parent), self.tree.id(child));
                 levels.push(Choice { among, chosen, key, runner_up });
-                return found;
+                return Some((own, slot));
             }
         }
         None
@@ -197,9 +236,13 @@ impl Engine {
         if key.tier() == Tier::BelowMinimum || !self.books.domain(parent).policy().per_server {
             return key;
         }
-        let held = self.servers.as_ref().and_then(|servers| servers.held(turn.node, child));
         let terms = self.books.terms(child);
-        match held.map(|held| turn.whole.share(held)) {
+        let whole = match &turn.of {
+            Compared::Whole(whole) => whole,
+            Compared::Free(free) => return residual_key(self.books.held(child), free, terms),
+        };
+        let held = self.servers.as_ref().and_then(|servers| servers.held(turn.node, child));
+        match held.map(|held| whole.share(held)) {
             Some(share) => {
                 Key::of_ratio(Tier::Ordinary, share.amount, share.per(terms.weight), terms.tie)
             }
@@ -212,7 +255,7 @@ impl Engine {
         if key.tier() == Tier::BelowMinimum || !self.books.domain(parent).policy().per_server {
             return self.shown(parent, key);
         }
-        KeyValue { tier: key.tier(), value: key.value() * (1000.0 / turn.whole.whole() as f64) }
+        KeyValue { tier: key.tier(), value: key.value() * (1000.0 / turn.of.whole() as f64) }
     }
 
     /// The best waiting group of `leaf` of which a task may start on the server.

@@ -88,18 +88,21 @@ impl Engine {
             let row = row.ok_or(Rejected::UnknownQueue)?;
             policies[row.index()] = policy.clone();
         }
-        let alone = "per-server-drf is how each server decides, from the root down: make it the \
-                     order of all, or take drf here";
-        let per_server = policies[0].per_server;
         let (root, others) = policies.split_first_mut().expect("there is a root");
         for ((row, _), policy) in self.tree.iter().skip(1).zip(others) {
             // Whoever comes back under that name says anew how it orders.
-            if policy.per_server && !per_server && self.tree[row].is_removed() {
+            if !policy.goes_below(root) && self.tree[row].is_removed() {
                 *policy = root.clone();
             }
         }
         for ((row, _), policy) in self.tree.iter().zip(&policies) {
-            let alone = (policy.per_server && !per_server).then(|| alone.to_owned());
+            let alone = (!policy.goes_below(&policies[0])).then(|| {
+                format!(
+                    "{} is how each server decides, from the root down: make it the order of all, \
+                     or take drf here",
+                    policy.name()
+                )
+            });
             if let Some(problem) = policy.problem(self.kinds.len()).or(alone) {
                 let queue = if row == QueueRow::ROOT { "root" } else { self.tree[row].name() };
                 return Err(ConfigError::Policy { queue: queue.to_owned(), problem }.into());

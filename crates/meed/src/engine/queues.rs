@@ -88,11 +88,13 @@ impl Engine {
         check_weight(&spec.name, spec.weight)?;
         self.check_bounds(&spec.name, spec.min.as_ref(), spec.max.as_ref())?;
         let alone = || {
-            (spec.policy.per_server && self.servers.is_none()).then(|| {
-                "per-server-drf is how each server decides, from the root down: make it the order \
-                 of the whole run, or \
-                 take drf here"
-                    .to_owned()
+            let root = self.books.domain(QueueRow::ROOT).policy();
+            (!spec.policy.goes_below(root)).then(|| {
+                format!(
+                    "{} is how each server decides, from the root down: make it the order of the \
+                     whole run, or take drf here",
+                    spec.policy.name()
+                )
             })
         };
         match spec.policy.problem(self.kinds.len()).or_else(alone) {

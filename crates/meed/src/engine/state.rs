@@ -173,10 +173,13 @@ impl Engine {
         let room = Room::from_state(state, &kinds, place, job_in)?;
         tree.share_out(room.total());
         for (index, order) in state.orders.iter().enumerate() {
-            let fine = root.per_server || !order.policy.per_server;
+            let fine = order.policy.goes_below(&root);
             ensure!(fine, format!("orders[{index}]"), "per server below a root that is not");
         }
-        let books = Books::from_state(state, &tree, &kinds)?;
+        let mut books = Books::from_state(state, &tree, &kinds)?;
+        if books.reads_servers() {
+            books.set_servers(&room.alone());
+        }
         let guard = Guard::from_state(state.guard.as_ref(), &root, &tree, state.now)?;
         let mut engine = Engine {
             now: state.now,

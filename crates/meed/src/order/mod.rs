@@ -34,6 +34,7 @@ mod parts;
 pub(crate) mod rescaled;
 mod standing;
 mod state;
+mod task_share;
 mod told;
 
 use crate::ledger::{Clock, Rules};
@@ -44,6 +45,7 @@ pub(crate) use dominant::Pool;
 pub use key::Tier;
 pub(crate) use newcomer::pseudo_accumulated;
 pub(crate) use standing::{Minimum, Rate, Standing, Terms};
+pub(crate) use task_share::Alone;
 
 /// How a queue orders its children. Queues of equal policies share one: what it remembers is a
 /// function of time.
@@ -54,6 +56,8 @@ pub(crate) struct Domain {
     pub(crate) rule: Rule,
     /// What dominant shares are parts of; follows the cluster.
     pub(crate) pool: Pool,
+    /// What task shares are parts of; follows the servers.
+    pub(crate) alone: Alone,
 }
 
 /// The part of a domain that is copied into hot loops.
@@ -95,6 +99,7 @@ impl Domain {
             scalar: policy.scalar.clone(),
             rule,
             pool: Pool::default(),
+            alone: Alone::default(),
         }
     }
 }
@@ -120,6 +125,11 @@ impl Domain {
         self.is_dominant() && self.rule.measure == Measure::Allocation && !self.policy.per_server
     }
 
+    /// Whether it compares task shares.
+    pub(crate) fn counts_tasks(&self) -> bool {
+        self.rule.measure == Measure::TaskShare
+    }
+
     /// What a task of `demand` on a node of this weight (thousandths) holds, and is charged: theta
     /// * delta of ICS'14 Eq. 9.
     #[inline]
@@ -142,8 +152,9 @@ impl Domain {
     /// are compared.
     pub(crate) fn unit_of_key(&self) -> f64 {
         match (self.is_dominant(), self.rule.measure) {
-            (false, _) | (_, Measure::Arrival | Measure::Told) => 1.0,
             // Weights are in thousandths, and so are charges.
+            (_, Measure::TaskShare) => 1000.0,
+            (false, _) | (_, Measure::Arrival | Measure::Told) => 1.0,
             (true, Measure::Allocation) => 1000.0 / self.pool.whole() as f64,
             (true, Measure::Usage) => 1.0 / (self.pool.whole() as f64 * 1e6),
         }
@@ -159,6 +170,7 @@ impl Domain {
         }
         match self.rule.measure {
             Measure::Arrival | Measure::Told => ratio,
+            Measure::TaskShare => ratio * 1000.0,
             // Weights are in thousandths: a thousand of them is a weight of 1.
             Measure::Allocation => ratio * 1000.0 / scale,
             // Charges are in thousandths of a unit x microsecond, which cancels those of the

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::dominant::{Share, Vector};
 use super::key::{Key, Tier, cmp_ratios, mul_div};
-use super::{Domain, Pool, Rule, fair, fifo, long_term, told};
+use super::task_share::Tasks;
+use super::{Alone, Domain, Pool, Rule, fair, fifo, long_term, told};
 use crate::ledger::{Charge, Ledger, Step};
 use crate::policy::Measure;
 use crate::resources::Resources;
@@ -89,6 +90,8 @@ pub(crate) struct Standing {
     pub(crate) arrivals: Option<Box<BTreeSet<u64>>>,
     /// What was told of it, for `Measure::Told`. Boxed: few rows have any.
     pub(crate) rank: Option<Box<Rank>>,
+    /// What it runs, for `Measure::TaskShare`.
+    pub(super) tasks: Option<Box<Tasks>>,
 }
 
 impl Standing {
@@ -128,6 +131,7 @@ impl Standing {
             Measure::Allocation => fair::ratio(self, terms),
             Measure::Usage => long_term::ratio(self, now, domain, terms),
             Measure::Told => told::ratio(self),
+            Measure::TaskShare => unreachable!("task shares count all kinds"),
         };
         Key::new(Tier::Ordinary, amount, weight, terms.tie)
     }
@@ -146,6 +150,10 @@ impl Standing {
             Measure::Allocation => {
                 let share = self.held_share(&domain.pool);
                 Key::of_ratio(tier, share.amount, share.per(terms.weight), tie)
+            }
+            Measure::TaskShare => {
+                let (up, down) = self.tasks.as_deref().map_or((0, 1), Tasks::share);
+                Key::of_ratio(tier, up, down * u128::from(terms.weight), tie)
             }
             Measure::Usage => {
                 let share = self.used_share(now, domain);
@@ -296,6 +304,29 @@ impl Standing {
         }
     }
 
+    /// Where dominant shares are compared: it holds a task's amounts from now on.
+    pub(super) fn hold(&mut self, demand: &Resources, domain: &Domain) {
+        self.vector(demand.kinds()).held.add(demand);
+        if domain.counts_tasks() {
+            self.tasks.get_or_insert_default().start(&domain.alone, demand);
+        }
+    }
+
+    /// It holds them no more.
+    fn let_go(&mut self, demand: &Resources) {
+        self.vector(demand.kinds()).held.sub(demand);
+        if let Some(tasks) = &mut self.tasks {
+            tasks.end(demand);
+        }
+    }
+
+    /// Servers have changed: what its tasks are parts of.
+    pub(crate) fn weigh_anew(&mut self, alone: &Alone) {
+        if let Some(tasks) = &mut self.tasks {
+            tasks.weigh_anew(alone);
+        }
+    }
+
     #[inline]
     pub(crate) fn start(
         &mut self,
@@ -307,7 +338,7 @@ impl Standing {
     ) {
         match &rate.kinds {
             None => self.held += rate.holds,
-            Some(kinds) => self.vector(kinds.kinds()).held.add(kinds),
+            Some(kinds) => self.hold(kinds, domain),
         }
         self.charge_since(now, rate, started, domain, share);
     }
@@ -361,7 +392,7 @@ impl Standing {
     ) {
         match &rate.kinds {
             None => self.held = self.held.checked_sub(rate.holds).expect("only what is held ends"),
-            Some(kinds) => self.vector(kinds.kinds()).held.sub(kinds),
+            Some(kinds) => self.let_go(kinds),
         }
         self.uncharge(now, rate, started, domain, share);
     }
@@ -434,9 +465,9 @@ impl Standing {
                 }
             }
             Some(kinds) => {
-                let vector = self.vector(kinds.kinds());
-                vector.held.sub(kinds);
+                self.let_go(kinds);
                 if usage {
+                    let vector = self.vector(kinds.kinds());
                     let end = rule.assumed_end(started, job_quantum);
                     for ((ledger, share), amount) in vector.ledgers().zip(rate.charged_kinds(kinds))
                     {

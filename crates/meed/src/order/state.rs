@@ -145,8 +145,8 @@ impl Standing {
                 }
             }
             Some(kinds) => {
+                self.hold(kinds, domain);
                 let vector = self.vector(kinds.kinds());
-                vector.held.add(kinds);
                 if !usage {
                     return true;
                 }

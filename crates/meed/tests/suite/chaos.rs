@@ -191,9 +191,10 @@ pub(crate) fn config(dice: &mut Dice) -> Config {
     plain(&mut config.root);
     config.queues.iter_mut().for_each(|queue| plain(&mut queue.policy));
     if dice.below(6) == 0 {
-        config.root = policy("per-server-drf");
+        let order = policy(dice.pick(&["per-server-drf", "rps-dsf"]));
+        config.root = order.clone();
         for queue in config.queues.iter_mut().step_by(2) {
-            queue.policy = policy("per-server-drf");
+            queue.policy = order.clone();
         }
     }
     config

@@ -102,14 +102,16 @@ proptest! {
     /// of the second's state now and then.
     #[test]
     fn what_is_forgotten_changes_no_decision(mut dice in dice(900)) {
-        let order = dice.pick(&["long-term", "drf", "per-server-drf", "long-term-drf"]);
+        let orders = ["long-term", "drf", "per-server-drf", "long-term-drf", "tsf", "rps-dsf"];
+        let order = dice.pick(&orders);
         let mut config = slots_config(2, &policy(order), &["a", "b", "b.c", "b.d"]);
         config.kinds = kinds(2);
         config.nodes = (0..3).map(|n| node(&format!("n{n}"), dice.amounts(2, 9))).collect();
         let preset = PLACEMENTS.iter().collect::<Vec<_>>();
         let preset = dice.pick(&preset);
+        let by_server = policy(order).per_server;
         let place = || -> Box<dyn Placement> {
-            if order == "per-server-drf" { Box::new(FirstFit::new(2)) } else { (preset.new)(2, 7) }
+            if by_server { Box::new(FirstFit::new(2)) } else { (preset.new)(2, 7) }
         };
         let new = || Engine::new(config.clone(), place()).expect("sound");
         let mut engines = [new(), new(), new()];
@@ -142,7 +144,7 @@ proptest! {
             if dice.below(8) == 0 {
                 let state = engines[2].state();
                 let again = (preset.new)(2, 99);
-                let again = if order == "per-server-drf" { place() } else { again };
+                let again = if by_server { place() } else { again };
                 engines[2] = Engine::from_state(&state, again).expect("its own state");
                 prop_assert_eq!(&engines[2].state(), &state);
                 prop_assert_eq!(&engines[1].state(), &state);

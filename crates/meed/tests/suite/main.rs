@@ -27,3 +27,4 @@ mod rounds;
 mod state;
 mod told;
 mod twin;
+mod unequal;

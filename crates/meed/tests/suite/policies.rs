@@ -133,9 +133,12 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
     let guard = Policy { t_wait: Some(span(S)), ..policy("fair") };
     let why = change(&mut engine, 40 * S, &[(QueueId::ROOT, guard)]).unwrap_err().to_string();
     assert!(why.contains("root") && why.contains("t_wait"), "{why}");
-    let alone = policy("per-server-drf");
-    let why = change(&mut engine, 40 * S, &[(ids[0], alone)]).unwrap_err().to_string();
-    assert!(why.contains("`a`") && why.contains("order of all"), "{why}");
+    for order in ["per-server-drf", "rps-dsf"] {
+        let alone = [(ids[0], policy(order))];
+        let why = change(&mut engine, 40 * S, &alone).unwrap_err().to_string();
+        assert!(why.contains("`a`") && why.contains(order), "{why}");
+        assert!(why.contains("order of all"), "{why}");
+    }
     let kind = Policy { scalar: Scalar::Kind(3), ..policy("fair") };
     assert!(change(&mut engine, 40 * S, &[(ids[1], kind)]).is_err());
     assert_eq!(engine.state(), before);
@@ -184,6 +187,8 @@ fn a_queue_that_is_gone_does_not_keep_servers_deciding() {
     let mut engine = engine(&slots_config(2, &policy("per-server-drf"), &["a", "b"]));
     let ids = ["a", "b"].map(|name| engine.find_queue(name).expect("declared"));
     engine.apply(micros(S), Event::QueueRemoved(ids[1])).unwrap();
+    let other = policy("rps-dsf");
+    change(&mut engine, S, &[(QueueId::ROOT, other.clone()), (ids[0], other)]).unwrap();
     change(&mut engine, S, &[(QueueId::ROOT, policy("fair")), (ids[0], policy("fair"))]).unwrap();
     assert_eq!(engine.policy(QueueId::ROOT), &policy("fair"));
 }
@@ -213,7 +218,8 @@ fn drawn(dice: &mut Dice, engine: &Engine) -> Vec<(QueueId, Policy)> {
             let guards = policy.measure == Measure::Usage && dice.below(2) == 0;
             policy.t_wait = guards.then(|| span(dice.below(4) * S));
             if dice.below(8) == 0 {
-                policy = crate::common::policy("per-server-drf");
+                let order = dice.pick(&["per-server-drf", "rps-dsf"]);
+                policy = crate::common::policy(order);
             }
         }
         (id, policy)

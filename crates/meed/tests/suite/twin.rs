@@ -39,12 +39,38 @@ proptest! {
 
     /// Each server by itself; below the root some parents keep an order of their own over the pool.
     #[test]
-    fn decides_as_a_plain_scan_under_per_server_drf(mut dice in dice(260), others in 0u64..8) {
+    fn decides_as_a_plain_scan_server_by_server(
+        mut dice in dice(260), others in 0u64..8, residual in any::<bool>(),
+    ) {
         let mut config = dice.config();
-        config.root = policy("per-server-drf");
+        let order = policy(if residual { "rps-dsf" } else { "per-server-drf" });
+        config.root = order.clone();
         for (number, queue) in config.queues.iter_mut().enumerate() {
             if others >> (number % 3) & 1 == 0 {
-                queue.policy = policy("per-server-drf");
+                queue.policy = order.clone();
+            }
+        }
+        let jobs = dice.jobs(&config, 16);
+        World::run_with_gangs(&config, jobs);
+    }
+
+    /// Task shares at some levels, or all, whatever happens when a task fits nowhere.
+    #[test]
+    fn decides_as_a_plain_scan_under_tsf(mut dice in dice(260), others in 0u64..8) {
+        let mut config = dice.config();
+        let own = Policy { blocked: config.root.blocked, ..policy("tsf") };
+        let root = config.root;
+        config.root = Policy {
+            charge_reservations: root.charge_reservations,
+            reserve_after: root.reserve_after,
+            estimates: root.estimates,
+            reclaim: root.reclaim,
+            quantum: root.quantum,
+            ..own
+        };
+        for (number, queue) in config.queues.iter_mut().enumerate() {
+            if others >> (number % 3) & 1 == 0 {
+                queue.policy = Policy { quantum: queue.policy.quantum, ..policy("tsf") };
             }
         }
         let jobs = dice.jobs(&config, 16);
@@ -82,7 +108,10 @@ proptest! {
         (config.root.newcomer, config.root.t_wait) = (Newcomer::Zero, Some(span(wait * S)));
         config.root.scalar = Scalar::Kind(0);
         for queue in &mut config.queues {
-            (queue.min, queue.max, queue.policy.scalar) = (None, None, Scalar::Kind(0));
+            (queue.min, queue.max) = (None, None);
+            if queue.policy.measure != Measure::TaskShare {
+                queue.policy.scalar = Scalar::Kind(0);
+            }
         }
         let mut jobs = dice.jobs(&config, 16);
         for (demand, _) in jobs.iter_mut().flat_map(|job| &mut job.groups) {

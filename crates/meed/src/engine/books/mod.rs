@@ -17,7 +17,7 @@ mod state;
 
 use crate::fairness::Meter;
 use crate::order::key::Key;
-use crate::order::{Domain, Minimum, Pool, Standing, Terms};
+use crate::order::{Alone, Domain, Minimum, Pool, Standing, Terms};
 use crate::policy::{Measure, Newcomer, Policy, Quantum};
 use crate::quantum::{JobQuantum, QuantumUpdater};
 use crate::resources::Resources;
@@ -359,6 +359,21 @@ impl Books {
             self.for_each_member(index, |standing, _| {
                 standing.change_parts(before.count(), after);
             });
+        }
+    }
+
+    /// Whether what each server has decides about keys.
+    pub(super) fn reads_servers(&self) -> bool {
+        self.domains.iter().any(Domain::counts_tasks)
+    }
+
+    /// Task shares are parts of what runs on these servers. O(queues + jobs), each with its shapes.
+    pub(super) fn set_servers(&mut self, alone: &Alone) {
+        for index in 0..self.domains.len() {
+            if self.domains[index].counts_tasks() && self.domains[index].alone != *alone {
+                self.domains[index].alone = alone.clone();
+                self.for_each_member(index, |standing, _| standing.weigh_anew(alone));
+            }
         }
     }
 

@@ -32,6 +32,7 @@ use crate::cluster::{Cluster, Node};
 use crate::constraints::Labels;
 use crate::error::{ConfigError, Rejected};
 use crate::node_rows::Moves;
+use crate::order::Alone;
 use crate::place::{Allowed, Placement, TakenNodes};
 use crate::resources::{MAX_KINDS, ResourceKinds, Resources};
 use crate::spec::{JobId, NodeId, NodeRow, NodeSpec, TaskGroup};
@@ -174,6 +175,12 @@ impl Room {
     /// Capacity of all nodes that are up.
     pub(super) fn total(&self) -> &Resources {
         &self.cluster.total
+    }
+
+    /// What a task could have for itself.
+    pub(super) fn alone(&self) -> Alone {
+        let up = self.cluster.nodes.iter().filter(|node| node.up);
+        Alone::new(up.map(|node| &node.spec.capacity))
     }
 
     pub(super) fn free(&self, node: NodeRow) -> Resources {

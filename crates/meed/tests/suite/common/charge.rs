@@ -159,9 +159,28 @@ impl Model {
         dominant_share(amounts, &self.pool)
     }
 
+    /// All that a queue holds as the largest part of what is free on a server; beyond all where
+    /// nothing is.
+    pub(crate) fn residual_key(&self, q: usize, node: usize) -> Ratio {
+        let (held, free) = (self.held(q), self.free(node));
+        let kinds = (0..held.kinds()).filter(|&kind| held.get(kind) > 0);
+        let parts = kinds.map(|kind| match free.get(kind) {
+            0 => None,
+            free => Some(Fraction::new(u128::from(held.get(kind)), u128::from(free))),
+        });
+        let value = match parts.collect::<Option<Vec<Fraction>>>() {
+            None => Fraction::new(1 << 120, 1),
+            Some(parts) => largest(parts).over(&whole(self.queues[q].spec.weight)),
+        };
+        Ratio::ordinary(value, 1000.0)
+    }
+
     /// The key of a queue on the server whose turn it is.
     fn key_on_server(&self, q: usize) -> Ratio {
         let node = self.server().expect("some server's turn");
+        if self.queues[0].spec.policy.residual {
+            return self.residual_key(q, node);
+        }
         let here = |task: &&Task| task.node == node && self.is_below(task.queue, q);
         let mut held = Resources::zero(self.pool.kinds());
         self.running().filter(here).for_each(|task| held.add(&task.demand));
@@ -182,9 +201,40 @@ impl Model {
     /// Dominant shares are shown as parts of one per weight 1, or as such parts x seconds.
     fn unit(&self, policy: &Policy) -> f64 {
         match (&policy.scalar, policy.measure) {
-            (Scalar::Dominant, Measure::Allocation) => 1000.0,
+            (Scalar::Dominant, Measure::Allocation | Measure::TaskShare) => 1000.0,
             (Scalar::Dominant, Measure::Usage) => 1.0 / 1e6,
             _ => 1.0,
+        }
+    }
+
+    /// s of TSF: the sum over tasks of 1 / h, h = the sum over servers of min over r of C_r / D_r.
+    /// Of more than four demands each task's part is rounded down to 2^-96.
+    fn task_share<'a>(&self, tasks: impl Iterator<Item = &'a Task>) -> Fraction {
+        let demands: Vec<Resources> = tasks.map(|task| task.demand).collect();
+        let shapes: std::collections::BTreeSet<&Resources> = demands.iter().collect();
+        let part = |demand: &Resources| match shapes.len() {
+            0..5 => self.part_of_all(demand),
+            _ => self.part_of_all(demand).in_grains(1 << 96),
+        };
+        demands.iter().fold(Fraction::zero(), |sum, demand| sum.plus(&part(demand)))
+    }
+
+    /// 1 / h.
+    fn part_of_all(&self, demand: &Resources) -> Fraction {
+        let up = || self.nodes.iter().filter(|node| node.up).map(|node| node.spec.capacity);
+        let asked = |kind: &usize| demand.get(*kind) > 0 && up().any(|node| node.get(*kind) > 0);
+        let asked: Vec<usize> = (0..demand.kinds()).filter(asked).collect();
+        let fit = |node: Resources| {
+            let fractions = asked.iter().map(|&kind| {
+                Fraction::new(u128::from(node.get(kind)), u128::from(demand.get(kind)))
+            });
+            fractions.min_by(Fraction::order).unwrap_or_else(Fraction::zero)
+        };
+        let one = Fraction::new(1, 1);
+        match up().fold(Fraction::zero(), |sum, node| sum.plus(&fit(node))) {
+            _ if asked.is_empty() => Fraction::zero(),
+            none if none.is_zero() => one,
+            all => one.over(&all),
         }
     }
 
@@ -381,6 +431,10 @@ impl Model {
                 largest(self.rescaled(q, &self.ready())).over(&whole(spec.weight))
             }
             Measure::Allocation => held.over(&whole(spec.weight)),
+            Measure::TaskShare => {
+                let below = self.running().filter(|task| self.is_below(task.queue, q));
+                self.task_share(below).over(&whole(spec.weight))
+            }
             Measure::Usage => self.queue_charge(q, policy).over(&whole(spec.weight)),
             Measure::Told => {
                 let Rank { amount, step, per, quota } = self.queues[q].rank;
@@ -401,6 +455,9 @@ impl Model {
             Measure::Allocation => {
                 let ours = self.running().filter(|task| task.job == job);
                 self.scalar_held(ours, policy).over(&weight)
+            }
+            Measure::TaskShare => {
+                self.task_share(self.running().filter(|task| task.job == job)).over(&weight)
             }
             Measure::Usage => self.job_charge(job, policy).over(&weight),
         };

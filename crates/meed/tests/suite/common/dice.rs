@@ -84,14 +84,15 @@ impl Dice {
     }
 
     pub(crate) fn policy(&mut self, kinds: usize) -> Policy {
-        let mut policy =
-            Policy::preset(self.pick(&["long-term", "fair", "fifo", "long-term"])).expect("known");
+        let order = self.pick(&["long-term", "fair", "fifo", "long-term", "tsf"]);
+        let mut policy = Policy::preset(order).expect("known");
         policy.quantum = Quantum::Fixed(span(self.pick(&[S, 0, 3 * S, S / 2, 20 * S])));
         policy.memory = self.pick(&[Memory::Forever, Memory::Forever, Memory::Rounds(span(7 * S))]);
         policy.discount = self.pick(&[1000, 1000, 500, 0, 250]);
         policy.newcomer =
             self.pick(&[Newcomer::Zero, Newcomer::Zero, Newcomer::EarlyBird, Newcomer::Average]);
         policy.scalar = match self.below(8) {
+            _ if policy.measure == Measure::TaskShare => Scalar::Dominant,
             4.. => Scalar::Dominant,
             0 => Scalar::Priced((0..kinds as u64).map(|kind| (1 << 32) >> kind).collect()),
             kind => Scalar::Kind(kind as usize % kinds),

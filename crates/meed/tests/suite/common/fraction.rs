@@ -102,11 +102,18 @@ impl Whole {
         Whole(digits)
     }
 
-    /// This divided by a divisor of it, bit by bit.
+    /// This divided by a divisor of it.
     fn divided(&self, by: &Whole) -> Whole {
         if by.0 == [1] {
             return self.clone();
         }
+        let (quotient, rest) = self.quotient(by);
+        assert!(rest.is_zero(), "it is a divisor");
+        quotient
+    }
+
+    /// How often `by` is in this, and what is left, bit by bit.
+    fn quotient(&self, by: &Whole) -> (Whole, Whole) {
         let (mut quotient, mut rest) = (vec![0u32; self.0.len()], Whole::default());
         for place in (0..self.0.len()).rev() {
             for bit in (0..32).rev() {
@@ -117,8 +124,7 @@ impl Whole {
                 }
             }
         }
-        assert!(rest.is_zero(), "it is a divisor");
-        Whole(quotient).trimmed()
+        (Whole(quotient).trimmed(), rest)
     }
 
     /// As a float, and the power of two that it is to be multiplied by.
@@ -169,6 +175,12 @@ impl Fraction {
         Fraction { up: self.up.mul(&other.down), down: self.down.mul(&other.up) }.lowest()
     }
 
+    /// Rounded down to grains, of which a whole has so many.
+    pub(crate) fn in_grains(&self, grains: u128) -> Fraction {
+        let (count, _) = self.up.mul(&Whole::of(grains)).quotient(&self.down);
+        Fraction { up: count, down: Whole::of(grains) }
+    }
+
     pub(crate) fn order(&self, other: &Fraction) -> Ordering {
         self.up.mul(&other.down).cmp(&other.up.mul(&self.down))
     }
@@ -192,6 +204,7 @@ fn fractions_are_what_one_learns_at_school() {
     equal(&f(1, 6).plus(&f(1, 10)), &f(4, 15));
     equal(&f(4, 6).times(&f(9, 10)), &f(3, 5));
     equal(&f(1, 6).over(&f(5, 9)), &f(3, 10));
+    equal(&f(22, 7).in_grains(10), &f(31, 10));
     let long = f(u128::MAX, 1).times(&f(u128::MAX, u128::MAX - 1)).over(&f(u128::MAX, 7));
     equal(&long, &f(u128::MAX, 1).times(&f(7, u128::MAX - 1)));
     assert_eq!(long.order(&f(7, 1)), Ordering::Greater);

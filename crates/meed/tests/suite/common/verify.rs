@@ -118,7 +118,25 @@ impl Model {
                 && self.has_room(node, job, number)
                 && !self.is_capped(self.jobs[job].queue, &group.demand)
         };
-        (0..self.nodes.len()).find(|&node| all.iter().any(|group| may(node, group)))
+        let opens = |&node: &usize| all.iter().any(|group| may(node, group));
+        if !self.queues[0].spec.policy.residual {
+            return (0..self.nodes.len()).find(opens);
+        }
+        // The server of the pair with the smallest key.
+        let leads = |node: usize, child: usize| {
+            let below = |group: &&(usize, usize)| self.is_below(self.jobs[group.0].queue, child);
+            all.iter().filter(below).any(|group| may(node, group))
+        };
+        let mut pairs: Vec<(Ratio, usize, usize)> = Vec::new();
+        for node in (0..self.nodes.len()).filter(opens) {
+            for child in self.children(0).into_iter().filter(|&child| leads(node, child)) {
+                let key = self.key_below_minimum(child);
+                let key = key.unwrap_or_else(|| self.residual_key(child, node));
+                pairs.push((key, child, node));
+            }
+        }
+        pairs.sort_by(|a, b| a.0.cmp_value(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        pairs.first().map(|pair| pair.2)
     }
 
     /// Whether labels allow the node, and no task of the job that wants a node of its own runs
