@@ -14,7 +14,8 @@
 //! > tolerance = runs * (L * claimed / S_i / T + d / S_i),  runs: how many of the runs compared
 //! > have such effects
 //!
-//! With unit tasks that all begin and end on the minute nobody waits for a task's end: L = 0. Slots
+//! With unit tasks that all begin and end on the minute nobody waits for a task's end: L = 0. An
+//! order that ticks hears of a claim at the next tick: L is longer by that. Slots
 //! and numbers of tasks can be scaled up together ([`Case::scale`]): d / S_i vanishes, and of a
 //! violation stays what is real.
 
@@ -99,6 +100,11 @@ pub enum Lie {
         /// Which of its bursts.
         burst: usize,
     },
+    /// Gives a burst up: it is never submitted.
+    Forgo {
+        /// Which of its bursts.
+        burst: usize,
+    },
 }
 
 /// The kinds of [`Lie`].
@@ -111,6 +117,7 @@ pub(super) enum LieKind {
     Rejoin,
     Wider,
     ShortLimit,
+    Forgo,
 }
 
 /// See the module.
@@ -148,6 +155,10 @@ pub(super) struct Rounding {
     pub(super) widths: u32,
     /// Whether a tenant may claim the whole cluster, instead of its share.
     pub(super) claims_all: bool,
+    /// Whether another may hold a task more, by its own share, which is compared.
+    pub(super) others: bool,
+    /// Minutes after which an order hears of a claim at the latest.
+    pub(super) lag: u32,
 }
 
 /// Most tenants of a case.
@@ -210,6 +221,19 @@ impl Case {
         self.bursts().map(|burst| burst.length).chain(useless).max().unwrap_or(1)
     }
 
+    /// Minute from which on the liar is honest again: when what is useless is withdrawn, and when
+    /// what is given up would have come.
+    pub(super) fn honest_again(&self) -> u32 {
+        let over = self.lies.iter().map(|lie| match *lie {
+            Lie::Useless { at, keep, .. } => at + keep,
+            Lie::Forgo { burst } => {
+                self.tenants[self.liar].bursts.get(burst).map_or(0, |burst| burst.at)
+            }
+            _ => self.end(),
+        });
+        over.max().unwrap_or(0)
+    }
+
     /// Minute at which the run ends, T.
     pub fn end(&self) -> u32 {
         self.horizon + self.settling()
@@ -220,20 +244,21 @@ impl Case {
         let widest = self.bursts().map(|burst| burst.width).max().unwrap_or(1);
         let rounded =
             f64::from(rounding.widths) * f64::from(widest) / f64::from(self.share(tenant));
-        self.waiting(rounding, tenant) + rounded
+        let smallest = (0..self.tenants.len()).map(|i| self.share(i)).min().unwrap_or(1);
+        let theirs = if rounding.others { f64::from(widest) / f64::from(smallest) } else { 0.0 };
+        self.waiting(rounding, tenant) + rounded + theirs
     }
 
     /// The part of the tolerance for waiting until a task ends: it stays however finely shares are
     /// divided.
     pub(super) fn waiting(&self, rounding: Rounding, tenant: usize) -> f64 {
-        if self.tasks == Tasks::Unit {
-            return 0.0;
-        }
+        let drain = if self.tasks == Tasks::Unit { 0 } else { self.longest() };
         let claimed = match rounding.claims_all {
             true => f64::from(self.capacity()) / f64::from(self.share(tenant)),
             false => 1.0,
         };
-        f64::from(rounding.waits) * claimed * f64::from(self.longest()) / f64::from(self.end())
+        let late = f64::from(drain + rounding.lag);
+        f64::from(rounding.waits) * claimed * late / f64::from(self.end())
     }
 
     fn bursts(&self) -> impl Iterator<Item = &Burst> {
@@ -296,7 +321,9 @@ impl Case {
         self.lies.retain(|lie| match *lie {
             Lie::Useless { at, .. } => at < horizon,
             Lie::Rejoin { at } => at > 0 && at < horizon,
-            Lie::Later { burst, .. } | Lie::Wider { burst, .. } => burst < bursts,
+            Lie::Later { burst, .. } | Lie::Wider { burst, .. } | Lie::Forgo { burst } => {
+                burst < bursts
+            }
             Lie::ShortLimit { burst } => self.limits && long(burst),
             Lie::Split { .. } => bursts > 0,
         });
@@ -314,7 +341,10 @@ impl Case {
                     burst.width = burst.width.min(widest - 1);
                     *by = (*by).clamp(1, widest - burst.width);
                 }
-                Lie::Rejoin { .. } | Lie::Split { .. } | Lie::ShortLimit { .. } => {}
+                Lie::Rejoin { .. }
+                | Lie::Split { .. }
+                | Lie::ShortLimit { .. }
+                | Lie::Forgo { .. } => {}
             }
         }
         self.lies.sort();

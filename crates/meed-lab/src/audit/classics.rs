@@ -78,6 +78,12 @@ pub(super) fn classics(kind: Kind) -> Vec<Case> {
             ];
             cases.push(Case { lies: vec![wait], ..flat(kind, 4, 7, rivals) });
         }
+        if kind.property.lies.contains(&LieKind::Forgo) {
+            // What it gives up nobody else takes: half of the cluster is idle, or its rival's.
+            let forgo = Lie::Forgo { burst: 0 };
+            let later = vec![tenant(&[(0, 8, 1), (4, 100, 1)]), tenant(&[(0, 100, 1)])];
+            cases.push(Case { lies: vec![forgo], ..flat(kind, 4, 10, later) });
+        }
         let busy =
             || flat(kind, 4, 12, vec![tenant(&[(0, 60, 1), (8, 60, 1)]), tenant(&[(0, 200, 1)])]);
         for (lie, what) in [

@@ -1,13 +1,14 @@
 //! The course of a run, read off its log: which jobs' tasks begin to wait, start, end or are lost.
 //!
-//! Cost: linear in the lines of the log.
+//! Cost: linear in the lines of the log; of what a line says only what is asked for is read.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde::Deserialize;
 
 use super::AuditError;
-use super::draft::SLOT;
+use super::draft::{SLOT, USELESS};
 
 /// See the module.
 #[derive(Default)]
@@ -22,6 +23,10 @@ pub(super) struct CourseJob {
     pub(super) queue: String,
     /// Slots of one task.
     pub(super) width: f64,
+    /// Those of them that are of no use.
+    useless: f64,
+    /// Seconds of one task.
+    length: f64,
 }
 
 /// What happens to tasks of a job at an instant.
@@ -34,40 +39,139 @@ pub(super) struct Step {
     pub(super) waits: i64,
     /// How many more run.
     pub(super) runs: i64,
+    /// How many more there are.
+    comes: i64,
 }
 
-/// What a line says of a task, with what it does to those that wait, and to those that run. A task
-/// that is lost waits again.
-const OF_A_TASK: [(&str, i64, i64); 3] = [("start", -1, 1), ("end", 0, -1), ("lost", 1, -1)];
+/// A time in which nothing changes, and what each queue holds, waits for, and got at its beginning;
+/// in the order in which the queues were asked for.
+pub(super) struct Spell {
+    pub(super) from: f64,
+    pub(super) to: f64,
+    /// Slots.
+    pub(super) held: Vec<f64>,
+    /// Those of them that are of use.
+    pub(super) useful: Vec<f64>,
+    /// Slots.
+    pub(super) waits: Vec<f64>,
+    /// Slot-seconds of work that came at its beginning.
+    pub(super) comes: Vec<f64>,
+}
+
+impl Spell {
+    pub(super) fn seconds(&self) -> f64 {
+        self.to - self.from
+    }
+}
+
+#[derive(Deserialize)]
+struct Line<'l> {
+    t: Option<f64>,
+    #[serde(borrow)]
+    arrive: Option<Arrive<'l>>,
+    start: Option<OfTask>,
+    end: Option<OfTask>,
+    lost: Option<OfTask>,
+}
+
+#[derive(Deserialize)]
+struct OfTask {
+    job: u64,
+}
+
+#[derive(Deserialize)]
+struct Arrive<'l> {
+    #[serde(borrow)]
+    queue: Cow<'l, str>,
+    job: u64,
+    #[serde(default)]
+    groups: Vec<Group>,
+}
+
+#[derive(Deserialize)]
+struct Group {
+    tasks: i64,
+    demand: BTreeMap<String, f64>,
+    #[serde(default)]
+    duration_s: Vec<f64>,
+}
+
+impl Group {
+    fn of(&self, kind: &str) -> f64 {
+        self.demand.get(kind).copied().unwrap_or(0.0)
+    }
+}
 
 impl Course {
     /// Reads the lines of a log.
     pub(super) fn of(log: &[u8]) -> Result<Course, AuditError> {
         let (mut course, mut places, mut at) = (Course::default(), BTreeMap::new(), 0.0);
         for line in log.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
-            let line: Value = serde_json::from_slice(line)?;
-            at = line["t"].as_f64().unwrap_or(at);
-            if let Some(arrive) = line.get("arrive") {
-                places.insert(arrive["job"].to_string(), course.jobs.len());
-                course.arrive(at, arrive);
+            let line: Line<'_> = serde_json::from_slice(line)?;
+            at = line.t.unwrap_or(at);
+            if let Some(arrive) = line.arrive {
+                places.insert(arrive.job, course.jobs.len());
+                course.arrive(at, &arrive);
             }
-            for (what, waits, runs) in OF_A_TASK {
-                let job = line.get(what).and_then(|task| places.get(&task["job"].to_string()));
-                if let Some(&job) = job {
-                    course.steps.push(Step { at, job, waits, runs });
+            // A task that is lost waits again.
+            for (what, waits, runs) in [(line.start, -1, 1), (line.end, 0, -1), (line.lost, 1, -1)]
+            {
+                if let Some(&job) = what.and_then(|task| places.get(&task.job)) {
+                    course.steps.push(Step { at, job, waits, runs, comes: 0 });
                 }
             }
         }
         Ok(course)
     }
 
-    fn arrive(&mut self, at: f64, arrive: &Value) {
-        let groups = || arrive["groups"].as_array().into_iter().flatten();
-        let width = groups().filter_map(|group| group["demand"][SLOT].as_f64()).fold(0.0, f64::max);
-        let waits = groups().filter_map(|group| group["tasks"].as_i64()).sum();
+    fn arrive(&mut self, at: f64, arrive: &Arrive<'_>) {
+        let most = |of: &dyn Fn(&Group) -> f64| arrive.groups.iter().map(of).fold(0.0, f64::max);
+        let tasks = arrive.groups.iter().map(|group| group.tasks).sum();
         let job = self.jobs.len();
-        let queue = arrive["queue"].as_str().unwrap_or_default().to_owned();
-        self.jobs.push(CourseJob { queue, width });
-        self.steps.push(Step { at, job, waits, runs: 0 });
+        self.jobs.push(CourseJob {
+            queue: arrive.queue.as_ref().to_owned(),
+            width: most(&|group| group.of(SLOT)),
+            useless: most(&|group| group.of(USELESS)),
+            length: most(&|group| group.duration_s.iter().copied().fold(0.0, f64::max)),
+        });
+        self.steps.push(Step { at, job, waits: tasks, runs: 0, comes: tasks });
+    }
+
+    /// The course of these queues up to the end.
+    pub(super) fn spells(&self, queues: &[String], end_s: f64) -> Vec<Spell> {
+        let none = || vec![0.0; queues.len()];
+        let place = |job: &Step| queues.iter().position(|name| *name == self.jobs[job.job].queue);
+        let first = Spell {
+            from: 0.0,
+            to: 0.0,
+            held: none(),
+            useful: none(),
+            waits: none(),
+            comes: none(),
+        };
+        let mut spells = vec![first];
+        for instant in self.steps.chunk_by(|a, b| a.at == b.at) {
+            let at = instant[0].at;
+            let last = spells.len() - 1;
+            let before = &mut spells[last];
+            before.to = at;
+            let mut spell = Spell {
+                from: at,
+                to: end_s.max(at),
+                held: before.held.clone(),
+                useful: before.useful.clone(),
+                waits: before.waits.clone(),
+                comes: none(),
+            };
+            for (step, queue) in instant.iter().filter_map(|step| Some((step, place(step)?))) {
+                let job = &self.jobs[step.job];
+                spell.held[queue] += step.runs as f64 * job.width;
+                spell.useful[queue] += step.runs as f64 * (job.width - job.useless);
+                spell.waits[queue] += step.waits as f64 * job.width;
+                spell.comes[queue] += step.comes as f64 * job.width * job.length;
+            }
+            spells.push(spell);
+        }
+        spells
     }
 }

@@ -187,6 +187,10 @@ impl Draft {
             Lie::ShortLimit { burst } => {
                 self.of_burst(case, burst).for_each(|job| job.limit = Some(1));
             }
+            Lie::Forgo { burst } => {
+                let name = job_of(case.liar, burst);
+                self.jobs.retain(|job| job.name != name);
+            }
             Lie::Split { full, alternate } => {
                 let weight = case.tenants[case.liar].weight * if full { 1000 } else { 500 };
                 self.queues[case.liar].weight = weight;

@@ -5,10 +5,13 @@ use meed::place::Placement;
 use meed_config::policy::{PolicySpec, SpecError};
 use meed_sim::log::Log;
 use meed_sim::record::RunRecord;
+use meed_sim::world::{Attendant, WorldSetup};
 use meed_sim::{Unwatched, run_one};
 
 use super::AuditError;
 use super::draft::{Draft, kinds};
+use crate::rivals::table::Chosen;
+use crate::rivals::{TOLD, Teller};
 
 /// See the module.
 pub(super) struct Ground {
@@ -23,6 +26,8 @@ pub(super) struct Ground {
     /// Whether tenants form groups: where the words speak of the starvation guard, which is about
     /// groups.
     pub(super) grouped: bool,
+    /// Where it is another scheduler's order.
+    pub(super) rival: Option<Chosen>,
 }
 
 impl Ground {
@@ -30,7 +35,8 @@ impl Ground {
     pub(super) fn of(words: &str) -> Result<Ground, AuditError> {
         let wrong = |what: String| AuditError::Case { file: format!("--policy {words}"), what };
         let fail = |why: SpecError| wrong(why.to_string());
-        let spec: PolicySpec = words.parse().map_err(fail)?;
+        let rival = Chosen::find(words, None).map_err(wrong)?;
+        let spec: PolicySpec = order_of(words, rival.as_ref()).parse().map_err(fail)?;
         if spec.is_empty() {
             return Err(wrong("names no policy; write one as in `fair`".to_owned()));
         }
@@ -48,19 +54,26 @@ impl Ground {
             partitioned: spec.is_partitioned(),
             placement: spec.placement().map_err(fail)?.new,
             grouped: spec.get("t_wait").is_some(),
+            rival,
         })
+    }
+
+    /// Minutes after which it hears of a claim at the latest: a rival looks at each tick.
+    pub(super) fn lag(&self) -> u32 {
+        let cadence = self.rival.as_ref().map_or(0, |rival| rival.cadence.as_micros());
+        cadence.div_ceil(60_000_000) as u32
     }
 
     /// Runs a draft.
     pub(super) fn run(&self, draft: &Draft) -> Result<RunRecord, AuditError> {
-        Ok(run_one(&self.words, draft.setup(self, Log::off())?, &mut Unwatched)?)
+        let mut teller = self.teller();
+        self.run_setup(draft.setup(self, Log::off())?, &mut teller)
     }
 
     /// Runs a draft, with its log.
     pub(super) fn run_logged(&self, draft: &Draft) -> Result<(RunRecord, Vec<u8>), AuditError> {
-        let mut log = Vec::new();
-        let setup = draft.setup(self, Log::to(&mut log))?;
-        let record = run_one(&self.words, setup, &mut Unwatched)?;
+        let (mut log, mut teller) = (Vec::new(), self.teller());
+        let record = self.run_setup(draft.setup(self, Log::to(&mut log))?, &mut teller)?;
         Ok((record, log))
     }
 
@@ -70,8 +83,27 @@ impl Ground {
         draft: &Draft,
         points: usize,
     ) -> Result<RunRecord, AuditError> {
-        let setup =
-            meed_sim::world::WorldSetup { series_points: points, ..draft.setup(self, Log::off())? };
-        Ok(run_one(&self.words, setup, &mut Unwatched)?)
+        let mut teller = self.teller();
+        let setup = draft.setup(self, Log::off())?;
+        self.run_setup(WorldSetup { series_points: points, ..setup }, &mut teller)
     }
+
+    /// Who tells ranks in a run, where somebody does.
+    fn teller(&self) -> Option<Teller> {
+        self.rival.clone().map(Teller::new)
+    }
+
+    fn run_setup<'a>(
+        &self,
+        setup: WorldSetup<'a>,
+        teller: &'a mut Option<Teller>,
+    ) -> Result<RunRecord, AuditError> {
+        let attendant = teller.as_mut().map(|teller| teller as &mut dyn Attendant);
+        Ok(run_one(&self.words, WorldSetup { attendant, ..setup }, &mut Unwatched)?)
+    }
+}
+
+/// The order by which the engine serves: a rival tells ranks.
+pub(super) fn order_of<'w>(words: &'w str, rival: Option<&Chosen>) -> &'w str {
+    if rival.is_some() { TOLD } else { words }
 }

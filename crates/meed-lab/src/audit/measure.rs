@@ -6,9 +6,12 @@ use meed_sim::record::RunRecord;
 use super::AuditError;
 use super::case::{Case, Rounding};
 use super::course::Course;
+use super::credit::owed;
 use super::draft::{Draft, SLOT, USELESS, names_of, queue_of};
+use super::envy::envy;
 use super::ground::Ground;
 use super::idle::idle_while_wanted;
+use super::past::gain;
 use super::property::{Against, Property, PropertyRow};
 use super::starved::longest_starved;
 
@@ -20,6 +23,10 @@ pub(super) struct Seen<'a> {
     pub(super) course: &'a Course,
     /// The run with the lie, or alone on the share.
     pub(super) other: Option<&'a RunRecord>,
+    /// What happened in it, where that is asked for.
+    pub(super) other_course: &'a Course,
+    /// Seconds after which the liar is honest again.
+    pub(super) since_s: f64,
 }
 
 /// A case, evaluated.
@@ -84,6 +91,16 @@ pub(super) fn value(property: &PropertyRow, seen: &Seen<'_>, names: &[String]) -
             idle_while_wanted(seen.course, capacity, honest.end_s)
         }
         (Against::Turn, ..) => longest_starved(seen.course, honest, &names[0]),
+        (Against::Others, ..) => among(seen, &names[0], envy) / contributed,
+        (Against::Lenders, alone, _) => {
+            let lacks = alone.map_or(0.0, |(alone, _)| alone - useful);
+            lacks.max(among(seen, &names[0], owed)) / contributed
+        }
+        (Against::Past, _, Some(other)) => {
+            let (end, since) = (honest.end_s, seen.since_s);
+            let lying = seen.other_course.spells(names, other.end_s);
+            gain(&seen.course.spells(names, end), &lying, since) / contributed
+        }
         (Against::Contribution, ..) => {
             let given: f64 = honest
                 .queues
@@ -101,14 +118,35 @@ pub(super) fn value(property: &PropertyRow, seen: &Seen<'_>, names: &[String]) -
     }
 }
 
-fn rounding(property: &PropertyRow, case: &Case) -> Rounding {
+/// A figure of the queue called `name` among all, from what happened to them.
+fn among(
+    seen: &Seen<'_>,
+    name: &str,
+    figure: fn(&[super::course::Spell], &[f64], usize) -> f64,
+) -> f64 {
+    let queues = &seen.honest.queues;
+    let names: Vec<String> = queues.iter().map(|queue| queue.queue.clone()).collect();
+    let shares: Vec<f64> = queues.iter().map(|queue| queue.share).collect();
+    let own = names.iter().position(|queue| queue == name);
+    own.map_or(0.0, |own| figure(&seen.course.spells(&names, seen.honest.end_s), &shares, own))
+}
+
+fn rounding(property: &PropertyRow, case: &Case, ground: &Ground) -> Rounding {
     // The static partition rounds nothing: shares are whole and as wide as any task.
-    let of = |runs: u32, claims_all: bool| Rounding { waits: runs, widths: runs, claims_all };
+    let lag = ground.lag();
+    let of = |runs: u32, claims_all: bool| Rounding {
+        waits: runs,
+        widths: runs,
+        claims_all,
+        others: false,
+        lag,
+    };
     match property.against {
         Against::Idle => of(0, false),
         Against::Alone => of(1, false),
-        Against::Contribution => of(1, true),
-        Against::Lie => of(2, true),
+        Against::Contribution | Against::Lenders => of(1, true),
+        Against::Lie | Against::Past => of(2, true),
+        Against::Others => Rounding { others: true, ..of(1, true) },
         // A drain for the tenant, after one for each of the others.
         Against::Turn => Rounding { waits: case.tenants.len() as u32, ..of(0, false) },
     }
@@ -116,8 +154,9 @@ fn rounding(property: &PropertyRow, case: &Case) -> Rounding {
 
 /// What the value exceeds that part of its tolerance by which no finer division takes away: what a
 /// search follows.
-pub(super) fn promise(property: &PropertyRow, judged: &Judged) -> f64 {
-    judged.value - judged.case.waiting(rounding(property, &judged.case), judged.tenant)
+pub(super) fn promise(property: &PropertyRow, ground: &Ground, judged: &Judged) -> f64 {
+    let rounding = rounding(property, &judged.case, ground);
+    judged.value - judged.case.waiting(rounding, judged.tenant)
 }
 
 /// Runs a case under the policy and judges it; of several tenants the one that fares worst.
@@ -128,25 +167,37 @@ pub(super) fn judge(
     alone: &Ground,
 ) -> Result<Judged, AuditError> {
     let honest = Draft::of(case, false);
-    let (record, log) = match property.against {
-        Against::Idle | Against::Turn => ground.run_logged(&honest)?,
-        _ => (ground.run(&honest)?, Vec::new()),
+    let needs_course = property.against.needs_course();
+    let run = |ground: &Ground, draft: &Draft, logged: bool| match logged {
+        true => ground.run_logged(draft),
+        false => Ok((ground.run(draft)?, Vec::new())),
     };
+    let (record, log) = run(ground, &honest, needs_course)?;
     let other = match property.against {
-        Against::Alone => Some(alone.run(&honest)?),
-        Against::Lie => Some(ground.run(&Draft::of(case, true))?),
-        Against::Contribution | Against::Idle | Against::Turn => None,
+        against if against.is_alone() => Some(run(alone, &honest, false)?),
+        against if against.is_lie() => Some(run(ground, &Draft::of(case, true), needs_course)?),
+        _ => None,
     };
-    let course = Course::of(&log)?;
-    let seen = Seen { honest: &record, course: &course, other: other.as_ref() };
+    let (other, other_log) = other.map_or((None, Vec::new()), |(run, log)| (Some(run), log));
+    let seen = Seen {
+        honest: &record,
+        course: &Course::of(&log)?,
+        other: other.as_ref(),
+        other_course: &Course::of(&other_log)?,
+        since_s: f64::from(case.honest_again()) * 60.0,
+    };
     let judged = |tenant: usize, names: &[String]| {
-        let tolerance = case.tolerance(rounding(property, case), tenant);
+        let tolerance = case.tolerance(rounding(property, case, ground), tenant);
         Judged { case: case.clone(), tenant, value: value(property, &seen, names), tolerance }
     };
     Ok(match property.against {
-        Against::Lie => judged(case.liar, &names_of(case, case.liar)),
+        Against::Lie | Against::Past => judged(case.liar, &names_of(case, case.liar)),
         Against::Idle => judged(0, &[queue_of(case, 0)]),
-        Against::Alone | Against::Contribution | Against::Turn => {
+        Against::Alone
+        | Against::Contribution
+        | Against::Turn
+        | Against::Others
+        | Against::Lenders => {
             let all = (0..case.tenants.len()).map(|i| judged(i, &[queue_of(case, i)]));
             let worst = all.reduce(|a, b| if b.excess() > a.excess() { b } else { a });
             worst.expect("a case has tenants")

@@ -6,7 +6,7 @@
 //! | [`property`] | the properties and their exact measures |
 //! | [`case`] | small shared clusters, demands, lies; what whole tasks may explain |
 //! | `draft`, `ground` | a case as a run and as a scenario file; a policy resolved once |
-//! | `measure`, `idle` | from runs to a value |
+//! | `measure`, `idle`, `starved`, `envy`, `credit`, `past` | from runs to a value |
 //! | `random`, `classics`, `search`, `shrink` | the search |
 //! | `proofs` | where a property holds by proof, with the proof's words |
 //! | `replay` | counterexamples as files, and files evaluated again to the same number |
@@ -19,11 +19,14 @@
 pub mod case;
 mod classics;
 mod course;
+mod credit;
 mod draft;
+mod envy;
 mod ground;
 mod idle;
 mod measure;
 mod page;
+mod past;
 pub mod pool;
 mod proofs;
 pub mod property;
@@ -35,7 +38,11 @@ mod shrink;
 mod starved;
 
 #[cfg(test)]
+mod orders_tests;
+#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod twin;
 
 pub use case::Tasks;
 pub use page::{page, summary_page};
@@ -46,9 +53,13 @@ pub use result::{Audit, AuditCell, AuditVerdict, Counterexample, SCHEMA};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ground::Ground;
+use meed_config::policy::{SLOTS, orders};
+use meed_sim::AS_YOU_PAY;
 use search::Search;
 
 use crate::cores;
+use crate::rivals::TOLD;
+use crate::rivals::table::{ParameterForm, RIVALS, Rival};
 
 /// Policies that are audited when none is named. One minute is every unit task's length, so a
 /// `quantum` of one minute is the ideal of a length that is known: what is found then is the rule's
@@ -64,6 +75,38 @@ pub const DEFAULT_POLICIES: [&str; 9] = [
     "long-term,quantum=1min,newcomer=early-bird",
     "long-term,quantum=1min,t_wait=2min",
 ];
+
+/// How long a rival remembers in an audit, where runs last minutes: as the long-term orders above.
+const RIVALS_TIME: &str = "10min";
+/// How often a rival ticks in an audit.
+const RIVALS_CADENCE: &str = "1min";
+
+/// All orders there are, each as it is audited: [`DEFAULT_POLICIES`], Meed's others, and the
+/// rivals, of which every time is [`RIVALS_TIME`]. An order that is added to a table is one more.
+pub fn all_orders() -> Vec<String> {
+    let rival = |rival: &Rival| {
+        let times = rival.parameters.iter().filter(|one| one.form == ParameterForm::Time);
+        let times = times.map(|time| format!(",{}={RIVALS_TIME}", time.name));
+        format!("{}{},cadence={RIVALS_CADENCE}", rival.name, times.collect::<String>())
+    };
+    let known = |name: &&str| !DEFAULT_POLICIES.contains(name);
+    let mut all = DEFAULT_POLICIES.map(str::to_owned).to_vec();
+    all.extend(orders().filter(known).map(str::to_owned));
+    all.push(AS_YOU_PAY.to_owned());
+    all.extend(RIVALS.iter().map(rival));
+    all
+}
+
+/// Why no property can be searched for under an order, where that is so.
+fn cannot_be_audited(policy: &str) -> Option<&'static str> {
+    let name = policy.split(',').next().unwrap_or_default().trim();
+    match name {
+        SLOTS => Some("slots are a resource of their own; over one resource it is `fair`"),
+        TOLD => Some("has no rule of its own: somebody tells it ranks, as the rivals do"),
+        AS_YOU_PAY => Some("serves tenants by what they contribute and pay, and here nobody pays"),
+        _ => None,
+    }
+}
 
 /// What is audited, and how hard.
 #[derive(Clone, Debug)]
@@ -155,21 +198,42 @@ pub fn audit(
 ) -> Result<Audit, AuditError> {
     let alone = Ground::of(meed_sim::scenario::STATIC)?;
     // All names first: a typo in the last is told before the first is searched.
-    let grounds =
-        options.policies.iter().map(|words| Ground::of(words)).collect::<Result<Vec<_>, _>>()?;
+    let ground = |words: &String| match cannot_be_audited(words) {
+        Some(_) => Ok(None),
+        None => Ground::of(words).map(Some),
+    };
+    let grounds = options.policies.iter().map(ground).collect::<Result<Vec<_>, _>>()?;
     let mut searches = Vec::new();
     for &tasks in &options.tasks {
         for &property in &options.properties {
+            let applies = property.does_not_apply(tasks).is_none();
             let search =
                 |ground| Search { property: property.row(), tasks, ground, alone: &alone, options };
-            searches.extend(grounds.iter().map(search));
+            searches.extend(grounds.iter().flatten().filter(|_| applies).map(search));
         }
     }
+    let found = find(&searches, progress)?;
+    Ok(Audit {
+        schema: SCHEMA,
+        seed: options.seed,
+        trials: options.trials,
+        steps: options.steps(),
+        policies: options.policies.clone(),
+        properties: options.properties.clone(),
+        cells: laid_out(options, found),
+    })
+}
+
+/// What all searches find, in their order.
+fn find(
+    searches: &[Search<'_>],
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Vec<AuditCell>, AuditError> {
     let done = AtomicUsize::new(0);
     let tick = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, 2 * searches.len());
-    let sampled = cores::map(&searches, |search| search.sample().inspect(|_| tick()))?;
+    let sampled = cores::map(searches, |search| search.sample().inspect(|_| tick()))?;
     let with_own: Vec<(&Search<'_>, _)> = searches.iter().zip(&sampled).collect();
-    let cells = cores::map(&with_own, |(search, own)| {
+    cores::map(&with_own, |(search, own)| {
         let others: Vec<_> = searches
             .iter()
             .zip(&sampled)
@@ -184,14 +248,23 @@ pub fn audit(
             search.ground,
             found,
         ))
-    })?;
-    Ok(Audit {
-        schema: SCHEMA,
-        seed: options.seed,
-        trials: options.trials,
-        steps: options.steps(),
-        policies: options.policies.clone(),
-        properties: options.properties.clone(),
-        cells,
     })
+}
+
+/// Cells by kind of tasks, property and policy: what was found, and where nothing can be.
+fn laid_out(options: &AuditOptions, found: Vec<AuditCell>) -> Vec<AuditCell> {
+    let mut found = found.into_iter();
+    let mut cells = Vec::new();
+    for &tasks in &options.tasks {
+        for &property in &options.properties {
+            for policy in &options.policies {
+                let why = cannot_be_audited(policy).or(property.does_not_apply(tasks));
+                cells.extend(match why {
+                    Some(why) => Some(result::does_not_apply(property, tasks, policy, why)),
+                    None => found.next(),
+                });
+            }
+        }
+    }
+    cells
 }

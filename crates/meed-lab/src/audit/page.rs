@@ -9,7 +9,7 @@ use meed_sim::record::RunRecord;
 use super::case::Tasks;
 use super::draft::Draft;
 use super::ground::Ground;
-use super::property::{Against, Property};
+use super::property::Property;
 use super::result::{Audit, AuditCell, AuditVerdict, Counterexample};
 use super::{AuditError, replay};
 
@@ -98,6 +98,7 @@ fn verdict(cell: &AuditCell) -> Shown {
     let (word, tone) = match (&cell.counterexample, cell.verdict) {
         (Some(found), _) => (percent(found.value), Tone::Bad),
         (None, AuditVerdict::Proof) => ("proof".to_owned(), Tone::Good),
+        (None, AuditVerdict::DoesNotApply) => ("does not apply".to_owned(), Tone::Plain),
         (None, _) => ("none found".to_owned(), Tone::Plain),
     };
     Shown::Badge(Badge { word, tone })
@@ -185,7 +186,7 @@ fn details(audit: &Audit, property: Property) -> Table {
             .collect::<Vec<_>>()
             .join(" "),
         (None, Some(proof)) => proof.clone(),
-        (None, None) => String::new(),
+        (None, None) => cell.reason.clone().unwrap_or_default(),
     };
     let row = |cell: &AuditCell| {
         let tolerance =
@@ -227,20 +228,20 @@ fn course(cell: &AuditCell, found: &Counterexample) -> Result<Vec<Block>, AuditE
     let mut show = |title: String, record: &RunRecord| {
         blocks.push(Block::Lines(lines(title, record)));
     };
-    match cell.property.row().against {
-        Against::Lie => {
-            show(format!("{}: all honest", cell.policy), &ground.run_sampled(&honest, POINTS)?);
-            let lying = ground.run_sampled(&Draft::of(&found.case, true), POINTS)?;
-            show(format!("{}: with the lie", cell.policy), &lying);
-        }
-        Against::Alone => {
-            show(format!("{}: shared", cell.policy), &ground.run_sampled(&honest, POINTS)?);
-            let alone = Ground::of(meed_sim::scenario::STATIC)?.run_sampled(&honest, POINTS)?;
-            show("static: alone on the share".to_owned(), &alone);
-        }
-        Against::Contribution | Against::Idle | Against::Turn => {
-            show(cell.policy.clone(), &ground.run_sampled(&honest, POINTS)?);
-        }
+    let against = cell.property.row().against;
+    let says = match against {
+        _ if against.is_lie() => "all honest",
+        _ if against.is_alone() => "shared",
+        _ => "what is held",
+    };
+    show(format!("{}: {says}", cell.policy), &ground.run_sampled(&honest, POINTS)?);
+    if against.is_lie() {
+        let lying = ground.run_sampled(&Draft::of(&found.case, true), POINTS)?;
+        show(format!("{}: with the lie", cell.policy), &lying);
+    }
+    if against.is_alone() {
+        let alone = Ground::of(meed_sim::scenario::STATIC)?.run_sampled(&honest, POINTS)?;
+        show("static: alone on the share".to_owned(), &alone);
     }
     Ok(blocks)
 }

@@ -18,13 +18,16 @@
 //! | full-weight names | the same; names: two queues, each with the whole weight |
 //! | bounded wait | longest time for which i waits, holds nothing, and has used less of its share than every other that wants something, / T |
 //! | honest shapes | (U_i(lying) - U_i(honest)) / (S_i T); lying: wider tasks, limits below run times |
+//! | envy | max over i, j of (U_i(with what j held, times S_i / S_j) - U_i) / (S_i T); divisible |
+//! | credit fairness | max over i of the larger of sharing incentive's and min(c_i, sum over j of min(-c_j, H_ij)) / (S_i T); see `credit` |
+//! | history | (U_i(lying, after t0) - U_i(honest, after t0) - loss before t0) / (S_i T); lying: useless tasks, or work given up, all over by t0 |
 //!
 //! *Overclaiming* is strategy-proofness as the papers argue it (CloudCom'14 Fig. 1): a tenant that
-//! asks for more than it needs gets more, and others less. The last four are not in the papers.
+//! asks for more than it needs gets more, and others less. The last seven are not in that table.
 
 use serde::{Deserialize, Serialize};
 
-use super::case::LieKind;
+use super::case::{LieKind, Tasks};
 
 /// See the module.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -50,6 +53,12 @@ pub enum Property {
     BoundedWait,
     /// Asking for wider tasks, or for less time, does not pay.
     HonestShapes,
+    /// Nobody would rather have held what another held.
+    Envy,
+    /// What was lent and used can be had back, and nobody has less than alone.
+    CreditFairness,
+    /// Lying for a while does not pay afterwards.
+    History,
 }
 
 /// What a case is compared with.
@@ -65,6 +74,29 @@ pub(super) enum Against {
     Lie,
     /// When it was served: nothing else is run.
     Turn,
+    /// What others held: nothing else is run.
+    Others,
+    /// The same work with each tenant alone on its share, and who lent to whom.
+    Lenders,
+    /// The same tenant, lying for a while; what came later.
+    Past,
+}
+
+impl Against {
+    /// Whether a run with a lie is compared.
+    pub(super) fn is_lie(self) -> bool {
+        matches!(self, Against::Lie | Against::Past)
+    }
+
+    /// Whether a run alone on the shares is compared.
+    pub(super) fn is_alone(self) -> bool {
+        matches!(self, Against::Alone | Against::Lenders)
+    }
+
+    /// Whether what happened in the course of runs is looked at.
+    pub(super) fn needs_course(self) -> bool {
+        !matches!(self, Against::Alone | Against::Contribution | Against::Lie)
+    }
 }
 
 /// A property's row.
@@ -177,9 +209,44 @@ pub const PROPERTIES: &[PropertyRow] = &[
         against: Against::Lie,
         lies: &[LieKind::Wider, LieKind::ShortLimit],
     },
+    PropertyRow {
+        property: Property::Envy,
+        name: "envy-freeness",
+        title: "envy-freeness over time",
+        means: "work that a tenant would have done by then with what another held, by their shares",
+        table_2: None,
+        against: Against::Others,
+        lies: &[],
+    },
+    PropertyRow {
+        property: Property::CreditFairness,
+        name: "credit-fairness",
+        title: "credit fairness",
+        means: "what a tenant lacks of its share alone, or has lent and not got back from debtors \
+            that held slots meanwhile",
+        table_2: None,
+        against: Against::Lenders,
+        lies: &[],
+    },
+    PropertyRow {
+        property: Property::History,
+        name: "history",
+        title: "strategy-proofness of history",
+        means: "useful work that a tenant gains later by having lied before, less what it lost",
+        table_2: None,
+        against: Against::Past,
+        lies: &[LieKind::Useless, LieKind::Forgo],
+    },
 ];
 
 impl Property {
+    /// Why it says nothing about tasks of this kind, where that is so.
+    pub(super) fn does_not_apply(self, tasks: Tasks) -> Option<&'static str> {
+        let what = "what a tenant could do with another's slots depends on how its tasks fit into \
+                    them, and not on their number alone";
+        (self == Property::Envy && tasks == Tasks::Whole).then_some(what)
+    }
+
     /// Its row.
     pub fn row(self) -> &'static PropertyRow {
         PROPERTIES.iter().find(|row| row.property == self).expect("every property has a row")

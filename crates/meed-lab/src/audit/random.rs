@@ -34,7 +34,7 @@ impl Kind {
 
     /// Whether a case of this kind is about a lie.
     pub(super) fn needs_lie(self) -> bool {
-        self.property.against == Against::Lie
+        self.property.against.is_lie()
     }
 
     /// A random case.
@@ -171,6 +171,7 @@ impl Kind {
             LieKind::ShortLimit => {
                 Lie::ShortLimit { burst: dice.below(MOST_BURSTS as u64) as usize }
             }
+            LieKind::Forgo => Lie::Forgo { burst: dice.below(MOST_BURSTS as u64) as usize },
         })
     }
 
@@ -254,7 +255,7 @@ impl Kind {
             Lie::Later { by, .. } | Lie::Wider { by, .. } => *by = nudge(*by, dice),
             Lie::Split { alternate, .. } => *alternate = !*alternate,
             Lie::Rejoin { at } => *at = nudge(*at, dice),
-            Lie::ShortLimit { .. } => {}
+            Lie::ShortLimit { .. } | Lie::Forgo { .. } => {}
         }
     }
 }

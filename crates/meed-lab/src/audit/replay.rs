@@ -7,8 +7,10 @@
 use std::path::{Path, PathBuf};
 
 use meed_files::Guard;
+use meed_sim::record::RunRecord;
 use meed_sim::scenario::{STATIC, Scenario};
-use meed_sim::{SimulateOptions, Unwatched, simulate};
+use meed_sim::world::Attendant;
+use meed_sim::{Overtaking, SimulateOptions, Unwatched, simulate_attended};
 use meed_workload::OnBadLine;
 use serde::{Deserialize, Serialize};
 
@@ -16,9 +18,12 @@ use super::AuditError;
 use super::case::Tasks;
 use super::course::Course;
 use super::draft::Draft;
+use super::ground::order_of;
 use super::measure::{Seen, value};
 use super::property::{Against, Property};
 use super::result::{Audit, AuditCell, Counterexample};
+use crate::rivals::Teller;
+use crate::rivals::table::Chosen;
 
 /// What stands in `case.json`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -31,6 +36,9 @@ struct CaseFile {
     /// Beside this file.
     honest: PathBuf,
     deviating: Option<PathBuf>,
+    /// Minute from which on the liar is honest again, where what came later is measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<u32>,
     /// In text: the reader of JSON rounds numbers, and a replay is compared to the last digit.
     value: String,
     tolerance: String,
@@ -104,7 +112,8 @@ fn write_one(
     place: &Path,
     files: &mut Guard,
 ) -> Result<(), AuditError> {
-    let lies = cell.property.row().against == Against::Lie;
+    let against = cell.property.row().against;
+    let lies = against.is_lie();
     let mut write = |name: &str, text: &str| -> Result<(), AuditError> {
         Ok(files.write_text(&place.join(name), text)?)
     };
@@ -118,6 +127,7 @@ fn write_one(
         names: found.names.clone(),
         honest: "honest.toml".into(),
         deviating: lies.then(|| "deviating.toml".into()),
+        since: (against == Against::Past).then(|| found.case.honest_again()),
         value: found.value.to_string(),
         tolerance: found.tolerance.to_string(),
     };
@@ -129,15 +139,13 @@ fn remarks(cell: &AuditCell, found: &Counterexample, lying: bool) -> Vec<String>
     let row = cell.property.row();
     let mut lines = vec![
         format!("A counterexample to {}, under --policy {}.", row.title, cell.policy),
-        match (row.against, lying) {
-            (Against::Lie, false) => {
+        match row.against {
+            _ if lying => "The same as honest.toml, with the lie.".to_owned(),
+            against if against.is_lie() => {
                 "All are honest; deviating.toml is the same with the lie.".to_owned()
             }
-            (Against::Lie, true) => "The same as honest.toml, with the lie.".to_owned(),
-            (Against::Alone, _) => "To be compared with --policy static.".to_owned(),
-            (Against::Contribution | Against::Idle | Against::Turn, _) => {
-                "All are honest.".to_owned()
-            }
+            against if against.is_alone() => "To be compared with --policy static.".to_owned(),
+            _ => "All are honest.".to_owned(),
         },
         String::new(),
     ];
@@ -148,7 +156,8 @@ fn remarks(cell: &AuditCell, found: &Counterexample, lying: bool) -> Vec<String>
         "Useful work is usage of `slot` less usage of `useless`, which no policy counts."
             .to_owned(),
         format!(
-            "meed simulate {} --policy {}",
+            "meed {} {} --policy {}",
+            if is_rival(&cell.policy) { "rivals" } else { "simulate" },
             if lying { "deviating.toml" } else { "honest.toml" },
             cell.policy
         ),
@@ -169,23 +178,20 @@ pub fn replay(file: &Path) -> Result<ReplayedAudit, AuditError> {
         .ok_or_else(|| wrong(format!("unknown property `{}`", case.property)))?;
     let row = property.row();
     let folder = file.parent().unwrap_or(Path::new("."));
-    let run = |scenario: &Path, policy: &str, log: &mut Vec<u8>| -> Result<_, AuditError> {
-        let scenario = Scenario::load(&folder.join(scenario), &[], OnBadLine::Stop)?;
-        let options = SimulateOptions {
-            policies: vec![policy.to_owned()],
-            strict: true,
-            ..SimulateOptions::default()
-        };
-        let mut comparison = simulate(&scenario, &options, Some(log), &mut Unwatched)?;
-        Ok(comparison.runs.remove(0))
-    };
-    let (mut log, mut unread) = (Vec::new(), Vec::new());
-    let honest = run(&case.honest, &case.policy, &mut log)?;
-    let other = match (row.against, &case.deviating) {
-        (Against::Alone, _) => Some(run(&case.honest, STATIC, &mut unread)?),
-        (Against::Lie, Some(deviating)) => Some(run(deviating, &case.policy, &mut unread)?),
-        (Against::Lie, None) => return Err(wrong("names no `deviating` scenario".to_owned())),
-        (Against::Contribution | Against::Idle | Against::Turn, _) => None,
+    let run = |scenario: &Path, policy: &str| run_file(&folder.join(scenario), policy);
+    let (honest, log) = run(&case.honest, &case.policy)?;
+    let (other, other_log) = match (row.against, &case.deviating) {
+        (against, _) if against.is_alone() => Some(run(&case.honest, STATIC)?),
+        (against, Some(deviating)) if against.is_lie() => Some(run(deviating, &case.policy)?),
+        (against, None) if against.is_lie() => {
+            return Err(wrong("names no `deviating` scenario".to_owned()));
+        }
+        _ => None,
+    }
+    .unzip();
+    let since_s = match (row.against, case.since) {
+        (Against::Past, None) => return Err(wrong("says no `since`".to_owned())),
+        (_, since) => f64::from(since.unwrap_or(0)) * 60.0,
     };
     let tenant = case.names.first().ok_or_else(|| wrong("`names` is empty".to_owned()))?;
     if !honest.queues.iter().any(|queue| queue.queue == *tenant) {
@@ -194,8 +200,13 @@ pub fn replay(file: &Path) -> Result<ReplayedAudit, AuditError> {
     let number = |what: &str, text: &str| {
         text.parse::<f64>().map_err(|_| wrong(format!("`{what}` is `{text}`, which is no number")))
     };
-    let course = Course::of(&log)?;
-    let seen = Seen { honest: &honest, course: &course, other: other.as_ref() };
+    let seen = Seen {
+        honest: &honest,
+        course: &Course::of(&log)?,
+        other: other.as_ref(),
+        other_course: &Course::of(&other_log.unwrap_or_default())?,
+        since_s,
+    };
     Ok(ReplayedAudit {
         property,
         tenant: tenant.clone(),
@@ -204,4 +215,32 @@ pub fn replay(file: &Path) -> Result<ReplayedAudit, AuditError> {
         tolerance: number("tolerance", &case.tolerance)?,
         policy: case.policy,
     })
+}
+
+fn is_rival(policy: &str) -> bool {
+    matches!(Chosen::find(policy, None), Ok(Some(_)))
+}
+
+/// Runs a scenario file under a policy or a rival, with its log.
+fn run_file(file: &Path, policy: &str) -> Result<(RunRecord, Vec<u8>), AuditError> {
+    let scenario = Scenario::load(file, &[], OnBadLine::Stop)?;
+    let wrong = |what| AuditError::Case { file: format!("--policy {policy}"), what };
+    let rival = Chosen::find(policy, None).map_err(wrong)?;
+    let options = SimulateOptions {
+        policies: vec![order_of(policy, rival.as_ref()).to_owned()],
+        strict: true,
+        ..SimulateOptions::default()
+    };
+    let mut teller = rival.map(Teller::new);
+    let attendant = teller.as_mut().map(|teller| teller as &mut dyn Attendant);
+    let mut log = Vec::new();
+    let mut comparison = simulate_attended(
+        &scenario,
+        &options,
+        Overtaking::Nothing,
+        vec![attendant],
+        Some(&mut log),
+        &mut Unwatched,
+    )?;
+    Ok((comparison.runs.remove(0), log))
 }

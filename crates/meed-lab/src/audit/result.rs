@@ -32,6 +32,14 @@ pub struct Audit {
     pub cells: Vec<AuditCell>,
 }
 
+impl Audit {
+    /// How many searches were made: not of what does not apply.
+    pub fn searches(&self) -> usize {
+        let made = |cell: &&AuditCell| cell.verdict != AuditVerdict::DoesNotApply;
+        self.cells.iter().filter(made).count()
+    }
+}
+
 /// What is known about a property under a policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -42,6 +50,8 @@ pub enum AuditVerdict {
     NoneFound,
     /// There is one.
     Counterexample,
+    /// The property says nothing here.
+    DoesNotApply,
 }
 
 /// One search.
@@ -57,6 +67,9 @@ pub struct AuditCell {
     pub verdict: AuditVerdict,
     /// Why the property holds, where that is known.
     pub proof: Option<String>,
+    /// Why the property says nothing here, where that is so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Random cases.
     pub trials: u32,
     /// How many of them showed a violation.
@@ -100,11 +113,34 @@ pub(super) fn cell(property: Property, tasks: Tasks, ground: &Ground, found: Fou
         tasks,
         verdict,
         proof: proof.map(str::to_owned),
+        reason: None,
         trials: found.trials,
         showed: found.showed,
         mean: found.mean,
         largest: found.largest,
         counterexample: found.worst.map(|worst| counterexample(property, worst)),
+    }
+}
+
+/// The cell of a property that says nothing here.
+pub(super) fn does_not_apply(
+    property: Property,
+    tasks: Tasks,
+    policy: &str,
+    why: &str,
+) -> AuditCell {
+    AuditCell {
+        property,
+        policy: policy.to_owned(),
+        tasks,
+        verdict: AuditVerdict::DoesNotApply,
+        proof: None,
+        reason: Some(why.to_owned()),
+        trials: 0,
+        showed: 0,
+        mean: 0.0,
+        largest: 0.0,
+        counterexample: None,
     }
 }
 
@@ -195,6 +231,9 @@ fn told(case: &Case, lie: &Lie) -> String {
             "The lie: {who} says that tasks of its job {} are done after a minute.",
             job_of(case.liar, burst)
         ),
+        Lie::Forgo { burst } => {
+            format!("The lie: {who} gives its job {} up.", job_of(case.liar, burst))
+        }
         Lie::Rejoin { at } => {
             format!("The lie: {who} closes its queue at {at} min and comes back as a new one.")
         }

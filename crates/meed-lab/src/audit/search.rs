@@ -80,7 +80,7 @@ impl Search<'_> {
     }
 
     fn promise(&self, judged: &Judged) -> f64 {
-        promise(self.property, judged)
+        promise(self.property, self.ground, judged)
     }
 
     fn stream(&self, what: &str) -> Stream {

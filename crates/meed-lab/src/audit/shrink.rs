@@ -65,7 +65,7 @@ fn numbers(lie: &Lie) -> [u32; 4] {
         Lie::Split { alternate, .. } => [u32::from(alternate), 0, 0, 0],
         Lie::Rejoin { at } => [at, 0, 0, 0],
         Lie::Wider { burst, by } => [burst as u32, by, 0, 0],
-        Lie::ShortLimit { burst } => [burst as u32, 0, 0, 0],
+        Lie::ShortLimit { burst } | Lie::Forgo { burst } => [burst as u32, 0, 0, 0],
     }
 }
 

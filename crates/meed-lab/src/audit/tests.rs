@@ -10,14 +10,13 @@ use super::case::{Burst, Case, Lie, Tasks, Tenant};
 use super::draft::Draft;
 use super::ground::Ground;
 use super::measure::{Judged, judge};
-use super::property::Against;
 use super::random::Kind;
 use super::shrink::{shrink, size};
 use super::*;
 
-const EXACT: &str = "long-term,quantum=1min";
+pub(super) const EXACT: &str = "long-term,quantum=1min";
 
-fn options(
+pub(super) fn options(
     policies: &[&str],
     properties: &[Property],
     tasks: &[Tasks],
@@ -33,12 +32,12 @@ fn options(
     }
 }
 
-fn run(options: &AuditOptions) -> Audit {
+pub(super) fn run(options: &AuditOptions) -> Audit {
     audit(options, &|_, _| {}).unwrap()
 }
 
 /// Unit tasks: (minute, tasks) of each tenant, all of weight 1.
-fn case(per_weight: u32, horizon: u32, demands: &[&[(u32, u32)]], lies: &[Lie]) -> Case {
+pub(super) fn case(per_weight: u32, horizon: u32, demands: &[&[(u32, u32)]], lies: &[Lie]) -> Case {
     let burst = |&(at, tasks): &(u32, u32)| Burst { at, tasks, length: 1, width: 1 };
     let tenant =
         |bursts: &&[(u32, u32)]| Tenant { weight: 1, bursts: bursts.iter().map(burst).collect() };
@@ -56,7 +55,7 @@ fn case(per_weight: u32, horizon: u32, demands: &[&[(u32, u32)]], lies: &[Lie]) 
     }
 }
 
-fn judged(property: Property, case: &Case, policy: &str) -> Judged {
+pub(super) fn judged(property: Property, case: &Case, policy: &str) -> Judged {
     let alone = Ground::of("static").unwrap();
     judge(property.row(), case, &Ground::of(policy).unwrap(), &alone).unwrap()
 }
@@ -74,6 +73,9 @@ fn values_by_hand() {
     let wait = Lie::Later { burst: 0, by: 2 };
     let outlasted = case(4, 7, &[&[(0, 12), (5, 60)], &[(0, 36)], &[(2, 60)]], &[wait]);
     let unlearned = case(4, 3, &[&[(0, 16)], &[(0, 16)]], &[held_back]);
+    // b has all for 4 min, then a comes.
+    let lent = case(4, 8, &[&[(4, 100)], &[(0, 100)]], &[]);
+    let given_up = case(4, 10, &[&[(0, 8), (4, 100)], &[(0, 100)]], &[Lie::Forgo { burst: 0 }]);
     for (property, case, policy, expected) in [
         // CloudCom'14 Fig. 1: 45 instead of 40 of a share of 40, at the expense of the third.
         (Property::Overclaiming, &fig_1, "fair", 5.0 / 40.0),
@@ -90,6 +92,18 @@ fn values_by_hand() {
         (Property::Pareto, &case(4, 2, &[&[(0, 16)], &[]], &[]), "fair", 0.0),
         (Property::StrategyProofness, &outlasted, "fair", 3.0 / 28.0),
         (Property::StrategyProofness, &outlasted, "static", 0.0),
+        // a lent 4 slots for 4 min; from then on b holds 4 and owes 16, of a's 4 * 8.
+        (Property::CreditFairness, &lent, "fair", 0.5),
+        (Property::CreditFairness, &lent, EXACT, 0.0),
+        (Property::CreditFairness, &lent, "static", 0.0),
+        // All that was lent comes back, and more: what the other lacks of its share alone counts.
+        (Property::CreditFairness, &returning, EXACT, 16.0 / 48.0),
+        // With what b held from 4 min on a would have done as much under fair, 32 under fifo.
+        (Property::Envy, &lent, "fair", 0.0),
+        (Property::Envy, &lent, "fifo", 1.0),
+        // What a gives up comes back under long-term, to the slot; under fair it is gone.
+        (Property::History, &given_up, EXACT, 0.0),
+        (Property::History, &given_up, "fair", -0.2),
         // With its length unknown a task is charged 10 s and not 60: in the last minute 7 of 8
         // slots instead of 4.
         (Property::StrategyProofness, &unlearned, EXACT, 0.0),
@@ -110,11 +124,15 @@ fn known_counterexamples_are_found() {
         ("fair", Property::Overclaiming),
         ("fair", Property::StrategyProofness),
         ("fair", Property::FullWeightNames),
+        ("fair", Property::CreditFairness),
+        ("fifo", Property::Envy),
         ("fifo", Property::SharingIncentive),
         ("static", Property::Pareto),
         ("long-term", Property::StrategyProofness),
         (EXACT, Property::SharingIncentive),
         (EXACT, Property::FalseNames),
+        (EXACT, Property::CreditFairness),
+        ("long-term,quantum=1min,newcomer=early-bird", Property::History),
         ("long-term,quantum=1min,newcomer=early-bird", Property::WorkloadIncentive),
     ] {
         let audit = run(&options(&[policy], &[property], &[Tasks::Unit], 10));
@@ -150,7 +168,7 @@ fn what_is_proved_is_not_found() {
     }
 }
 
-const ALL: [Property; 10] = [
+const ALL: [Property; 13] = [
     Property::SharingIncentive,
     Property::WorkloadIncentive,
     Property::Contribution,
@@ -161,6 +179,9 @@ const ALL: [Property; 10] = [
     Property::FullWeightNames,
     Property::BoundedWait,
     Property::HonestShapes,
+    Property::Envy,
+    Property::CreditFairness,
+    Property::History,
 ];
 
 #[test]
@@ -276,7 +297,7 @@ fn files_give_the_same_number_again() {
             (again.property, &again.policy, &again.tenant),
             (cell.property, &cell.policy, &found.tenant)
         );
-        let lies = cell.property.row().against == Against::Lie;
+        let lies = cell.property.row().against.is_lie();
         assert_eq!(folder.join("deviating.toml").is_file(), lies);
     }
 }

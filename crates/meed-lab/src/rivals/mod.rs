@@ -48,7 +48,7 @@ use crate::sweep::SweepError;
 use figures::{FIGURES, Observation, Replicates};
 use liars::{LIES, Ledger, Liar, Lied, Lying};
 use table::{Chosen, RIVALS};
-use teller::Teller;
+pub(crate) use teller::Teller;
 use windows::Windows;
 
 /// Meed's orders that are run when none are named, before all rivals.
@@ -61,7 +61,7 @@ pub const OWN: [&str; 5] = [
 ];
 
 /// The order of a rival in the words of a scenario.
-const TOLD: &str = "told";
+pub(crate) const TOLD: &str = "told";
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -329,9 +329,9 @@ impl Attendant for Watcher {
         say: &mut dyn FnMut(QueueId, Rank),
     ) -> ControlFlow<()> {
         self.windows.passes(at, engine);
-        if let Some(teller) = &mut self.teller {
-            teller.passes(at, engine, say);
+        match &mut self.teller {
+            Some(teller) => teller.passes(at, engine, say),
+            None => ControlFlow::Continue(()),
         }
-        ControlFlow::Continue(())
     }
 }

@@ -6,15 +6,17 @@
 //! told once, after the last. Cost: O(queues log queues) for each instant with a tick before it.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use meed::{Engine, QueueId, Rank, Resources, Span, Time};
+use meed_sim::world::Attendant;
 
 use super::dominant::Vectors;
 use super::rule::{Child, DominantPart, Rule, Seen};
 use super::table::Chosen;
 
 /// See the module.
-pub(super) struct Teller {
+pub(crate) struct Teller {
     cadence: Span,
     /// A rule for one more parent.
     rule: Box<dyn Fn() -> Box<dyn Rule>>,
@@ -56,7 +58,7 @@ struct Family {
 }
 
 impl Teller {
-    pub(super) fn new(chosen: Chosen) -> Teller {
+    pub(crate) fn new(chosen: Chosen) -> Teller {
         Teller::of(chosen.cadence, move || chosen.rule())
     }
 
@@ -76,7 +78,7 @@ impl Teller {
     }
 
     /// Time passes to `at`.
-    pub(super) fn passes(&mut self, at: Time, engine: &Engine, say: &mut dyn FnMut(QueueId, Rank)) {
+    fn tick_to(&mut self, at: Time, engine: &Engine, say: &mut dyn FnMut(QueueId, Rank)) {
         if at < self.next {
             return;
         }
@@ -181,6 +183,18 @@ impl Teller {
                 self.vectors[parent].add(&below);
             }
         }
+    }
+}
+
+impl Attendant for Teller {
+    fn passes(
+        &mut self,
+        at: Time,
+        engine: &Engine,
+        say: &mut dyn FnMut(QueueId, Rank),
+    ) -> ControlFlow<()> {
+        self.tick_to(at, engine, say);
+        ControlFlow::Continue(())
     }
 }
 
