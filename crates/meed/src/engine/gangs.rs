@@ -160,7 +160,8 @@ impl Engine {
             self.room.add_waiting(after, waiting);
         }
         let held = self.holds.as_mut().map(|holds| holds.forget_hopeless()).is_some();
-        if let Some(lead) = self.work.waiting_members(slot).next() {
+        let lead = self.work.waiting_members(slot).next();
+        if let Some(lead) = lead {
             self.list_group(leaf, lead);
             if held {
                 // It had none of its own, if all of its job had reservations.
