@@ -8,7 +8,8 @@ use meed::{ResourceKinds, Span, Unit};
 use meed_config::text::clean;
 use meed_config::units::{format_amount, format_span};
 use meed_sim::explain::{
-    AtIs, Bound, Explanation, HeldNode, Level, MoveReason, Obstacle, Reserved,
+    AtIs, Bound, Explanation, GangGroup, HeldNode, HeldWithThem, Level, MoveReason, Obstacle,
+    Reserved,
 };
 use meed_workload::table::date_for_people;
 
@@ -182,7 +183,14 @@ impl Words<'_> {
         let asks = self.amounts(&held.demand);
         let place = |node: &HeldNode| match (node.tasks, held.tasks) {
             (1, 1) => format!("{asks} on {}", node.node),
-            (times, _) => format!("{times} x {asks} on {}", node.node),
+            (own, _) => {
+                let own = (own > 0).then(|| format!("{own} x {asks}"));
+                let other =
+                    |it: &HeldWithThem| format!("{} x {}", it.tasks, self.amounts(&it.demand));
+                let all: Vec<String> =
+                    own.into_iter().chain(node.others.iter().map(other)).collect();
+                format!("{} on {}", all.join(" and "), node.node)
+            }
         };
         let mut places: Vec<String> = held.nodes.iter().take(NODES).map(place).collect();
         if let Some(more) = held.nodes.len().checked_sub(NODES).filter(|more| *more > 0) {
@@ -280,17 +288,48 @@ impl Words<'_> {
         for obstacle in &self.told.obstacles {
             let (kind, text) = self.obstacle(obstacle);
             self.line(&format!("  {kind:<9} {text}"));
+            if let Obstacle::Gang { groups, .. } = obstacle {
+                let lacks = groups.iter().any(|group| group.alone < group.tasks);
+                groups.iter().for_each(|group| self.line(&self.gang_group(group, lacks)));
+            }
         }
+    }
+
+    /// Whether a group of a gang has room; `lacks`: some group has not, even by itself.
+    fn gang_group(&self, group: &GangGroup, lacks: bool) -> String {
+        let (asks, all) = (self.amounts(&group.demand), group.tasks);
+        let of = match all {
+            1 => format!("1 task of {asks}"),
+            all => format!("{all} tasks of {asks} each"),
+        };
+        let room = match (lacks, group.beside) {
+            (true, _) if group.alone < all => {
+                let (alone, on) = (group.alone, nodes(group.nodes));
+                format!("{alone} would fit on the {on} allowed, {} missing", all - alone)
+            }
+            (true, _) => "would fit".to_owned(),
+            (false, Some(beside)) if beside < all => format!(
+                "would fit by itself; {beside} besides the others, {} missing",
+                all - beside
+            ),
+            // Without it the others do not fit, either.
+            (false, _) => "would fit by itself".to_owned(),
+        };
+        format!("            group {}, {of}: {room}", group.group + 1)
     }
 
     fn obstacle(&self, obstacle: &Obstacle) -> (&'static str, String) {
         match obstacle {
-            Obstacle::Quota { queue, bounds } => {
+            Obstacle::Quota { queue, bounds, together } => {
+                let who = match together {
+                    Some(all) => format!("the {all} tasks that start together ask"),
+                    None => "a task asks".to_owned(),
+                };
                 let each = |bound: &Bound| {
                     let most = bound.most.unwrap_or(0.0);
                     let name = &bound.resource;
                     format!(
-                        "{name}: holds {} of at most {}, a task asks for {}",
+                        "{name}: holds {} of at most {}, {who} for {}",
                         self.amount(name, bound.has),
                         self.amount(name, most),
                         self.amount(name, bound.asks)
@@ -319,10 +358,17 @@ impl Words<'_> {
                 "size",
                 "a task is larger than any node that is up and where it may run".to_owned(),
             ),
-            Obstacle::Gang { together, fit } => (
-                "gang",
-                format!("{together} tasks start together, and {fit} of them would fit now"),
-            ),
+            Obstacle::Gang { together, fit, groups, on } => {
+                let of = match groups.len() {
+                    0 => String::new(),
+                    groups => format!(" of {groups} groups"),
+                };
+                let on: String =
+                    on.iter().map(|(label, value)| format!(", where {label} is {value}")).collect();
+                let text =
+                    format!("{together} tasks{of} start together, and {fit} of them would fit now");
+                ("gang", text + &on)
+            }
             Obstacle::Blocked => (
                 "blocked",
                 "a task that is first in turn fits nowhere, and nobody is served before it"
@@ -445,13 +491,12 @@ impl Words<'_> {
         );
         for job in &leaf.first {
             let demand = self.amounts(&job.demand);
-            let _ = writeln!(
-                text,
-                "  job {}: {} of {} each",
-                clean(&job.job),
-                tasks(job.waiting_tasks),
-                clean(&demand)
-            );
+            let of = match job.joint {
+                true => format!("that start together, of {demand} in all"),
+                false => format!("of {demand} each"),
+            };
+            let (name, waiting) = (clean(&job.job), tasks(job.waiting_tasks));
+            let _ = writeln!(text, "  job {name}: {waiting} {}", clean(&of));
         }
         if leaf.jobs_ahead > leaf.first.len() as u64 {
             let _ = writeln!(text, "  and {} more jobs", leaf.jobs_ahead - leaf.first.len() as u64);
@@ -532,6 +577,10 @@ fn plain(number: f64) -> String {
     let text = format!("{number:.3}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+fn nodes(count: u64) -> String {
+    if count == 1 { "1 node".to_owned() } else { format!("{count} nodes") }
 }
 
 fn tasks(count: u64) -> String {

@@ -21,7 +21,7 @@ pub(crate) enum HoldStep {
     Made,
     /// To other nodes or another instant, and from which.
     Moved {
-        from: Vec<(NodeId, u32)>,
+        from: Vec<NodeId>,
         before: Option<Time>,
         why: MoveReason,
     },
@@ -78,15 +78,17 @@ impl HoldHistory {
 /// How a reservation has moved, if it has.
 fn moved(engine: &Engine, old: &ReservationView, new: &ReservationView) -> Option<HoldStep> {
     let reclaims = new.reclaims && !old.reclaims;
-    if (&old.nodes, old.at) == (&new.nodes, new.at) && !reclaims {
+    let stays = old.all().eq(new.all());
+    if stays && old.at == new.at && !reclaims {
         return None;
     }
     let is_open = |node: NodeId| engine.is_up(node) && !engine.is_cordoned(node);
-    let why = match (old.nodes.iter().all(|(node, _)| is_open(*node)), new.moved) {
+    let from = old.places();
+    let why = match (from.iter().all(|&node| is_open(node)), new.moved) {
         (false, _) => MoveReason::NodeWent,
         (true, _) if reclaims => MoveReason::Reclaims,
         (true, times) if times > old.moved => MoveReason::Overran,
         (true, _) => MoveReason::Better,
     };
-    Some(HoldStep::Moved { from: old.nodes.clone(), before: old.at, why })
+    Some(HoldStep::Moved { from, before: old.at, why })
 }

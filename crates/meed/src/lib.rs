@@ -73,8 +73,8 @@ pub mod time;
 pub use constraints::{Constraints, Labels};
 pub use decision::{Choice, KeyValue, Reason, Start};
 pub use engine::{
-    ChildView, Engine, FirstChildren, GroupView, GuardView, HeldWith, KeyParts, MemoryClock,
-    NodeRoom, QueueView, ReservationView, RunningView,
+    ChildView, Engine, FirstChildren, GangFit, GangPart, GroupView, GuardView, HeldWith, KeyParts,
+    MemoryClock, NodeRoom, QueueView, ReservationView, RunningView,
 };
 pub use error::{ConfigError, Rejected};
 pub use event::{Effect, Event, JobState};

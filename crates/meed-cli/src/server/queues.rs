@@ -166,6 +166,27 @@ fn reservation_words(held: &Value) -> String {
     format!("Room is held for {whom} on {}, {until}{put_off}.", places.join(", "))
 }
 
+/// Which groups of a gang of several lack room: by themselves, or else besides the others.
+fn lacking_words(gang: &Value) -> String {
+    let groups = gang["groups"].as_array().map_or(&[][..], Vec::as_slice);
+    let lacking = |key: &str| -> Vec<String> {
+        let missing = |group: &Value| {
+            let tasks = group["tasks"].as_u64()?;
+            let missing = tasks.checked_sub(group[key].as_u64()?).filter(|&missing| missing > 0)?;
+            Some(format!("{missing} of {tasks} of its group {}", group["group"].as_u64()? + 1))
+        };
+        groups.iter().filter_map(missing).collect()
+    };
+    match (lacking("alone"), lacking("beside")) {
+        (alone, _) if !alone.is_empty() => format!(": {} find no room", alone.join(", ")),
+        (_, beside) if !beside.is_empty() => format!(
+            ": each group would fit by itself, but besides the others {} find no room",
+            beside.join(" or ")
+        ),
+        _ => String::new(),
+    }
+}
+
 fn obstacle_words(obstacle: &Value) -> String {
     let bounds = |key: &str| {
         let some = obstacle[key].as_array().into_iter().flatten();
@@ -179,8 +200,10 @@ fn obstacle_words(obstacle: &Value) -> String {
         "size" => format!("A task asks for more than is free: {}.", bounds("short")),
         "place" => "Enough is free, but not in one place.".to_owned(),
         "gang" => format!(
-            "Its {} tasks start together, and {} of them would fit now.",
-            obstacle["together"], obstacle["fit"]
+            "Its {} tasks start together, and {} of them would fit now{}.",
+            obstacle["together"],
+            obstacle["fit"],
+            lacking_words(obstacle)
         ),
         "no_node" => "A task asks for more than this machine has now.".to_owned(),
         "blocked" => "A task that is first in turn does not fit, and the policy waits.".to_owned(),

@@ -284,6 +284,10 @@ fn every_key_of_a_scenario_is_described() {
             "[[generator]]\nqueue = \"a\"\narrivals = { every = 1 }\n[[generator.stage]]\nzzz = \
              1\n",
         ),
+        with(
+            "[[generator]]\nqueue = \"a\"\narrivals = { every = 1 }\n[[generator.group]]\nzzz = \
+             1\n",
+        ),
         with("[[workload]]\nzzz = 1\n"),
         with("[trace]\nzzz = 1\n"),
         with("[[change]]\nzzz = 1\n"),

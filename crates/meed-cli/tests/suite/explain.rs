@@ -374,3 +374,126 @@ fn dates_are_understood_where_the_log_has_a_clock() {
     assert!(wrong("log.jsonl", "Mar 3 14:30").contains("does not say what the clock said"));
     assert_eq!(explain(folder.path(), &["--at", "5s"])["clock_us"], Value::Null);
 }
+
+/// 6 cores and 2 GPUs are free in rack a, 8 and 4 in rack b, until 100 s.
+const RACKS: &str = r#"
+[cluster]
+resources = ["cpu", "gpu"]
+[[cluster.node]]
+labels = { rack = "a" }
+capacity = { cpu = 8, gpu = 4 }
+[[cluster.node]]
+labels = { rack = "b" }
+capacity = { cpu = 8, gpu = 4 }
+[[queue]]
+name = "base"
+[[queue]]
+name = "lab"
+order = "fifo"
+[[job]]
+queue = "base"
+demand = { cpu = 2, gpu = 2 }
+duration = 100
+limit = 100
+constraints = { require = { rack = ["a"] } }
+"#;
+
+/// A master and two workers that start together.
+fn master_and_workers(more: &str, master: &str, worker: &str) -> String {
+    let group = |tasks: u32, demand: &str| {
+        format!("[[job.group]]\ntasks = {tasks}\ndemand = {{ {demand} }}\nduration = 10\n")
+    };
+    let job = "[[job]]\nqueue = \"lab\"\nname = \"train\"\nsubmit = 1\ngang = true\n";
+    format!("{job}{more}{}{}", group(1, master), group(2, worker))
+}
+
+#[test]
+fn of_a_gang_of_several_groups_it_is_told_which_lacks_room() {
+    let dir = folder();
+    let folder = dir.path();
+    let told = |gang: &str, policy: &str| {
+        record(folder, &format!("{RACKS}{gang}"), policy);
+        let words = succeed(folder, &["explain", "log.jsonl", "--job", "train", "--at", "50"]);
+        (explain(folder, &["--job", "train", "--at", "50"]), words)
+    };
+    let of_groups = |told: &Value| -> Vec<(Option<u64>, Option<u64>, Option<u64>)> {
+        let groups = told["obstacles"][0]["groups"].as_array().expect("of several").iter();
+        groups
+            .map(|it| (it["alone"].as_u64(), it["beside"].as_u64(), it["nodes"].as_u64()))
+            .collect()
+    };
+    // A worker finds no room on either node: 3 GPUs are free on one of them.
+    let (one, words) = told(&master_and_workers("", "cpu = 7", "cpu = 1, gpu = 3"), "fair");
+    assert_eq!(obstacles(&one), ["gang"]);
+    assert_eq!(
+        (&one["obstacles"][0]["together"], &one["obstacles"][0]["fit"]),
+        (&3.into(), &2.into())
+    );
+    assert_eq!(of_groups(&one), [(Some(1), None, Some(2)), (Some(1), Some(1), Some(2))]);
+    for part in [
+        "gang      3 tasks of 2 groups start together, and 2 of them would fit now\n",
+        "            group 1, 1 task of cpu 7: would fit\n",
+        "            group 2, 2 tasks of cpu 1, gpu 3 each: 1 would fit on the 2 nodes allowed, \
+         1 missing\n",
+    ] {
+        assert!(words.contains(part), "{part}: {words}");
+    }
+    // Both fit, and not together: the node of the master has a core left for no worker.
+    let (both, words) = told(&master_and_workers("", "cpu = 7", "cpu = 2, gpu = 2"), "fair");
+    assert_eq!(of_groups(&both), [(Some(1), Some(0), Some(2)), (Some(2), Some(1), Some(2))]);
+    for part in [
+        "group 1, 1 task of cpu 7: would fit by itself; 0 besides the others, 1 missing\n",
+        "would fit by itself; 1 besides the others, 1 missing\n",
+    ] {
+        assert!(words.contains(part), "{part}: {words}");
+    }
+    // In one rack: that where most of it fits is told.
+    let other = "[[job]]\nqueue = \"base\"\ndemand = { cpu = 1 }\nduration = 100\n\
+                 constraints = { require = { rack = [\"b\"] } }\n";
+    let same = master_and_workers("same = \"rack\"\n", "cpu = 6", "cpu = 1, gpu = 2");
+    let (racked, words) = told(&format!("{other}{same}"), "fair");
+    assert_eq!(racked["obstacles"][0]["on"]["rack"], "b");
+    assert_eq!(of_groups(&racked), [(Some(1), Some(0), Some(1)), (Some(2), Some(1), Some(1))]);
+    assert!(words.contains("2 of them would fit now, where rack is b\n"), "{words}");
+}
+
+#[test]
+fn what_is_told_of_a_gang_of_several_groups_is_of_all_of_them() {
+    let dir = folder();
+    let folder = dir.path();
+    let gang = master_and_workers("", "cpu = 7", "cpu = 2, gpu = 2");
+    // A maximum share counts all of it.
+    let most = RACKS.replace("name = \"lab\"\n", "name = \"lab\"\nmax = { cpu = 11 }\n");
+    let held = "[[job]]\nqueue = \"lab\"\nname = \"first\"\ndemand = { cpu = 1 }\nduration = 80\n";
+    record(folder, &format!("{most}{held}{gang}"), "fair");
+    let told = explain(folder, &["--job", "train", "--at", "50"]);
+    let quota = &told["obstacles"][0];
+    assert_eq!((&quota["what"], &quota["together"]), (&"quota".into(), &3.into()), "{told}");
+    assert_eq!(quota["bounds"][0]["asks"], 11.0);
+    let words = succeed(folder, &["explain", "log.jsonl", "--job", "train", "--at", "50"]);
+    assert!(words.contains("the 3 tasks that start together ask for 11"), "{words}");
+    // Who comes behind it sees all of it ahead.
+    let behind = job("lab", "next", 2, 1, "cpu = 9");
+    let behind = behind.replace("cpu = 9", "cpu = 8");
+    record(folder, &format!("{RACKS}{gang}{behind}{}", "gang = true\n"), "fair,when_blocked=wait");
+    let told = explain(folder, &["--job", "next", "--at", "50"]);
+    let ahead = &told["leaf"]["first"][0];
+    assert_eq!((&ahead["waiting_tasks"], &ahead["joint"]), (&3.into(), &true.into()), "{told}");
+    assert_eq!(ahead["demand"]["cpu"], 11.0);
+    let words = succeed(folder, &["explain", "log.jsonl", "--job", "next", "--at", "50"]);
+    assert!(
+        words.contains("train: 3 tasks that start together, of cpu 11, gpu 4 in all"),
+        "{words}"
+    );
+    // Room is held for all of it.
+    record(folder, &format!("{RACKS}{gang}"), "fair,when_blocked=reserve");
+    let told = explain(folder, &["--job", "train", "--at", "50"]);
+    let held = &told["reservations"][0];
+    assert_eq!((&held["tasks"], &held["expected_s"]), (&3.into(), &100.0.into()), "{told}");
+    let nodes = held["nodes"].as_array().expect("two");
+    let with = |node: &Value| node["others"][0]["tasks"].as_u64().unwrap_or(0);
+    assert_eq!(nodes.iter().map(with).sum::<u64>(), 2);
+    assert_eq!(nodes.iter().filter_map(|node| node["tasks"].as_u64()).sum::<u64>(), 1);
+    let words = succeed(folder, &["explain", "log.jsonl", "--job", "train", "--at", "50"]);
+    assert!(words.contains("x cpu 2, gpu 2 on "), "{words}");
+}

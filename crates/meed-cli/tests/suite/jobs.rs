@@ -1,8 +1,10 @@
 //! `--jobs`, and what sweeps say of the widest jobs: by hand.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use crate::common::{folder, meed, succeed};
+use serde_json::Value;
 
 /// All four cores for 10 s; then a gang of three and a task that came after it fit beside each
 /// other. The last job is cut off by the end of the run, and has not started.
@@ -95,4 +97,67 @@ fn the_mapreduce_world_has_its_jobs_elsewhere() {
     let words = String::from_utf8_lossy(&told.stderr).into_owned();
     assert!(!told.status.success() && words.contains("has its jobs in --json"), "{words}");
     assert!(!folder.path().join("jobs.csv").exists());
+}
+
+/// Masters of two cores, each with one to three workers of three.
+const MASTERS: &str = r#"
+[cluster]
+resources = ["cpu"]
+[[cluster.node]]
+count = 3
+capacity = { cpu = 5 }
+[[queue]]
+name = "lab"
+[[generator]]
+queue = "lab"
+arrivals = { every = 2 }
+jobs = 20
+gang = true
+[[generator.group]]
+tasks = 1
+duration = 3
+demand = { cpu = 2 }
+[[generator.group]]
+tasks = { uniform = [1.0, 3.0] }
+duration = { uniform = [1.0, 3.0] }
+demand = { cpu = 3 }
+"#;
+
+#[test]
+fn generated_masters_start_with_their_workers() {
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("s.toml"), MASTERS).unwrap();
+    succeed(path, &["trace", "generate", "s.toml", "jobs.jsonl"]);
+    let trace = fs::read_to_string(path.join("jobs.jsonl")).unwrap();
+    assert_eq!(trace.matches("\"joint\"").count(), 40, "two groups of 20 jobs: {trace}");
+    succeed(path, &["simulate", "s.toml", "-q", "-p", "fair", "--log", "log.jsonl"]);
+    let log = fs::read_to_string(path.join("log.jsonl")).unwrap();
+    let mut started: BTreeMap<String, Vec<(f64, u64)>> = BTreeMap::new();
+    for line in log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+        let start = &line["start"];
+        if let Some(together) = start["reason"]["gang"].as_u64() {
+            let job = started.entry(start["job"].to_string()).or_default();
+            job.push((line["t"].as_f64().unwrap(), together));
+        }
+    }
+    assert_eq!(started.len(), 20);
+    for starts in started.values() {
+        let tasks = starts.len() as u64;
+        assert!((2..=4).contains(&tasks) && starts.iter().all(|it| *it == (starts[0].0, tasks)));
+    }
+    for (before, after, why) in [
+        (
+            "gang = true\n",
+            "",
+            "groups of [[generator.group]] tables start together: write gang = true",
+        ),
+        ("gang = true\n", "gang = true\nlimit = 9\n", "beside [[generator.group]] tables"),
+        ("tasks = 1\n", "tasks = 1\ngang = true\n", "gang = true makes all groups one gang"),
+    ] {
+        fs::write(path.join("bad.toml"), MASTERS.replacen(before, after, 1)).unwrap();
+        let told = meed(path, &["simulate", "bad.toml"]);
+        let words = String::from_utf8_lossy(&told.stderr);
+        assert!(told.status.code() == Some(3) && words.contains(why), "{why}: {words}");
+    }
 }

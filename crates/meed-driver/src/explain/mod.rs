@@ -11,11 +11,14 @@ use std::collections::BTreeMap;
 
 use meed::fairness::Lending;
 use meed::policy::Preset;
-use meed::{Blocked, Engine, FirstChildren, GroupView, JobId, NodeRoom, QueueId, Resources, Tier};
+use meed::{
+    Blocked, Engine, FirstChildren, GangFit, GangPart, GroupView, JobId, NodeRoom, QueueId,
+    Resources, Tier,
+};
 use meed_journal::JobKey;
 use serde::Serialize;
 
-pub use reserved::{HeldNode, HoldMove, Holder, MoveReason, Reserved};
+pub use reserved::{HeldNode, HeldWithThem, HoldMove, Holder, MoveReason, Reserved};
 
 use crate::books::{Books, leaves, lending};
 use crate::driver::Driver;
@@ -130,8 +133,11 @@ pub struct Ahead {
     pub key: Option<JobKey>,
     /// Tasks of it that wait.
     pub waiting_tasks: u64,
-    /// What one asks for.
+    /// What one asks for; where groups start together, what all of these do.
     pub demand: BTreeMap<String, f64>,
+    /// Whether tasks of several groups of it start together.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub joint: bool,
 }
 
 /// What stands in the way.
@@ -144,6 +150,9 @@ pub enum Obstacle {
         queue: String,
         /// By resource, those that would be exceeded.
         bounds: Vec<Bound>,
+        /// So many tasks of several groups start together: what is asked for is for all of them.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        together: Option<u32>,
     },
     /// The task is larger than all that is free.
     Size {
@@ -167,6 +176,12 @@ pub enum Obstacle {
         together: u32,
         /// How many of them would fit now, where they may be.
         fit: u64,
+        /// Where they are of several groups: each of these.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        groups: Vec<GangGroup>,
+        /// The same: the label that keeps them together, and the value where most of them fit.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        on: BTreeMap<String, String>,
     },
     /// A task that is first in turn fits nowhere, and the policy is to wait for it (`when_blocked =
     /// "wait"`).
@@ -183,6 +198,23 @@ pub enum Obstacle {
         /// Tasks of theirs that wait.
         tasks: u64,
     },
+}
+
+/// A group of a gang of several.
+#[derive(Clone, Debug, Serialize)]
+pub struct GangGroup {
+    /// Its number among the job's groups, from 0.
+    pub group: u32,
+    /// Tasks of it that start.
+    pub tasks: u64,
+    /// What each asks for.
+    pub demand: BTreeMap<String, f64>,
+    /// How many of them would fit now, were the group alone.
+    pub alone: u64,
+    /// How many would fit besides all tasks of the other groups; `null`: these do not fit.
+    pub beside: Option<u64>,
+    /// Nodes that are up and where its tasks may run.
+    pub nodes: u64,
 }
 
 /// What one task asks for beside what bounds it.
@@ -362,30 +394,33 @@ fn in_leaf<J, K: Journal>(
     own: &GroupView,
 ) -> Leaf {
     let engine = driver.engine();
-    let mut jobs: Vec<(JobId, u64, Resources)> = Vec::new();
+    let mut jobs: Vec<(&GroupView, u64)> = Vec::new();
     let mut places: BTreeMap<JobId, usize> = BTreeMap::new();
     for group in ahead.iter().filter(|group| group.job != own.job) {
+        let waiting = if group.joint { u64::from(group.together) } else { group.waiting };
         match places.get(&group.job) {
-            Some(&place) => jobs[place].1 += group.waiting,
+            Some(&place) => jobs[place].1 += waiting,
             None => {
                 places.insert(group.job, jobs.len());
-                jobs.push((group.job, group.waiting, group.demand));
+                jobs.push((group, waiting));
             }
         }
     }
-    let named = jobs.iter().take(NAMED).map(|(id, waiting, demand)| {
-        let live = driver.job(*id);
+    let named = jobs.iter().take(NAMED).map(|(group, waiting)| {
+        let live = driver.job(group.job);
+        let asks = if group.joint { &group.whole } else { &group.demand };
         Ahead {
             job: live.map_or(String::new(), |live| live.name().to_string()),
             key: live.map(|live| live.key().clone()),
             waiting_tasks: *waiting,
-            demand: natural(engine, demand),
+            demand: natural(engine, asks),
+            joint: group.joint,
         }
     });
     Leaf {
         order: order_of(engine, leaf),
         jobs_ahead: jobs.len() as u64,
-        tasks_ahead: jobs.iter().map(|(_, waiting, _)| waiting).sum(),
+        tasks_ahead: jobs.iter().map(|(_, waiting)| waiting).sum(),
         first: named.collect(),
     }
 }
@@ -403,9 +438,13 @@ pub fn natural(engine: &Engine, amounts: &Resources) -> BTreeMap<String, f64> {
 
 fn obstacles(engine: &Engine, own: &GroupView, told: &Standing) -> Vec<Obstacle> {
     let mut found = Vec::new();
-    let tasks = u64::from(own.together);
-    found.extend(own.capped_by.map(|queue| quota(engine, queue, &own.demand, tasks)));
-    if let Some(obstacle) = no_room(engine, own).or_else(|| no_room_for_gang(engine, own)) {
+    found.extend(own.capped_by.map(|queue| quota(engine, queue, own)));
+    let no_room = match own.joint {
+        // Which of its groups lacks room says more than what one of their tasks does.
+        true => no_room_for_groups(engine, own),
+        false => no_room(engine, own).or_else(|| no_room_for_gang(engine, own)),
+    };
+    if let Some(obstacle) = no_room {
         found.push(obstacle);
     } else if own.capped_by.is_none() && engine.policy(QueueId::ROOT).blocked == Blocked::Wait {
         found.push(Obstacle::Blocked);
@@ -424,26 +463,45 @@ fn obstacles(engine: &Engine, own: &GroupView, told: &Standing) -> Vec<Obstacle>
     found
 }
 
-fn quota(engine: &Engine, queue: QueueId, demand: &Resources, tasks: u64) -> Obstacle {
+fn quota(engine: &Engine, queue: QueueId, own: &GroupView) -> Obstacle {
     let (held, max) = (engine.queue(queue).held, engine.bounds(queue).1);
+    let asks = if own.joint { &own.whole } else { &own.demand };
     let bound = |kind: usize| {
         let most = max.map(|max| max.get(kind))?;
-        (held.get(kind) + tasks * demand.get(kind) > most).then(|| Bound {
+        (held.get(kind) + own.whole.get(kind) > most).then(|| Bound {
             resource: engine.kinds().name(kind).to_owned(),
-            asks: amount(engine, kind, demand.get(kind)),
+            asks: amount(engine, kind, asks.get(kind)),
             has: amount(engine, kind, held.get(kind)),
             most: Some(amount(engine, kind, most)),
         })
     };
-    let bounds = (0..demand.kinds()).filter_map(bound).collect();
-    Obstacle::Quota { queue: engine.queue(queue).name.to_owned(), bounds }
+    let bounds = (0..asks.kinds()).filter_map(bound).collect();
+    let together = own.joint.then_some(own.together);
+    Obstacle::Quota { queue: engine.queue(queue).name.to_owned(), bounds, together }
 }
 
 /// A task fits, but not as many as start together.
 fn no_room_for_gang(engine: &Engine, own: &GroupView) -> Option<Obstacle> {
     let together = Some(own.together).filter(|&together| together > 1)?;
     let fit = engine.fit_at_once(own);
-    (fit < u64::from(together)).then_some(Obstacle::Gang { together, fit })
+    let (groups, on) = (Vec::new(), BTreeMap::new());
+    (fit < u64::from(together)).then_some(Obstacle::Gang { together, fit, groups, on })
+}
+
+/// Tasks of several groups start together, and do not all fit.
+fn no_room_for_groups(engine: &Engine, own: &GroupView) -> Option<Obstacle> {
+    let GangFit { at_once: fit, on, groups, .. } = engine.gang_fit(own)?;
+    let group = |part: &GangPart| GangGroup {
+        group: part.group,
+        tasks: part.tasks,
+        demand: natural(engine, &part.demand),
+        alone: part.alone,
+        beside: part.beside,
+        nodes: part.nodes,
+    };
+    let (together, groups) = (own.together, groups.iter().map(group).collect());
+    let on = on.into_iter().collect();
+    (fit < u64::from(together)).then_some(Obstacle::Gang { together, fit, groups, on })
 }
 
 /// Why a task fits on none of the nodes where it may run; `None` where it fits on one.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use meed::{Engine, NodeId, QueueId, ReservationView, RunningView};
+use meed::{Engine, HeldWith, NodeId, QueueId, ReservationView, RunningView};
 use meed_journal::JobKey;
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ pub struct Reserved {
     pub job: String,
     /// How many tasks start together.
     pub tasks: u32,
-    /// What each task asks for.
+    /// What each task asks for; in a gang of several groups those of the first.
     pub demand: BTreeMap<String, f64>,
     /// Where: on one node, but for gangs.
     pub nodes: Vec<HeldNode>,
@@ -46,12 +46,24 @@ pub struct HeldNode {
     pub node: String,
     /// For how many tasks.
     pub tasks: u32,
+    /// The same for tasks of other groups that start with them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<HeldWithThem>,
     /// What is free there now.
     pub free: BTreeMap<String, f64>,
     /// How many tasks run there.
     pub running: usize,
     /// Of these the first that are expected to end, those of which nobody knows last.
     pub holders: Vec<Holder>,
+}
+
+/// Tasks of another group of a gang for which room is held on a node.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct HeldWithThem {
+    /// How many.
+    pub tasks: u32,
+    /// What each asks for.
+    pub demand: BTreeMap<String, f64>,
 }
 
 /// Tasks of one job that run on the node, and are expected to end at one time.
@@ -127,11 +139,19 @@ pub(super) fn reserved<J, K: Journal>(
 
 fn told<J, K: Journal>(driver: &Driver<J, K>, hold: &ReservationView) -> Reserved {
     let engine = driver.engine();
-    let node = |&(node, tasks): &(NodeId, u32)| {
+    let node = |node: NodeId| {
         let (running, (spec, free)) = (engine.running_on(node), engine.node(node));
+        let on = |nodes: &[(NodeId, u32)]| {
+            nodes.iter().find(|(held, _)| *held == node).map(|(_, tasks)| *tasks)
+        };
+        let with = |other: &HeldWith| {
+            let demand = natural(engine, &other.demand);
+            on(&other.nodes).map(|tasks| HeldWithThem { tasks, demand })
+        };
         HeldNode {
             node: spec.name.clone(),
-            tasks,
+            tasks: on(&hold.nodes).unwrap_or(0),
+            others: hold.others.iter().filter_map(with).collect(),
             free: all_natural(engine, &free),
             running: running.len(),
             holders: holders(driver, &running),
@@ -141,7 +161,7 @@ fn told<J, K: Journal>(driver: &Driver<J, K>, hold: &ReservationView) -> Reserve
         job: driver.job(hold.job).map_or(String::new(), |live| live.name().to_string()),
         tasks: hold.tasks(),
         demand: natural(engine, &hold.demand),
-        nodes: hold.nodes.iter().map(node).collect(),
+        nodes: hold.places().into_iter().map(node).collect(),
         expected_s: hold.at.map(meed::Time::as_secs_f64),
         since_s: hold.since.as_secs_f64(),
         reclaims: hold.reclaims,

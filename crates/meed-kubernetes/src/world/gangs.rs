@@ -8,7 +8,8 @@
 //! | the pods of a gang | then |
 //! |---|---|
 //! | are fewer than its count | they wait: `GangIncomplete` |
-//! | give different counts, or ask for different things | refused: `GangInvalid` |
+//! | give different counts | refused: `GangInvalid` |
+//! | ask for different things | of those that came first its count, in groups of alike ones |
 //! | name a PodGroup that is not known | they wait: `GangUnknown` |
 //! | wait for their turn, and one more comes | it waits until they have started: `GangWaits` |
 //! | lose one while none has started | the others gather again |
@@ -21,10 +22,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use meed::{Gang, JobId, QueueId, Time};
+use meed::{Gang, JobId, QueueId, Resources, TaskGroup, Time};
 
 use super::pods::Refusal;
-use super::{Order, Placed, PodJob, PodRow, Stand, World, must};
+use super::{Asks, Order, Placed, PodJob, PodRow, Stand, World, must};
 use crate::error::KubernetesError;
 use crate::pod::gang::{GangLabel, GangName};
 use crate::pod::{PodName, PodSeen};
@@ -74,6 +75,18 @@ impl PodJob {
     pub(super) fn task_of(&self, uid: &str) -> u32 {
         let place = self.places().position(|pod| pod.uid == uid);
         place.and_then(|place| u32::try_from(place).ok()).unwrap_or(0)
+    }
+
+    /// What the pod of a task asks for.
+    pub(super) fn asks_of(&self, task: u32) -> &Asks {
+        let unlike = self.unlike.iter().rev().find(|(from, _)| *from <= task);
+        unlike.map_or(&self.asks, |(_, asks)| asks)
+    }
+
+    /// Its pods that wait or run, each with what it asks for.
+    pub(super) fn asking(&self) -> impl Iterator<Item = (&PodName, &Asks)> {
+        let all = self.places().zip(0..).map(|(pod, task)| (pod, self.asks_of(task)));
+        all.filter(|(pod, _)| !pod.uid.is_empty())
     }
 
     /// Whether Meed chooses its nodes.
@@ -193,6 +206,58 @@ struct Gathered {
     pods: Vec<PodSeen>,
 }
 
+/// A group of a gang: what each of it asks for, and who is of it.
+type Group<'a> = (&'a Asks, Vec<&'a PodSeen>);
+
+/// Pods by what they ask for, and in that order all of them: those that came first are the first
+/// group, and in each they are in the order in which they came.
+fn by_group<'a>(pods: &'a [PodSeen], asks: &'a [Asks]) -> (Vec<&'a PodSeen>, Vec<Group<'a>>) {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for (pod, asks) in pods.iter().zip(asks) {
+        match groups.iter_mut().find(|(of, _)| *of == asks) {
+            Some((_, members)) => members.push(pod),
+            None => groups.push((asks, vec![pod])),
+        }
+    }
+    (groups.iter().flat_map(|(_, members)| members).copied().collect(), groups)
+}
+
+fn count_of(pods: usize) -> u32 {
+    u32::try_from(pods).unwrap_or(u32::MAX)
+}
+
+/// The groups of a gang: all tasks of several start together, and of one `size`.
+fn task_groups(groups: &[Group<'_>], size: u32) -> Vec<TaskGroup> {
+    let one = |(asks, members): &Group<'_>| {
+        let count = count_of(members.len());
+        let gang = if groups.len() > 1 { Gang::part(count) } else { Gang::of(size) };
+        let constraints = Some(Box::new(asks.constraints()));
+        let demand = Resources::new(&asks.amounts);
+        TaskGroup { constraints, gang: Some(Box::new(gang)), ..TaskGroup::new(count, demand) }
+    };
+    groups.iter().map(one).collect()
+}
+
+fn waits_note(name: &GangName) -> String {
+    format!("the pods of its {name} that came before wait for their turn")
+}
+
+/// Why a pod cannot start together with others.
+fn why_not_together(pod: &PodSeen) -> Refusal {
+    let name = &pod.name.name;
+    match &pod.demand {
+        Err(why) => ("InvalidRequests", format!("pod {name} of its gang: {why}")),
+        Ok(_) => {
+            let why = format!(
+                "pod {name} of its gang has host ports, requires other pods near or away, or \
+                 volumes of which a node attaches a bounded number: Meed does not place such \
+                 gangs; use a Queue with mode Gates"
+            );
+            ("NotSupported", why)
+        }
+    }
+}
+
 /// Gangs come to the engine.
 impl World {
     /// A pod of a gang that may come to its queue.
@@ -215,8 +280,7 @@ impl World {
             return self.come(seen, leaf, now);
         }
         if gathered.waits {
-            let note = format!("the pods of its {name} that came before wait for their turn");
-            self.refuse(seen, "GangWaits", note);
+            self.refuse(seen, "GangWaits", waits_note(name));
             return Ok(());
         }
         if gathered.there < size {
@@ -224,15 +288,60 @@ impl World {
             self.refuse(seen, "GangIncomplete", note);
             return Ok(());
         }
-        match self.arrive_all(&gathered.pods, leaf, Gang::of(size), now)? {
-            Ok(job) => gathered.pods.iter().for_each(|pod| self.waits_in(&pod.name.uid, job)),
+        let mut pods = gathered.pods;
+        match self.arrive_together(&pods, size, leaf, now)? {
+            Ok((job, taken)) => {
+                let later = pods.split_off(taken);
+                pods.iter().for_each(|pod| self.waits_in(&pod.name.uid, job));
+                for pod in later {
+                    self.refuse(pod, "GangWaits", waits_note(name));
+                }
+            }
             Err((reason, note)) => {
-                for pod in gathered.pods {
+                for pod in pods {
                     self.refuse(pod, reason, note.clone());
                 }
             }
         }
         Ok(())
+    }
+
+    /// The job of pods of which `size` start together, and how many of them it has: all, but of
+    /// unlike ones the first `size`, which start all together.
+    fn arrive_together(
+        &mut self,
+        pods: &[PodSeen],
+        size: u32,
+        leaf: QueueId,
+        now: Time,
+    ) -> Result<Result<(JobId, usize), Refusal>, KubernetesError> {
+        let mut asks = Vec::new();
+        for pod in pods {
+            let demand = match (&pod.demand, pod.is_placed() && pod.near.is_choosy()) {
+                (Ok(demand), false) => demand.amounts,
+                _ => {
+                    pods.iter().for_each(|pod| self.drop_rule(&pod.name.uid));
+                    return Ok(Err(why_not_together(pod)));
+                }
+            };
+            asks.push(self.keep_asks(pod, demand, now)?);
+        }
+        let size = usize::try_from(size).unwrap_or(usize::MAX);
+        let taken = if asks.iter().all(|own| *own == asks[0]) { pods.len() } else { size };
+        pods[taken..].iter().for_each(|pod| self.drop_rule(&pod.name.uid));
+        let (pods, groups) = by_group(&pods[..taken], &asks[..taken]);
+        let mut detail = self.detail_of(pods[0], groups[0].0.clone(), leaf);
+        detail.more = pods[1..].iter().map(|pod| pod.name.clone()).collect();
+        let mut from = 0;
+        for (asks, members) in &groups {
+            detail.unlike.extend((from > 0).then(|| (from, (*asks).clone())));
+            from += count_of(members.len());
+        }
+        let job = self.job_of(detail, &task_groups(&groups, count_of(size)), leaf, now)?;
+        if job.is_err() {
+            pods.iter().for_each(|pod| self.drop_rule(&pod.name.uid));
+        }
+        Ok(job.map(|job| (job, taken)))
     }
 
     /// How many start together, and who is there; or why that cannot be said.

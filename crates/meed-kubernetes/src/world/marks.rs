@@ -143,8 +143,7 @@ impl World {
                 break;
             }
             let together = u64::from(group.together);
-            let one = group.demand.as_slice()[measured];
-            let next = held.saturating_add(one.saturating_mul(together));
+            let next = held.saturating_add(group.whole.as_slice()[measured]);
             let is_over = next > share && !found.is_empty();
             // The cheap questions first: most pods that wait are beyond the share.
             if is_over || group.capped_by.is_some() || engine.fit_at_once(&group) >= together {

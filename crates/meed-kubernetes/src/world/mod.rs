@@ -83,7 +83,22 @@ pub(crate) struct PodJob {
     /// It is let go, and held to the node that was chosen.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) pins: bool,
-    /// What it asks for, in the order of the cluster's kinds.
+    /// What it asks for.
+    #[serde(flatten)]
+    pub(crate) asks: Asks,
+    /// What the others of its gang ask for that are unlike it: from which task on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unlike: Vec<(u32, Asks)>,
+    /// Until when its tasks are charged by another price of their node than now, in microseconds
+    /// of the ledger.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) priced: BTreeMap<u32, u64>,
+}
+
+/// What a pod asks for, and of nodes: those of one group of a job ask for the same.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Asks {
+    /// In the order of the cluster's kinds.
     pub(crate) amounts: Vec<u64>,
     /// The text of its rule.
     pub(crate) rule: String,
@@ -93,10 +108,6 @@ pub(crate) struct PodJob {
     /// Terms of other pods that keep it away.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) avoids: Vec<String>,
-    /// Until when its tasks are charged by another price of their node than now, in microseconds
-    /// of the ledger.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) priced: BTreeMap<u32, u64>,
 }
 
 /// What is to be written to the API.

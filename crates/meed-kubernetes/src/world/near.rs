@@ -98,7 +98,9 @@ impl World {
             Stand::Waits(job) | Stand::Sent(Placed { job, .. }) if seen.node.is_none() => job,
             _ => return,
         };
-        let told = self.driver.job(job).and_then(|job| job.detail.wish.as_ref());
+        let detail = self.driver.job(job).map(|job| &job.detail);
+        let asks = detail.map(|detail| detail.asks_of(detail.task_of(&seen.name.uid)));
+        let told = asks.and_then(|asks| asks.wish.as_ref());
         if let Some(text) = told
             && seen.near.wish(&self.namespaces).as_ref() == Some(text)
         {

@@ -8,31 +8,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::Pod;
-use meed::{Constraints, Gang, JobId, JobSpec, QueueId, Resources, TaskGroup, Time};
+use meed::{Constraints, JobId, JobSpec, QueueId, Resources, TaskGroup, Time};
 use meed_driver::{Failed, NewJob};
 use meed_journal::JobKey;
 
 use super::neighbours::{avoid_label, wish_label};
-use super::{Order, Placed, PodJob, PodRow, RuleRow, Stand, World, must};
+use super::{Asks, Order, Placed, PodJob, PodRow, RuleRow, Stand, World, must};
 use crate::crd::PlacedBy;
 use crate::error::KubernetesError;
 use crate::keys;
 use crate::pod::near::Near;
 use crate::pod::{PodEnd, PodName, PodSeen};
 
-/// What pods of a job ask of nodes.
-#[derive(PartialEq, Eq, Debug)]
-struct Asked {
-    /// The text of their rule.
-    rule: String,
-    /// What their place asks of other pods.
-    wish: Option<String>,
-    /// Terms of other pods that keep them away.
-    avoids: Vec<String>,
-}
-
-impl Asked {
-    fn constraints(&self) -> Constraints {
+impl Asks {
+    pub(super) fn constraints(&self) -> Constraints {
         let mut require = BTreeMap::from([(self.rule.clone(), Vec::new())]);
         require.extend(self.wish.iter().map(|text| (wish_label(text), Vec::new())));
         let forbid = self.avoids.iter().map(|text| (avoid_label(text), Vec::new())).collect();
@@ -157,7 +146,7 @@ impl World {
             && (binds || seen.held)
             && (!is_placed || seen.unbound.is_none())
             && (!is_placed || self.is_told_where(&seen, before))
-            && self.amounts_of(job) == Some(seen.amounts(&self.kinds));
+            && self.amounts_of(job, &uid) == Some(seen.amounts(&self.kinds));
         if is_same {
             return Ok(());
         }
@@ -170,9 +159,10 @@ impl World {
         self.admit(seen, now)
     }
 
-    /// What the job of a pod was told to ask for.
-    fn amounts_of(&self, job: JobId) -> Option<Resources> {
-        self.driver.job(job).map(|job| Resources::new(&job.detail.amounts))
+    /// What the job of a pod was told that it asks for.
+    fn amounts_of(&self, job: JobId, uid: &str) -> Option<Resources> {
+        let detail = &self.driver.job(job)?.detail;
+        Some(Resources::new(&detail.asks_of(detail.task_of(uid)).amounts))
     }
 
     /// A pod that holds room turns out to be bound.
@@ -204,7 +194,7 @@ impl World {
         // What it asks of others matters no more; its terms keep them away as before.
         self.drop_near(uid);
         let demand = seen.amounts(&self.kinds);
-        if self.amounts_of(placed.job).is_some_and(|held| held != demand) {
+        if self.amounts_of(placed.job, uid).is_some_and(|held| held != demand) {
             // Resized in place: the charge ends, and begins anew.
             self.end_placed(uid, placed, None, now)?;
             self.stands(uid, Stand::Outside);
@@ -357,48 +347,50 @@ impl World {
         leaf: QueueId,
         now: Time,
     ) -> Result<Result<JobId, Refusal>, KubernetesError> {
-        self.arrive_all(std::slice::from_ref(seen), leaf, Gang::of(1), now)
-    }
-
-    /// The job of pods that ask for the same.
-    pub(super) fn arrive_all(
-        &mut self,
-        pods: &[PodSeen],
-        leaf: QueueId,
-        gang: Gang,
-        now: Time,
-    ) -> Result<Result<JobId, Refusal>, KubernetesError> {
-        let Some(first) = pods.first() else { unreachable!("a job has a pod") };
-        let demand = match &first.demand {
+        let demand = match &seen.demand {
             Ok(demand) => demand.amounts,
             Err(why) => return Ok(Err(("InvalidRequests", why.clone()))),
         };
-        let asked = match self.keep_asked(pods, now)? {
-            Ok(asked) => asked,
-            Err(refusal) => return Ok(Err(refusal)),
+        let asks = self.keep_asks(seen, demand, now)?;
+        let group = TaskGroup {
+            constraints: Some(Box::new(asks.constraints())),
+            ..TaskGroup::new(1, demand)
         };
-        let count = u32::try_from(pods.len()).unwrap_or(u32::MAX);
-        let gang = (count > 1).then(|| Box::new(gang));
-        let constraints = Some(Box::new(asked.constraints()));
-        let groups = [TaskGroup { constraints, gang, ..TaskGroup::new(count, demand) }];
-        // Of a gang who fails is withdrawn: the others go on.
-        let max_attempts = if count > 1 { 0 } else { 1 };
-        let spec =
-            JobSpec { queue: leaf, weight: 1000, groups: &groups, open: false, max_attempts };
-        let detail = PodJob {
-            pod: first.name.clone(),
-            more: pods[1..].iter().map(|pod| pod.name.clone()).collect(),
+        let detail = self.detail_of(seen, asks, leaf);
+        let taken = self.job_of(detail, std::slice::from_ref(&group), leaf, now)?;
+        if taken.is_err() {
+            self.drop_rule(&seen.name.uid);
+        }
+        Ok(taken)
+    }
+
+    /// What is kept of the job of a pod, alone so far.
+    pub(super) fn detail_of(&self, pod: &PodSeen, asks: Asks, leaf: QueueId) -> PodJob {
+        PodJob {
+            pod: pod.name.clone(),
+            more: Vec::new(),
             queue: self.object_of(leaf),
-            binds: first.ours,
-            pins: first.pins,
-            amounts: demand.as_slice().to_vec(),
-            rule: asked.rule,
-            wish: asked.wish,
-            avoids: asked.avoids,
+            binds: pod.ours,
+            pins: pod.pins,
+            asks,
+            unlike: Vec::new(),
             priced: BTreeMap::new(),
-        };
-        let name = format!("{}/{}", first.name.namespace, first.name.name);
-        let uid = &first.name.uid;
+        }
+    }
+
+    /// The job of pods whose rules are kept; or why the engine does not take it.
+    pub(super) fn job_of(
+        &mut self,
+        detail: PodJob,
+        groups: &[TaskGroup],
+        leaf: QueueId,
+        now: Time,
+    ) -> Result<Result<JobId, Refusal>, KubernetesError> {
+        // Of a gang who fails is withdrawn: the others go on.
+        let max_attempts = if detail.is_gang() { 0 } else { 1 };
+        let spec = JobSpec { queue: leaf, weight: 1000, groups, open: false, max_attempts };
+        let name = format!("{}/{}", detail.pod.namespace, detail.pod.name);
+        let uid = &detail.pod.uid;
         let key = self.pods.get_mut(uid).map_or_else(|| uid.clone(), |row| row.next_key(now));
         let new = || NewJob {
             key: JobKey::from(key.as_str()),
@@ -408,55 +400,21 @@ impl World {
         self.told = true;
         match self.driver.job_arrived(now, spec, new, |_, _, _| {}) {
             Ok(job) => Ok(Ok(job)),
-            Err(Failed::Rejected(why)) => {
-                pods.iter().for_each(|pod| self.drop_rule(&pod.name.uid));
-                Ok(Err(("Rejected", why.to_string())))
-            }
+            Err(Failed::Rejected(why)) => Ok(Err(("Rejected", why.to_string()))),
             Err(why) => Err(KubernetesError::Engine(why.to_string())),
         }
     }
 
-    /// What pods ask of nodes is kept in their rows: the same for all of them, or no job's.
-    fn keep_asked(
+    /// What a pod asks for, kept in its row as far as it is asked of nodes.
+    pub(super) fn keep_asks(
         &mut self,
-        pods: &[PodSeen],
+        pod: &PodSeen,
+        demand: Resources,
         now: Time,
-    ) -> Result<Result<Asked, Refusal>, KubernetesError> {
-        let mut found: Option<(Asked, &PodSeen)> = None;
-        let mut wrong = None;
-        for pod in pods {
-            let rule = self.keep_rule(pod, now)?;
-            let (wish, avoids) = self.keep_near(pod);
-            let asked = Asked { rule, wish, avoids };
-            let name = &pod.name.name;
-            match &found {
-                _ if pods.len() > 1 && pod.is_placed() && pod.near.is_choosy() => {
-                    let why = format!(
-                        "pod {name} of its gang has host ports, requires other pods near or away, \
-                         or volumes of which a node attaches a bounded number: Meed does not place \
-                         such gangs; use a Queue with mode Gates"
-                    );
-                    wrong = Some(("NotSupported", why));
-                }
-                None => found = Some((asked, pod)),
-                Some((first, one)) if *first != asked || one.demand != pod.demand => {
-                    let why = format!(
-                        "pods {} and {name} of its gang ask for different things: pods of a gang \
-                         are alike in what they request, and in where they may run",
-                        one.name.name
-                    );
-                    wrong = Some(("GangInvalid", why));
-                }
-                Some(_) => {}
-            }
-        }
-        if wrong.is_some() {
-            pods.iter().for_each(|pod| self.drop_rule(&pod.name.uid));
-        }
-        Ok(match (wrong, found) {
-            (None, Some((asked, _))) => Ok(asked),
-            (wrong, _) => Err(wrong.unwrap_or(("Rejected", "it has no pod".to_owned()))),
-        })
+    ) -> Result<Asks, KubernetesError> {
+        let rule = self.keep_rule(pod, now)?;
+        let (wish, avoids) = self.keep_near(pod);
+        Ok(Asks { amounts: demand.as_slice().to_vec(), rule, wish, avoids })
     }
 
     /// The job of a pod that runs, or is to, on a node: charged since its start, and never twice.
@@ -491,7 +449,8 @@ impl World {
         let gang = self.driver.job(job).map(|job| &job.detail).filter(|job| job.is_gang());
         let number = gang.map(|detail| detail.task_of(&seen.name.uid));
         let id = self.nodes.get(node).map(|row| row.id);
-        let is_same = self.amounts_of(job) == Some(seen.amounts(&self.kinds));
+        let own = self.amounts_of(job, &seen.name.uid);
+        let is_same = own == Some(seen.amounts(&self.kinds));
         let (Some(number), Some(id), true, true) = (number, id, is_same, seen.started.is_some())
         else {
             return Ok(None);
@@ -663,7 +622,7 @@ impl World {
             return None;
         };
         let PodJob { queue, binds, pins, .. } = self.driver.job(*job)?.detail.clone();
-        let amounts = self.amounts_of(*job).unwrap_or_default();
+        let amounts = self.amounts_of(*job, uid).unwrap_or_default();
         let demand = crate::pod::demand::Demand { amounts, unknown: Vec::new() };
         let rule = rule.as_ref().and_then(|text| self.rules.get(text));
         let rule = rule.map(|row| row.rule.clone()).unwrap_or_default();

@@ -175,12 +175,12 @@ impl World {
         for id in jobs {
             let Some(job) = self.driver.job(id) else { continue };
             let detail = job.detail.clone();
-            for pod in detail.pods() {
+            for (pod, asks) in detail.asking() {
                 self.places += 1;
-                self.neighbours.avoid(&detail.avoids);
+                self.neighbours.avoid(&asks.avoids);
                 let row = PodRow {
-                    rule: Some(detail.rule.clone()),
-                    avoids: detail.avoids.clone(),
+                    rule: Some(asks.rule.clone()),
+                    avoids: asks.avoids.clone(),
                     came: true,
                     place: self.places,
                     stand: Stand::Waits(id),

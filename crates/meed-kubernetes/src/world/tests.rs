@@ -77,6 +77,15 @@ fn pod(uid: &str, queue: &str, more: Value) -> Pod {
     serde_json::from_value(pod).unwrap()
 }
 
+/// A pod with these labels that asks for so many cores.
+fn of_cores(uid: &str, queue: &str, cores: u64, labels: Value) -> Pod {
+    let one = pod(uid, queue, json!({ "metadata": { "name": uid, "labels": labels } }));
+    let mut one = serde_json::to_value(one).unwrap();
+    let requests = &mut one["spec"]["containers"][0]["resources"]["requests"];
+    requests["cpu"] = cores.to_string().into();
+    serde_json::from_value(one).unwrap()
+}
+
 fn lay(under: &mut Value, over: Value) {
     match (under, over) {
         (Value::Object(under), Value::Object(over)) => {

@@ -21,8 +21,8 @@ pub use all::{QueueAt, QueuesAt, queues_at};
 pub use passed::OvertakenSoFar;
 
 pub use meed_driver::explain::{
-    Ahead, Bound, Child, GuardStatus, HeldNode, HoldMove, Holder, Leaf, Level, MoveReason,
-    Obstacle, QueueStatus, Reserved,
+    Ahead, Bound, Child, GangGroup, GuardStatus, HeldNode, HeldWithThem, HoldMove, Holder, Leaf,
+    Level, MoveReason, Obstacle, QueueStatus, Reserved,
 };
 
 use crate::holds::{HoldHistory, HoldStep};
@@ -349,12 +349,12 @@ impl Look for One<'_> {
 
 /// How the reservations that there are have moved.
 fn add_moves(standing: &mut Standing, history: &HoldHistory, engine: &Engine) {
-    let names = |nodes: &[(NodeId, u32)]| -> Vec<String> {
-        nodes.iter().map(|(node, _)| engine.node(*node).0.name.clone()).collect()
+    let names = |nodes: &[NodeId]| -> Vec<String> {
+        nodes.iter().map(|node| engine.node(*node).0.name.clone()).collect()
     };
     for told in &mut standing.reservations {
         let is_it = |hold: &ReservationView| {
-            names(&hold.nodes).iter().eq(told.nodes.iter().map(|held| &held.node))
+            names(&hold.places()).iter().eq(told.nodes.iter().map(|held| &held.node))
                 && hold.since.as_secs_f64() == told.since_s
         };
         let Some(hold) = engine.reservations().find(is_it) else { continue };
@@ -363,7 +363,7 @@ fn add_moves(standing: &mut Standing, history: &HoldHistory, engine: &Engine) {
             told.moves.push(HoldMove {
                 at_s: event.at.as_secs_f64(),
                 from: names(from),
-                to: names(&event.hold.nodes),
+                to: names(&event.hold.places()),
                 before_s: before.map(Time::as_secs_f64),
                 expected_s: event.hold.at.map(Time::as_secs_f64),
                 why: *why,

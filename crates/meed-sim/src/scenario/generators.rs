@@ -66,7 +66,9 @@ fn gang(terms: raw::Terms<'_>) -> Result<Option<GangSpec>, String> {
     let least = match terms.gang {
         Some(GangForm::Joint(_)) => {
             return Err(
-                "gang of a generator is true, or a number: its jobs have one group".to_owned()
+                "gang of a generator is true, or a number; for jobs of several groups that \
+                        start together write gang = true, and [[generator.group]] tables"
+                    .to_owned(),
             );
         }
         Some(GangForm::All(true)) => GangLeast::All,
@@ -102,6 +104,11 @@ fn stages(raw: &raw::Generator, kinds: &ResourceKinds) -> Result<Vec<StageSpec>,
             gang: gang(terms)?,
         })
     };
+    let table = |s: &raw::Stage| stage(&s.tasks, &s.duration, s.per, &s.demand, s.terms());
+    if !raw.group.is_empty() {
+        let groups: Vec<StageSpec> = raw.group.iter().map(table).collect::<Result<_, _>>()?;
+        return as_one_gang(raw, groups);
+    }
     let has_terms = raw.tasks.is_some() || !raw.terms().is_empty();
     match (&raw.duration, &raw.demand, raw.stage.is_empty()) {
         (Some(duration), Some(needs), true) => {
@@ -109,15 +116,37 @@ fn stages(raw: &raw::Generator, kinds: &ResourceKinds) -> Result<Vec<StageSpec>,
             let tasks = raw.tasks.as_ref().unwrap_or(&one);
             Ok(vec![stage(tasks, duration, raw.per, needs, raw.terms())?])
         }
-        (None, None, false) if !has_terms => raw
-            .stage
-            .iter()
-            .map(|s| stage(&s.tasks, &s.duration, s.per, &s.demand, s.terms()))
-            .collect(),
+        (None, None, false) if !has_terms => raw.stage.iter().map(table).collect(),
         _ => Err("give tasks, demand, duration, gang, same, limit and constraints, or \
              [[generator.stage]] tables with them"
             .to_owned()),
     }
+}
+
+/// The groups of jobs that start together as a whole.
+fn as_one_gang(raw: &raw::Generator, groups: Vec<StageSpec>) -> Result<Vec<StageSpec>, String> {
+    // `gang` and `same` are said of all of them together.
+    let terms = raw.terms();
+    let alone = raw::Terms { gang: None, same: None, ..terms };
+    let is_mixed = raw.duration.is_some() || raw.demand.is_some() || raw.tasks.is_some();
+    if is_mixed || !raw.stage.is_empty() || !alone.is_empty() {
+        let what = "beside [[generator.group]] tables there is gang = true and same; tasks, \
+                    demand, duration, limit, checkpoint and constraints are for each of them";
+        return Err(what.to_owned());
+    }
+    if !matches!(terms.gang, Some(GangForm::All(true))) {
+        let what = "the groups of [[generator.group]] tables start together: write gang = true in \
+                    the [[generator]], or [[generator.stage]] tables for one after the other";
+        return Err(what.to_owned());
+    }
+    if groups.iter().any(|group| group.gang.is_some()) {
+        let what = "gang = true makes all groups one gang; a group has no gang or same of its own \
+                    then";
+        return Err(what.to_owned());
+    }
+    let same = GangForm::read(None, terms.same, 1)?.and_then(|gang| gang.same);
+    let gang = GangSpec { least: GangLeast::Together, same };
+    Ok(groups.into_iter().map(|it| StageSpec { gang: Some(gang.clone()), ..it }).collect())
 }
 
 fn arrivals(raw: &raw::Arrivals, start: Time) -> Result<generate::Arrivals, String> {

@@ -225,10 +225,12 @@ pub(super) struct Generator {
     pub(super) same: Option<String>,
     #[serde(default)]
     pub(super) stage: Vec<Stage>,
+    #[serde(default)]
+    pub(super) group: Vec<Stage>,
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a [[generator.stage]] table")]
+#[serde(deny_unknown_fields, expecting = "a [[generator.stage]] or [[generator.group]] table")]
 pub(super) struct Stage {
     pub(super) tasks: Dist,
     pub(super) duration: Dist,

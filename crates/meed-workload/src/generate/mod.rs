@@ -113,9 +113,11 @@ impl Generator {
         let number = lane.made * lanes + lane_number as u64;
         lane.made += 1;
         lane.last = submit;
+        let joint = self.spec.is_joint();
         let groups = (0u16..)
             .zip(&self.spec.stages)
             .map(|(stage, spec)| {
+                let stage = if joint { 0 } else { stage };
                 let drawn = spec.tasks.draw(&mut lane.sizes).round();
                 let count = drawn.clamp(1.0, self.spec.most_tasks()) as u32;
                 let mut draw = || span(spec.duration_s.draw(&mut lane.durations));

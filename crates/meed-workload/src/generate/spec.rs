@@ -112,16 +112,19 @@ pub enum GangLeast {
     All,
     /// So many, or as many as are drawn where that is less.
     AtMost(u32),
+    /// As many as are drawn, with those of all other stages: these are no stages then, but groups
+    /// that start together.
+    Together,
 }
 
 impl GangSpec {
     /// The gang of `count` tasks.
     pub fn of(&self, count: u32) -> Gang {
         let least = match self.least {
-            GangLeast::All => count,
+            GangLeast::All | GangLeast::Together => count,
             GangLeast::AtMost(least) => least.min(count),
         };
-        Gang { least, same: self.same.clone(), joint: false }
+        Gang { least, same: self.same.clone(), joint: self.least == GangLeast::Together }
     }
 }
 
@@ -142,6 +145,14 @@ impl GeneratorSpec {
     /// Most tasks of a stage: all stages together have at most [`MAX_TASKS`].
     pub(super) fn most_tasks(&self) -> f64 {
         f64::from(MAX_TASKS / self.stages.len().max(1) as u32)
+    }
+
+    /// Whether its stages are groups that start together.
+    pub(super) fn is_joint(&self) -> bool {
+        let is = |stage: &StageSpec| {
+            stage.gang.as_ref().is_some_and(|gang| gang.least == GangLeast::Together)
+        };
+        self.stages.iter().any(is)
     }
 
     /// What to tell about draws that have no greatest number: what is impossible is cut to the
@@ -181,6 +192,10 @@ impl GeneratorSpec {
                 "stages",
                 &format!("there are {}; 1 to {MAX_STAGES} are needed", self.stages.len()),
             );
+        }
+        let alike = |stage: &StageSpec| stage.gang == self.stages[0].gang;
+        if self.is_joint() && !self.stages.iter().all(alike) {
+            return fail("gang", "some groups start together, and some do not");
         }
         for stage in &self.stages {
             stage.tasks.check(&name("tasks"))?;

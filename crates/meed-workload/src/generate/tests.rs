@@ -177,3 +177,36 @@ fn nonsense_is_refused() {
         assert_eq!(message, format!("generator \"s\", {expected}"));
     }
 }
+
+#[test]
+fn groups_that_start_together_are_of_one_stage() {
+    let gang = |least| Some(GangSpec { least, same: Some("rack".to_owned()) });
+    let base = spec(Arrivals::Every { start: secs(0), gap: Span::from_secs(1).unwrap() });
+    let worker = base.stages[0].clone();
+    let master = StageSpec { tasks: Dist::Constant(1.0), ..worker.clone() };
+    let of = |least| GeneratorSpec {
+        stages: [&master, &worker]
+            .map(|stage| StageSpec { gang: gang(least), ..stage.clone() })
+            .to_vec(),
+        ..base.clone()
+    };
+    let together = all(&of(GangLeast::Together), 1);
+    for job in &together {
+        assert!(job.check(1, 2).is_ok() && job.groups.len() == 2);
+        for group in &job.groups {
+            let gang = group.gang.as_deref().unwrap();
+            assert_eq!((group.stage, gang.least, gang.joint), (0, group.count, true));
+            assert_eq!(gang.same.as_deref(), Some("rack"));
+        }
+    }
+    // All draws are as those of stages one after the other.
+    let drawn = |jobs: Vec<Job>| -> Vec<(u32, Durations)> {
+        let groups = jobs.into_iter().flat_map(|job| job.groups);
+        groups.map(|group| (group.count, group.duration)).collect()
+    };
+    assert_eq!(drawn(together), drawn(all(&of(GangLeast::All), 1)));
+    let mut mixed = of(GangLeast::Together);
+    mixed.stages[1].gang = None;
+    let why = mixed.check(2).unwrap_err().to_string();
+    assert!(why.contains("gang: some groups start together, and some do not"), "{why}");
+}

@@ -59,8 +59,12 @@ pub struct GroupView {
     /// The queue on its path whose maximum share its next turn would exceed: one more such task, or
     /// as many as start together.
     pub capped_by: Option<QueueId>,
-    /// How many of them start together or not at all ([`crate::Gang`]); 1 where each by itself.
+    /// How many tasks start together or not at all ([`crate::Gang`]); 1 where each by itself.
     pub together: u32,
+    /// What all these ask for.
+    pub whole: Resources,
+    /// Whether they are of several groups, of which this is the first ([`Engine::gang_fit`]).
+    pub joint: bool,
 }
 
 /// A node on which a task may run ([`Engine::nodes_for`]).
@@ -244,8 +248,8 @@ impl Engine {
         let view = |(key, slot): (Key, u32)| {
             let group = self.work.group(slot);
             let (turn, demand) = (group.turn(), self.room.demand(group.shape));
-            let tasks = self.room.turn_of(turn);
-            let capped_by = self.books.capped_by(&self.tree, leaf, &demand.times(tasks));
+            let whole = self.room.demand_of_turn(turn);
+            let capped_by = self.books.capped_by(&self.tree, leaf, &whole);
             GroupView {
                 job: group.job,
                 group: group.number,
@@ -254,7 +258,9 @@ impl Engine {
                 key: self.shown(leaf, &key),
                 natural: self.natural(leaf, &key),
                 capped_by: capped_by.map(|row| self.tree.id(row)),
-                together: tasks,
+                together: self.room.turn_of(turn),
+                whole,
+                joint: self.room.is_joint(turn),
             }
         };
         all.into_iter().map(view).collect()
@@ -263,7 +269,7 @@ impl Engine {
     /// The nodes that are up and on which constraints let tasks of a group run, in order of
     /// joining. O(nodes) in all.
     pub fn nodes_for(&self, group: &GroupView) -> impl Iterator<Item = NodeRoom> + '_ {
-        let shape = self.shape_of(group);
+        let shape = self.slot_of(group).map(|slot| self.shape_alone(slot));
         let rows = (0..self.room.nodes() as u32).map(NodeRow);
         let room = move |row: NodeRow| {
             let node = self.room.node(row).filter(|node| node.up)?;
@@ -279,7 +285,8 @@ impl Engine {
 
     /// How many tasks of a gang's group fit at once now, where the gang may be. O(nodes).
     pub fn fit_at_once(&self, group: &GroupView) -> u64 {
-        self.shape_of(group).map_or(0, |shape| self.room.fit_at_once(shape))
+        let slot = self.slot_of(group);
+        slot.map_or(0, |slot| self.room.fit_at_once(self.work.group(slot).turn()))
     }
 
     /// The tasks that run on a node, the latest first.
@@ -304,10 +311,16 @@ impl Engine {
         all
     }
 
-    fn shape_of(&self, group: &GroupView) -> Option<ShapeId> {
+    pub(super) fn slot_of(&self, group: &GroupView) -> Option<u32> {
         let mut groups = self.work.job(group.job)?.groups().iter();
-        let slot = groups.find(|&&slot| self.work.group(slot).number == group.group)?;
-        Some(self.work.group(*slot).turn())
+        groups.find(|&&slot| self.work.group(slot).number == group.group).copied()
+    }
+
+    /// What tells where tasks of a group may be, also of one that waits with others of its gang.
+    fn shape_alone(&self, slot: u32) -> ShapeId {
+        let turn = self.work.group(slot).turn();
+        let place = self.work.waiting_members(slot).position(|member| member == slot);
+        self.room.part_of(turn, place.unwrap_or(0))
     }
 
     /// The starvation guard, where the root's policy has one.

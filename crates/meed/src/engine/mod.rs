@@ -22,6 +22,7 @@ mod decide;
 mod estimates;
 mod explain;
 mod forget;
+mod gang_fit;
 mod gangs;
 mod guard;
 mod holds;
@@ -51,6 +52,7 @@ use std::cell::OnceCell;
 use std::collections::VecDeque;
 
 pub use explain::{ChildView, FirstChildren, GroupView, GuardView, NodeRoom, RunningView};
+pub use gang_fit::{GangFit, GangPart};
 pub use holds::{HeldWith, ReservationView};
 pub use parts::{KeyParts, MemoryClock};
 pub use view::QueueView;

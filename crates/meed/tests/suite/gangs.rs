@@ -338,6 +338,38 @@ fn whether_unlike_tasks_fit_is_told_exactly() {
 }
 
 #[test]
+fn it_is_told_which_group_lacks_room() {
+    let nodes = vec![labelled("n0", 4, "y"), labelled("n1", 3, "y"), labelled("n2", 4, "x")];
+    let (mut shadow, a, b) = shadow(nodes);
+    shadow.apply(0, &job(a, vec![TaskGroup::new(1, slots(3))])).unwrap();
+    assert_eq!(nodes_of(&shadow.decide(0)), [0]);
+    // One slot is free on the first, three and four on the others.
+    let mut told = |parts: &[(u32, u64)], same: Option<&str>| {
+        let mut groups = joint(parts);
+        for gang in groups.iter_mut().filter_map(|group| group.gang.as_mut()) {
+            gang.same = same.map(str::to_owned);
+        }
+        let taken = shadow.apply(0, &job(b, groups));
+        let Ok(Effect::Job(id)) = taken else { panic!("{taken:?}") };
+        assert!(shadow.decide(0).is_empty());
+        let view = shadow.engine.groups_in_order(b).into_iter().next().expect("it waits");
+        let all: u64 = parts.iter().map(|(count, each)| u64::from(*count) * each).sum();
+        assert_eq!((view.whole, view.joint), (slots(all), true));
+        let fit = shadow.engine.gang_fit(&view).expect("of several");
+        shadow.apply(0, &Ev::Cancelled(id)).unwrap();
+        let of = |it: &GangPart| (it.alone, it.beside, it.nodes);
+        (fit.at_once, fit.groups.iter().map(of).collect::<Vec<_>>(), fit.on.map(|on| on.1))
+    };
+    let both = told(&[(1, 4), (2, 3)], None);
+    assert_eq!(both, (2, vec![(1, Some(0), 3), (2, Some(1), 3)], None), "each by itself");
+    let one = told(&[(2, 4), (1, 3)], None);
+    assert_eq!(one, (2, vec![(1, Some(1), 3), (1, None, 3)], None), "the first does not fit");
+    let racked = told(&[(1, 3), (1, 4)], Some("rack"));
+    let on = Some("x".to_owned());
+    assert_eq!(racked, (1, vec![(1, Some(0), 1), (1, Some(0), 1)], on), "of x each could be");
+}
+
+#[test]
 fn a_reservation_is_held_for_all_groups_together() {
     let nodes = vec![node("n0", slots(4)), node("n1", slots(4))];
     let (mut shadow, a, b) = shadow_under(&reserve(Reservations::ONE), nodes);

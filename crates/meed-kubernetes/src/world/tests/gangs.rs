@@ -1,5 +1,7 @@
 //! Pods that start together or not at all.
 
+use std::collections::BTreeSet;
+
 use super::*;
 
 /// A pod of the gang `g`, `size` of which start together.
@@ -151,20 +153,12 @@ fn what_contradicts_is_refused_aloud() {
     assert_eq!(reason, "GangInvalid");
     assert!(note.contains("by its own label 3 pods") && note.contains("pod a 2"), "{note}");
     test.gone(&of_gang("b", "binds", "3"));
-    // Pods of a gang are alike.
-    let mut larger = serde_json::to_value(of_gang("c", "binds", "2")).unwrap();
-    larger["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "2".into();
-    test.seen(&serde_json::from_value(larger).unwrap());
-    let (reason, note) = test.note_of("c").unwrap();
-    assert_eq!(reason, "GangInvalid");
-    assert!(note.contains("pods a and c of its gang ask for different things"), "{note}");
     // One without a number.
     let labels = json!({ "meed.dev/gang": "h" });
     test.seen(&pod("d", "binds", json!({ "metadata": { "labels": labels } })));
     assert_eq!(test.note_of("d").unwrap().0, "GangInvalid");
     assert_eq!(names(&test.starts()), [""; 0]);
     // When it is right, they start.
-    test.gone(&of_gang("c", "binds", "2"));
     test.seen(&of_gang("e", "binds", "2"));
     assert_eq!(names(&test.starts()), ["a", "e"]);
 }
@@ -262,4 +256,117 @@ fn a_gang_of_which_one_pod_must_not_be_there_is_taken_back_whole() {
     let again = test.starts();
     assert_eq!(names(&again), ["a", "b", "c"]);
     assert!(again.iter().all(|start| start.node != starts[0].node), "{again:?}");
+}
+
+/// A pod of the PodGroup `g` that asks for so many cores.
+fn of_group_of(uid: &str, queue: &str, cores: u64) -> Pod {
+    of_cores(uid, queue, cores, json!({ "scheduling.x-k8s.io/pod-group": "g" }))
+}
+
+#[test]
+fn pods_of_unlike_requests_are_one_gang() {
+    for queue in ["binds", "gates"] {
+        let mut test = Test::new();
+        test.world.pod_group_seen("n".to_owned(), "g".to_owned(), 3);
+        // Two cores on each of two nodes: one is taken.
+        test.seen(&pod("other", queue, json!({})));
+        let other = test.starts();
+        let (a, b) = (of_group_of("a", queue, 1), of_group_of("b", queue, 1));
+        let master = of_group_of("m", queue, 2);
+        [&a, &master].into_iter().for_each(|pod| test.seen(pod));
+        let (reason, note) = test.note_of("m").unwrap();
+        assert_eq!(
+            (reason, &note[..]),
+            ("GangIncomplete", "2 of 3 pods of its PodGroup `g` are there")
+        );
+        test.seen(&b);
+        assert_eq!(names(&test.starts()), [""; 0], "of four cores three are free");
+        assert_eq!(test.books(queue).0, 3);
+        test.gone(&running(&pod("other", queue, json!({})), &other[0]));
+        let starts = test.starts();
+        assert_eq!(names(&starts), ["a", "b", "m"]);
+        assert!(starts.iter().all(|start| start.started == starts[0].started));
+        let node = |uid: &str| &starts.iter().find(|start| start.pod.uid == uid).unwrap().node;
+        assert!(node("a") == node("b") && node("a") != node("m"), "{starts:?}");
+        // Each is charged for what it asks for, and ends by itself.
+        for (pod, start) in [&a, &b, &master].into_iter().zip(&starts) {
+            test.seen(&running(pod, start));
+        }
+        let held = |test: &Test| {
+            let engine = test.world.driver.engine();
+            engine.queue(engine.find_queue(queue).unwrap()).held.get(0)
+        };
+        assert_eq!(held(&test), 4000, "it is in thousandths");
+        let mut failed = running(&master, &starts[2]);
+        lay_phase(&mut failed, "Failed");
+        test.gone(&failed);
+        assert_eq!((held(&test), test.books(queue).1), (2000, 2));
+        // One that is made anew follows those that run.
+        test.seen(&of_group_of("again", queue, 2));
+        assert_eq!(names(&test.starts()), ["again"]);
+    }
+}
+
+/// The number counts over all pods: the first that came start together, whatever they ask for.
+#[test]
+fn of_unlike_pods_more_than_the_number_follow() {
+    let mut test = Test::new();
+    for (uid, cores) in [("a", 1), ("b", 1), ("m", 2), ("c", 1)] {
+        test.seen(&of_group_of(uid, "binds", cores));
+    }
+    assert_eq!(test.note_of("c").unwrap().0, "GangUnknown");
+    test.world.pod_group_seen("n".to_owned(), "g".to_owned(), 3);
+    // By age and name these are a, b, c: alike, and m is not.
+    let starts = test.starts();
+    assert_eq!(names(&starts), ["a", "b", "c"]);
+    let running: Vec<Pod> = starts
+        .iter()
+        .map(|start| running(&of_group_of(&start.pod.uid, "binds", 1), start))
+        .collect();
+    running.iter().for_each(|pod| test.seen(pod));
+    assert_eq!(names(&test.starts()), [""; 0], "one core is free");
+    assert_eq!(test.books("binds").0, 1, "the fourth waits in its queue");
+    running.iter().for_each(|pod| test.gone(pod));
+    assert_eq!(names(&test.starts()), ["m"]);
+}
+
+#[test]
+fn a_gang_of_unlike_pods_is_found_by_a_new_leader() {
+    let mut test = Test::new();
+    test.world.pod_group_seen("n".to_owned(), "g".to_owned(), 3);
+    let gang = vec![
+        of_group_of("a", "binds", 1),
+        of_group_of("b", "binds", 1),
+        of_group_of("m", "binds", 2),
+    ];
+    gang.iter().for_each(|pod| test.seen(pod));
+    let groups = vec![(("n".to_owned(), "g".to_owned()), 3)];
+    test.restart(Listed { pods: gang.clone(), pod_groups: groups.clone(), ..listed() });
+    let starts = test.starts();
+    assert_eq!(names(&starts), ["a", "b", "m"], "it waits as it did");
+    // The large one was bound, and the checkpoint knows nothing of it.
+    let bound = running(&gang[2], &starts[2]);
+    let pods = vec![gang[0].clone(), gang[1].clone(), bound];
+    test.restart(Listed { pods, pod_groups: groups, ..listed() });
+    assert_eq!(test.books("binds").1, 1);
+    let starts = test.starts();
+    assert_eq!(names(&starts).into_iter().collect::<BTreeSet<_>>(), BTreeSet::from(["a", "b"]));
+    let engine = test.world.driver.engine();
+    assert_eq!(engine.queue(engine.find_queue("binds").unwrap()).held.get(0), 4000);
+}
+
+#[test]
+fn a_gang_of_too_many_kinds_of_pods_is_refused_aloud() {
+    let mut test = Test::new();
+    test.world.pod_group_seen("n".to_owned(), "g".to_owned(), 8);
+    for number in 0..8u64 {
+        let mut one = serde_json::to_value(of_group_of(&format!("u{number}"), "binds", 1)).unwrap();
+        let memory = format!("{}Mi", number + 1);
+        one["spec"]["containers"][0]["resources"]["requests"]["memory"] = memory.into();
+        test.seen(&serde_json::from_value(one).unwrap());
+    }
+    let (reason, note) = test.note_of("u7").unwrap();
+    assert_eq!(reason, "Rejected");
+    assert!(note.contains("64"), "{note}");
+    assert_eq!(test.books("binds").0, 0);
 }

@@ -35,13 +35,14 @@ impl Cluster {
         let affinity = if self.dice.roll(3) == 0 { apart } else { json!({}) };
         match self.dice.roll(5) {
             0 => pod(&uid, "gates", json!({ "metadata": { "name": uid } })),
-            // Of a gang: some gather, some wait, some follow.
+            // Of a gang: some gather, some wait, some follow; some are larger than others.
             1 | 2 => {
                 let (gang, queue) =
                     [("g", "binds"), ("h", "binds"), ("i", "gates")][self.dice.roll(3) as usize];
                 let labels = json!({ "app": app, "meed.dev/gang": gang,
                     "meed.dev/gang-size": "3" });
-                pod(&uid, queue, json!({ "metadata": { "name": uid, "labels": labels } }))
+                let cores = 1 + self.dice.roll(3) / 2;
+                of_cores(&uid, queue, cores, labels)
             }
             _ => choosy(&uid, app, affinity),
         }

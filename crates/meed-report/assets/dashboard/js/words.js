@@ -34,12 +34,20 @@ Meed.words = (() => {
 
   const bounds = (list) => (list || []).map((b) => `${amount(b.asks, b.resource)} of ${amount(b.has, b.resource)}`).join(", ");
   const plural = (n, one, many) => `${format.count(n)} ${n === 1 ? one : many}`;
+  /** Which groups of a gang of several lack room: by themselves, or else besides the others. */
+  function lacking(groups) {
+    const missing = (key) => groups.filter((g) => g[key] != null && g[key] < g.tasks)
+      .map((g) => `${g.tasks - g[key]} of ${g.tasks} of its group ${g.group + 1}`);
+    const [alone, beside] = [missing("alone"), missing("beside")];
+    if (alone.length) return `: ${alone.join(", ")} find no room`;
+    return beside.length ? `: each group would fit by itself, but besides the others ${beside.join(" or ")} find no room` : "";
+  }
   function obstacle(o) {
     switch (o.what) {
       case "quota": return `Queue ${clean(o.queue)} is at its maximum.`;
       case "size": return `A task asks for more than is free: ${bounds(o.short)}.`;
       case "place": return "Enough is free, but not in one place.";
-      case "gang": return `Its ${o.together} tasks start together, and ${o.fit} of them would fit now.`;
+      case "gang": return `Its ${o.together} tasks start together, and ${o.fit} of them would fit now${lacking(o.groups || [])}.`;
       case "no_node": return out.isCluster ? "It asks for more than any node has where it may run." : "A task asks for more than this machine has now.";
       case "blocked": return "A task that is first in turn does not fit, and the policy waits for it.";
       case "turn": return "Other queues are served first.";

@@ -165,18 +165,18 @@ impl Rooms {
         let left_out = tasks.len().saturating_sub(MOST_TASKS) + self.left_out;
         tasks.truncate(MOST_TASKS);
         let hold = |(hold, from, to): &(ReservationView, Time, Time)| {
-            let on = |(node, tasks): &(NodeId, u32)| {
+            let on = |(demand, node, tasks): (&Resources, NodeId, u32)| {
                 let (id, job) = self.held_for.get(&hold.job)?;
                 Some(ChartHold {
-                    node: *places.get(node)?,
+                    node: *places.get(&node)?,
                     queue: queue(*id)?,
                     job: job.clone(),
                     from_s: from.as_secs_f64(),
                     to_s: to.as_secs_f64(),
-                    amount: f64::from(*tasks) * amount(&hold.demand),
+                    amount: f64::from(tasks) * amount(demand),
                 })
             };
-            hold.nodes.iter().filter_map(on).collect::<Vec<_>>()
+            hold.all().filter_map(on).collect::<Vec<_>>()
         };
         let node = |id: &NodeId| {
             let spec = engine.node(*id).0;
@@ -204,7 +204,7 @@ impl Rooms {
         for event in &self.holds.events {
             let is_it = |old: &HoldEvent| HoldHistory::is_same(&old.hold, &event.hold);
             if let Some(place) = open.iter().position(is_it) {
-                let stays = open[place].hold.nodes == event.hold.nodes;
+                let stays = open[place].hold.all().eq(event.hold.all());
                 if stays && matches!(event.step, HoldStep::Moved { .. }) {
                     continue;
                 }
@@ -228,7 +228,7 @@ impl Rooms {
             return all;
         }
         let mut chosen: Vec<NodeId> = Vec::new();
-        let held = holds.iter().flat_map(|(hold, ..)| hold.nodes.iter().map(|(node, _)| *node));
+        let held = holds.iter().flat_map(|(hold, ..)| hold.places());
         let step = all.len() / MOST_NODES;
         for node in held.take(MOST_NODES / 2).chain(all.iter().copied().step_by(step.max(1))) {
             if chosen.len() < MOST_NODES && !chosen.contains(&node) {

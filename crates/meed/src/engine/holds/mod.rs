@@ -274,11 +274,9 @@ impl Holds {
         }))
     }
 
-    /// When room may be taken back first for a reservation of these that is made now: never for
-    /// several groups.
-    fn first_try(&self, starters: &[Starter], now: Time) -> Time {
-        let rules = self.reclaim.filter(|_| starters.len() == 1);
-        rules.map_or(Time::MAX, |rules| now.saturating_add(rules.after))
+    /// When room may be taken back first for a reservation that is made now.
+    fn first_try(&self, now: Time) -> Time {
+        self.reclaim.map_or(Time::MAX, |rules| now.saturating_add(rules.after))
     }
 
     /// Whether no node can be held for tasks of this shape, as things stand.
@@ -511,7 +509,7 @@ impl Engine {
             holds.hopeless.insert(shape);
             return false;
         };
-        let tries = holds.first_try(&starters, now);
+        let tries = holds.first_try(now);
         let (since, moved, reclaims, drained) = (now, 0, false, false);
         let hold = Hold { starters, nodes, at, since, moved, tries, reclaims, drained };
         let covers = hold.covers();
@@ -686,8 +684,24 @@ pub struct ReservationView {
 impl ReservationView {
     /// How many tasks start by it.
     pub fn tasks(&self) -> u32 {
-        let others = self.others.iter().flat_map(|other| &other.nodes);
-        self.nodes.iter().chain(others).map(|(_, tasks)| tasks).sum()
+        self.all().map(|(.., tasks)| tasks).sum()
+    }
+
+    /// All that is held, group by group: what each task asks for, where, and for how many.
+    pub fn all(&self) -> impl Iterator<Item = (&Resources, NodeId, u32)> {
+        let own = self.nodes.iter().map(|&(node, tasks)| (&self.demand, node, tasks));
+        let others = self.others.iter().flat_map(|other| {
+            other.nodes.iter().map(|&(node, tasks)| (&other.demand, node, tasks))
+        });
+        own.chain(others)
+    }
+
+    /// The nodes on which room is held, in order of joining.
+    pub fn places(&self) -> Vec<NodeId> {
+        let mut places: Vec<NodeId> = self.all().map(|(_, node, _)| node).collect();
+        places.sort_unstable();
+        places.dedup();
+        places
     }
 }
 

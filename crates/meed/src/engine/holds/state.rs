@@ -109,8 +109,7 @@ impl Engine {
                 (row.since, row.moved, row.reclaims, row.drained);
             let holds = self.holds.as_mut().expect("checked above");
             ensure!(!drained || holds.drains, at("drained"), "nothing is learned");
-            let given = row.tries.filter(|_| starters.len() == 1);
-            let tries = given.unwrap_or_else(|| holds.first_try(&starters, since));
+            let tries = row.tries.unwrap_or_else(|| holds.first_try(since));
             let from = row.at;
             let slots: Vec<u32> = starters.iter().map(|starter| starter.slot).collect();
             let hold = Hold { starters, nodes, at: from, since, moved, tries, reclaims, drained };

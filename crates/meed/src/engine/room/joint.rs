@@ -13,7 +13,9 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use super::gangs::within;
-use super::pack::{Ask, Bin, Counts, MOST_COUNTS, Nodes, alone, are_few, pack_tightest};
+use super::pack::{
+    Ask, Bin, Counts, MOST_COUNTS, Most, Nodes, alone, are_few, most, pack_tightest,
+};
 use super::rules::RulesId;
 use super::shapes::{Parts, Shape, ShapeKey};
 use super::{Room, ShapeId};
@@ -22,6 +24,15 @@ use crate::error::Rejected;
 use crate::gang::Turn;
 use crate::resources::{ResourceKinds, Resources};
 use crate::spec::{NodeRow, TaskGroup};
+
+/// How much of a gang of several groups fits, where most of it does.
+pub(in crate::engine) struct PartsFit<'a> {
+    /// The label that keeps it together and the value there, where there is one.
+    pub(in crate::engine) on: Option<(&'a str, &'a str)>,
+    pub(in crate::engine) most: Most,
+    /// On so many of the nodes there tasks of each part may be.
+    pub(in crate::engine) nodes: Vec<u64>,
+}
 
 /// A group of a gang of several: the shape of its tasks, where they may be, and how many start.
 pub(in crate::engine) type Member = (ShapeId, Option<RulesId>, u32);
@@ -69,6 +80,11 @@ impl Room {
         self.each_part(shape, &[(shape, self.turn_of(shape))]).iter().map(most).collect()
     }
 
+    /// The shape of single tasks of one of its parts; itself where it has none.
+    pub(in crate::engine) fn part_of(&self, shape: ShapeId, place: usize) -> ShapeId {
+        self.shapes[shape].parts().get(place).map_or(shape, |(part, _)| *part)
+    }
+
     /// Whether a gang's shape is of several groups.
     pub(in crate::engine) fn is_joint(&self, shape: ShapeId) -> bool {
         self.shapes[shape].parts.is_some()
@@ -81,7 +97,7 @@ impl Room {
         shape: ShapeId,
         asks: &[Ask],
         room: impl Fn(NodeRow) -> Option<Resources>,
-    ) -> Vec<Vec<Bin>> {
+    ) -> BTreeMap<Option<&str>, Vec<Bin>> {
         let parts = self.shapes[shape].parts();
         let mut islands: BTreeMap<Option<&str>, Vec<Bin>> = BTreeMap::new();
         for node in (0..self.cluster.nodes.len() as u32).map(NodeRow) {
@@ -92,13 +108,14 @@ impl Room {
             let bin = Bin::new(node, room, asks, allows);
             bin.into_iter().for_each(|bin| islands.entry(value).or_default().push(bin));
         }
-        islands.into_values().collect()
+        islands
     }
 
     /// The same of a gang of several groups: nodes for each.
     pub(super) fn find_parts(&self, shape: ShapeId) -> Option<Vec<Nodes>> {
         let (asks, key) = (self.parts_of(shape), &self.shapes[shape].key);
-        pack_tightest(self.bins(shape, &asks, |node| Some(self.takable(key, node))), &asks)
+        let islands = self.bins(shape, &asks, |node| Some(self.takable(key, node)));
+        pack_tightest(islands.into_values().collect(), &asks)
     }
 
     /// How many tasks of each part fit now where the gang may be, each part by itself: of values of
@@ -107,10 +124,10 @@ impl Room {
         let (asks, key) = (self.parts_of(shape), &self.shapes[shape].key);
         let islands = self.bins(shape, &asks, |node| Some(self.takable(key, node)));
         let fit = |bins: &Vec<Bin>| -> Vec<u64> {
-            let both = alone(bins, asks.len()).into_iter().zip(&asks);
+            let both = alone(bins.iter(), asks.len()).into_iter().zip(&asks);
             both.map(|(fit, ask)| fit.min(u64::from(ask.tasks))).collect()
         };
-        let most = islands.iter().map(fit).max_by_key(|fit| fit.iter().sum::<u64>());
+        let most = islands.values().map(fit).max_by_key(|fit| fit.iter().sum::<u64>());
         most.unwrap_or_else(|| vec![0; asks.len()])
     }
 
@@ -118,7 +135,30 @@ impl Room {
     pub(super) fn parts_could_fit(&self, shape: ShapeId) -> bool {
         let asks = self.parts_of(shape);
         let islands = self.bins(shape, &asks, |node| self.room_if_ours_left(node));
-        pack_tightest(islands, &asks).is_some()
+        pack_tightest(islands.into_values().collect(), &asks).is_some()
+    }
+
+    /// How much of such a gang fits now: of the values of the label that keeps it together, where
+    /// most of it does at once, then most of each part by itself; of like ones the first by name.
+    pub(in crate::engine) fn parts_now(&self, shape: ShapeId) -> PartsFit<'_> {
+        let (asks, key) = (self.parts_of(shape), &self.shapes[shape].key);
+        let islands = self.bins(shape, &asks, |node| Some(self.takable(key, node)));
+        let fits = islands.iter().map(|(value, bins)| (*value, most(bins, &asks)));
+        let rank = |most: &Most| (most.at_once, most.alone.iter().sum::<u64>());
+        let best = fits.rev().max_by_key(|(_, most)| rank(most));
+        let (value, most) = best.unwrap_or_else(|| (None, most(&[], &asks)));
+        let rows = || (0..self.cluster.nodes.len() as u32).map(NodeRow);
+        let is_there = |node: &NodeRow| match value {
+            None => self.value_of(shape, *node).is_some(),
+            value => self.value_of(shape, *node) == Some(value),
+        };
+        let may_be = |part: ShapeId| {
+            let up = rows().filter(|&node| self.node(node).is_some_and(|node| node.up));
+            up.filter(|node| is_there(node) && self.allows(part, *node)).count() as u64
+        };
+        let parts = self.shapes[shape].parts().iter();
+        let on = value.map(|value| (self.rules.label(key.same()), value));
+        PartsFit { on, most, nodes: parts.map(|(part, _)| may_be(*part)).collect() }
     }
 
     /// Whether `node` could hold these tasks of the parts together if nothing of ours ran there.

@@ -89,9 +89,13 @@ pub(in crate::engine) fn are_few(tasks: impl Iterator<Item = u32>) -> bool {
 }
 
 /// How many tasks of each part fit at most, each part alone.
-pub(in crate::engine) fn alone(bins: &[Bin], parts: usize) -> Vec<u64> {
-    let sum = |part: usize| bins.iter().map(|bin| u64::from(bin.most[part])).sum();
-    (0..parts).map(sum).collect()
+pub(in crate::engine) fn alone<'a>(bins: impl Iterator<Item = &'a Bin>, parts: usize) -> Vec<u64> {
+    let mut sums = vec![0; parts];
+    for bin in bins {
+        let both = sums.iter_mut().zip(&bin.most);
+        both.for_each(|(sum, &most)| *sum += u64::from(most));
+    }
+    sums
 }
 
 /// The nodes with room for most tasks first, of like ones the first: few are used then.
@@ -101,7 +105,7 @@ pub(in crate::engine) fn most_room_first(bins: &mut [Bin]) {
 
 /// The nodes for each part, in order of the parts; see the module. `None`: not all fit at once.
 pub(in crate::engine) fn pack(bins: &[Bin], asks: &[Ask]) -> Option<Vec<Nodes>> {
-    let fits = alone(bins, asks.len()).into_iter().zip(asks);
+    let fits = alone(bins.iter(), asks.len()).into_iter().zip(asks);
     if fits.into_iter().any(|(fit, ask)| fit < u64::from(ask.tasks)) {
         return None;
     }
@@ -132,6 +136,46 @@ pub(in crate::engine) fn pack_tightest(
         most_room_first(&mut bins);
         pack(&bins, asks)
     })
+}
+
+/// What fits at most, where not all do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(in crate::engine) struct Most {
+    /// Tasks of all parts, at once.
+    pub(in crate::engine) at_once: u64,
+    /// Tasks of each part, alone.
+    pub(in crate::engine) alone: Vec<u64>,
+    /// Tasks of each part besides all of the others; `None`: not all of these fit.
+    pub(in crate::engine) beside: Vec<Option<u64>>,
+}
+
+/// How many tasks fit at most. O(nodes * S * O), also where a part alone does not fit.
+pub(in crate::engine) fn most(bins: &[Bin], asks: &[Ask]) -> Most {
+    let search = Search::new(asks);
+    let bins = search.first_of_each_kind(bins);
+    let all = search.all_counts();
+    let behind = |behind, bin: &&Bin| search.table(bin, &behind, &all);
+    let first = bins.iter().rev().fold(search.last_table(), behind);
+    let needed = |part: usize| u64::from(asks[part].tasks);
+    let at = |place: usize| u64::try_from(first[place]).ok().map(|n| n.min(needed(search.largest)));
+    let others = |counts: &Counts| counts.iter().map(|&count| u64::from(count)).sum::<u64>();
+    let sums = (0..search.counts).filter_map(|place| Some(others(&all[place]) + at(place)?));
+    let beside = |part: usize| match part == search.largest {
+        true => at(search.counts - 1),
+        false => {
+            let without = |tasks: u64| search.counts - 1 - tasks as usize * search.steps[part];
+            let mut fewer = (0..=needed(part)).filter(|&tasks| {
+                at(without(tasks)).is_some_and(|most| most >= needed(search.largest))
+            });
+            fewer.next().map(|fewer| needed(part) - fewer)
+        }
+    };
+    let fit = alone(bins.iter().copied(), asks.len()).into_iter().enumerate();
+    Most {
+        at_once: sums.max().unwrap_or(0),
+        alone: fit.map(|(part, fit)| fit.min(needed(part))).collect(),
+        beside: (0..asks.len()).map(beside).collect(),
+    }
 }
 
 /// No way.
@@ -183,25 +227,39 @@ impl Search<'_> {
 
     /// F for the nodes from each on; `None`: not all fit.
     fn tables(&self, bins: &[&Bin]) -> Option<Vec<Table>> {
-        let mut tables = vec![vec![NONE; self.counts]];
-        tables[0][0] = 0;
-        let all: Vec<Counts> = (0..self.counts).map(|place| self.counts_at(place)).collect();
+        let mut tables = vec![self.last_table()];
+        let all = self.all_counts();
         for bin in bins.iter().rev() {
-            let behind = &tables[tables.len() - 1];
-            let ways = self.ways(bin);
-            let most = |(place, counts): (usize, &Counts)| {
-                let fitting = ways.iter().filter(|(way, ..)| is_within(way, counts));
-                let after = fitting.filter_map(|(_, step, more)| {
-                    Some(behind[place - step]).filter(|&most| most != NONE).map(|most| most + more)
-                });
-                after.max().unwrap_or(NONE)
-            };
-            let table = all.iter().enumerate().map(most).collect();
-            tables.push(table);
+            tables.push(self.table(bin, &tables[tables.len() - 1], &all));
         }
         tables.reverse();
         let needed = i64::from(self.asks.get(self.largest)?.tasks);
         (tables[0][self.counts - 1] >= needed).then_some(tables)
+    }
+
+    /// F where no node is left.
+    fn last_table(&self) -> Table {
+        let mut table = vec![NONE; self.counts];
+        table[0] = 0;
+        table
+    }
+
+    /// F from a node on, by that of the nodes behind it.
+    fn table(&self, bin: &Bin, behind: &Table, all: &[Counts]) -> Table {
+        let ways = self.ways(bin);
+        let most = |(place, counts): (usize, &Counts)| {
+            let fitting = ways.iter().filter(|(way, ..)| is_within(way, counts));
+            let after = fitting.filter_map(|(_, step, more)| {
+                Some(behind[place - step]).filter(|&most| most != NONE).map(|most| most + more)
+            });
+            after.max().unwrap_or(NONE)
+        };
+        all.iter().enumerate().map(most).collect()
+    }
+
+    /// The counts of all places of a table.
+    fn all_counts(&self) -> Vec<Counts> {
+        (0..self.counts).map(|place| self.counts_at(place)).collect()
     }
 
     /// The counts at a place of a table; of the largest part none.
@@ -265,29 +323,37 @@ fn is_within(way: &Counts, all: &Counts) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    /// All counts up to these, in order.
+    fn all_counts(most: &[u32]) -> Vec<Counts> {
+        let mut ways: Vec<Counts> = vec![Counts::new()];
+        for &most in most {
+            let longer = |way: &Counts| {
+                (0..=most).map(|tasks| [&way[..], &[tasks]].concat().into()).collect::<Vec<_>>()
+            };
+            ways = ways.iter().flat_map(longer).collect();
+        }
+        ways.sort_unstable();
+        ways
+    }
+
+    /// Whether so many tasks of the parts fit on a node.
+    fn fits_on(bin: &Bin, asks: &[Ask], way: &Counts) -> bool {
+        let both = || way.iter().zip(asks);
+        let alone: u32 = both().filter(|(_, ask)| ask.distinct).map(|(tasks, _)| tasks).sum();
+        let sum = |kind| both().map(|(&n, ask)| u64::from(n) * ask.demand.get(kind)).sum::<u64>();
+        let fits = (0..bin.room.kinds()).all(|kind| sum(kind) <= bin.room.get(kind));
+        alone <= 1 && fits && way.iter().zip(&bin.most).all(|(way, most)| way <= most)
+    }
 
     /// All ways on the nodes from the first on, in order, until one holds all.
     fn try_all(bins: &[Bin], asks: &[Ask], left: &[u32]) -> Option<Vec<Counts>> {
         let Some((bin, behind)) = bins.split_first() else {
             return left.iter().all(|&left| left == 0).then(Vec::new);
         };
-        let mut ways: Vec<Counts> = vec![Counts::new()];
-        for &left in left {
-            let longer = |way: &Counts| {
-                (0..=left).map(|tasks| [&way[..], &[tasks]].concat().into()).collect::<Vec<_>>()
-            };
-            ways = ways.iter().flat_map(longer).collect();
-        }
-        ways.sort_unstable();
-        ways.into_iter().rev().find_map(|way| {
-            let both = || way.iter().zip(asks);
-            let alone: u32 = both().filter(|(_, ask)| ask.distinct).map(|(tasks, _)| tasks).sum();
-            let sum = |kind| {
-                both().map(|(&tasks, ask)| u64::from(tasks) * ask.demand.get(kind)).sum::<u64>()
-            };
-            let fits = (0..bin.room.kinds()).all(|kind| sum(kind) <= bin.room.get(kind));
-            let most = way.iter().zip(&bin.most).all(|(way, most)| way <= most);
-            if alone > 1 || !fits || !most {
+        all_counts(left).into_iter().rev().find_map(|way| {
+            if !fits_on(bin, asks, &way) {
                 return None;
             }
             let rest: Vec<u32> = left.iter().zip(&way).map(|(left, way)| left - way).collect();
@@ -295,6 +361,20 @@ mod tests {
             ways.insert(0, way);
             Some(ways)
         })
+    }
+
+    /// All counts that fit at once.
+    fn all_that_fit(bins: &[Bin], asks: &[Ask]) -> BTreeSet<Vec<u32>> {
+        let mut fitting = BTreeSet::from([vec![0; asks.len()]]);
+        for bin in bins {
+            for before in fitting.clone() {
+                let left: Vec<u32> = asks.iter().zip(&before).map(|(a, b)| a.tasks - b).collect();
+                let here = all_counts(&left).into_iter().filter(|way| fits_on(bin, asks, way));
+                let sum = |way: Counts| before.iter().zip(&way).map(|(a, b)| a + b).collect();
+                fitting.extend(here.map(sum));
+            }
+        }
+        fitting
     }
 
     proptest! {
@@ -326,6 +406,20 @@ mod tests {
                 (0..asks.len()).map(nodes).collect::<Vec<_>>()
             });
             prop_assert_eq!(pack(&bins, &asks), expected);
+            let all = all_that_fit(&bins, &asks);
+            let most_of = |is_meant: &dyn Fn(usize, u32) -> bool, of: &dyn Fn(&[u32]) -> u32| {
+                let meant =
+                    |way: &&Vec<u32>| (0..asks.len()).all(|part| is_meant(part, way[part]));
+                all.iter().filter(meant).map(|way| u64::from(of(way))).max()
+            };
+            let parts = || 0..asks.len();
+            let alone = |of: usize| most_of(&|at, n| at == of || n == 0, &|way| way[of]);
+            let beside = |of: usize| most_of(&|at, n| at == of || n == tasks[at], &|way| way[of]);
+            prop_assert_eq!(most(&bins, &asks), Most {
+                at_once: most_of(&|_, _| true, &|way| way.iter().sum()).unwrap(),
+                alone: parts().map(|of| alone(of).unwrap()).collect(),
+                beside: parts().map(beside).collect(),
+            });
         }
     }
 }

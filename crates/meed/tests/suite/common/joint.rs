@@ -101,6 +101,25 @@ impl Model {
         Some(places.iter().flat_map(|(group, nodes)| each_start(*group, nodes)).collect())
     }
 
+    /// Where all of it starts on these nodes, if it fits in what is left of each.
+    pub(crate) fn places_in(
+        &self,
+        (job, group): (usize, usize),
+        nodes: &[usize],
+        left: &dyn Fn(usize, usize) -> i128,
+    ) -> Option<Places> {
+        let fits = |node: usize, here: &Parts| {
+            let demand = self.all_of(job, here);
+            let has = |kind: usize| {
+                let asked = i128::from(demand.get(kind));
+                asked == 0 || asked <= left(node, kind)
+            };
+            self.could_hold_all(job, (node, here)) && (0..demand.kinds()).all(has)
+        };
+        let island = [(None, nodes.to_vec())];
+        Model::fill_tightest(&island, &self.together(job, group), &fits)
+    }
+
     pub(crate) fn parts_have_hope(&self, job: usize, group: usize) -> bool {
         let fits = |node: usize, here: &Parts| self.could_hold_all(job, (node, here));
         let parts = self.together(job, group);

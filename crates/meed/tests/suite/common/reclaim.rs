@@ -3,7 +3,7 @@
 
 use super::charge::Ratio;
 use super::model::{Model, Task};
-use super::reserve::{Held, NEVER, Nodes, many};
+use super::reserve::{Held, NEVER, Places, each_start, many};
 use meed::*;
 use std::cmp::{Ordering, Reverse};
 
@@ -37,7 +37,8 @@ impl Model {
             self.holds[at].tries = (self.now + rules.after.as_micros()).min(NEVER);
             let Some((stopped, nodes)) = self.first_victims(at, rules) else { continue };
             let to = &mut self.holds[at];
-            (to.nodes, to.at, to.reclaims) = (nodes, None, true);
+            to.stands_on(nodes);
+            (to.at, to.reclaims) = (None, true);
             let waited = self.now - held.since;
             for task in stopped {
                 let allocation = self.tasks[task].allocation;
@@ -61,7 +62,7 @@ impl Model {
         self.running().filter(|task| held.on(task.node) > 0).any(stops)
     }
 
-    fn first_victims(&mut self, at: usize, rules: Reclaim) -> Option<(Vec<usize>, Nodes)> {
+    fn first_victims(&mut self, at: usize, rules: Reclaim) -> Option<(Vec<usize>, Places)> {
         self.refresh_counts();
         let held = &self.holds[at];
         let of = (held.job, held.group);
@@ -77,8 +78,11 @@ impl Model {
 
     /// Nodes one by one; for gangs all that may be together.
     fn reclaim_places(&self, of: (usize, usize)) -> Vec<Vec<usize>> {
-        let all: Vec<usize> =
-            (0..self.nodes.len()).filter(|&node| self.could_hold(of, (node, 1))).collect();
+        let parts = self.together(of.0, of.1);
+        let groups =
+            if parts.is_empty() { vec![of.1] } else { parts.iter().map(|it| it.0).collect() };
+        let any = |&node: &usize| groups.iter().any(|&it| self.could_hold((of.0, it), (node, 1)));
+        let all: Vec<usize> = (0..self.nodes.len()).filter(any).collect();
         let group = &self.jobs[of.0].groups[of.1];
         if self.turn(of.0, of.1) == 1 {
             return all.into_iter().map(|node| vec![node]).collect();
@@ -104,7 +108,7 @@ impl Model {
         rules: Reclaim,
         units: &[Unit],
         nodes: &[usize],
-    ) -> Option<(usize, Vec<usize>, Nodes)> {
+    ) -> Option<(usize, Vec<usize>, Places)> {
         let mut taken: Vec<&Unit> = Vec::new();
         let turn = self.turn_demand(self.holds[at].job, self.holds[at].group);
         for (position, unit) in units.iter().enumerate() {
@@ -133,7 +137,7 @@ impl Model {
     }
 
     /// Where the turn starts when these have stopped.
-    fn enough(&self, at: usize, taken: &[&Unit], nodes: &[usize]) -> Option<Nodes> {
+    fn enough(&self, at: usize, taken: &[&Unit], nodes: &[usize]) -> Option<Places> {
         let held = &self.holds[at];
         let of = (held.job, held.group);
         let demand = self.jobs[of.0].groups[of.1].demand;
@@ -165,6 +169,9 @@ impl Model {
                 - i128::from(row.others.get(kind) + ours)
                 - i128::from(holds)
         };
+        if self.is_joint(of.0, of.1) {
+            return self.places_in(of, nodes, &left);
+        }
         let copies = |node: usize| {
             let fits = |&tasks: &u64| {
                 let all = many(&demand, tasks);
@@ -186,7 +193,7 @@ impl Model {
             missing -= here;
         }
         starts.sort_unstable();
-        (missing == 0).then_some(starts)
+        (missing == 0).then(|| vec![(of.1, starts)])
     }
 
     /// Whether all queues above a unit keep their minimum shares of what it holds.
@@ -210,7 +217,7 @@ impl Model {
     }
 
     /// Whether the winner's side comes before the others still when the guard has passed.
-    fn keeps_order(&self, at: usize, rules: Reclaim, taken: &[&Unit], starts: &Nodes) -> bool {
+    fn keeps_order(&self, at: usize, rules: Reclaim, taken: &[&Unit], starts: &Places) -> bool {
         let mut sides: Vec<(usize, usize)> =
             taken.iter().map(|unit| (unit.first, unit.last)).collect();
         sides.sort_unstable();
@@ -280,19 +287,26 @@ impl Model {
     }
 
     /// The key of a queue at an instant to come, if these tasks stop now and the turn starts.
-    fn key_then(&self, at: usize, q: usize, then: u64, stopped: &[usize], starts: &Nodes) -> Ratio {
+    fn key_then(
+        &self,
+        at: usize,
+        q: usize,
+        then: u64,
+        stopped: &[usize],
+        starts: &Places,
+    ) -> Ratio {
         let (mut model, held) = (self.clone(), &self.holds[at]);
         stopped.iter().for_each(|&task| model.tasks[task].end = Some(self.now));
-        let each = starts.iter().flat_map(|&(node, tasks)| (0..tasks).map(move |_| node));
-        model.tasks.extend(each.map(|node| Task {
+        let each = starts.iter().flat_map(|(group, nodes)| each_start(*group, nodes));
+        model.tasks.extend(each.map(|(group, node)| Task {
             allocation: self.tasks[stopped[0]].allocation,
             queue: self.jobs[held.job].queue,
             job: held.job,
-            group: held.group,
+            group,
             number: 0,
             failures: 0,
             node,
-            demand: self.jobs[held.job].groups[held.group].demand,
+            demand: self.jobs[held.job].groups[group].demand,
             start: self.now,
             seen: self.now,
             end: None,

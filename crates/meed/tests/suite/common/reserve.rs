@@ -50,6 +50,11 @@ impl Held {
         std::iter::once((self.group, of(&self.nodes))).chain(others).collect()
     }
 
+    /// It is somewhere else from now on.
+    pub(crate) fn stands_on(&mut self, places: Places) {
+        (self.nodes, self.with) = split(places);
+    }
+
     /// Its nodes, each once, with how many tasks of each group start there.
     fn all_parts(&self) -> Vec<(usize, Parts)> {
         let all = self.nodes.iter().chain(self.with.iter().flat_map(|(_, nodes)| nodes));
@@ -628,7 +633,7 @@ impl Model {
             let all = self.jobs[job].groups[group].waiting();
             let covers = if self.turn(job, group) > 1 { all } else { 1 };
             let after = self.queues[0].spec.policy.reclaim.map_or(0, |it| it.after.as_micros());
-            let tries = if with.is_empty() { since + after } else { NEVER };
+            let tries = since + after;
             let (reclaims, drained, counts) = (false, false, true);
             self.holds.push(Held {
                 job,

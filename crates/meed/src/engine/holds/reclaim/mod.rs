@@ -25,11 +25,8 @@ mod victims;
 
 use std::collections::BTreeSet;
 
-use smallvec::smallvec;
-
-use super::Hold;
+use super::{Hold, Places};
 use crate::engine::Engine;
-use crate::engine::room::Nodes;
 use crate::reclaim::{Reclaim, Stop, Winner};
 use crate::spec::AllocationId;
 use crate::time::Time;
@@ -56,13 +53,11 @@ impl Engine {
             let mut holds = self.holds.take().expect("it makes reservations");
             let hold = &mut holds.list[index];
             hold.tries = self.now.saturating_add(rules.after);
-            let need = *hold.need();
             let shape = self.work.group(hold.slot()).turn();
             let leaf = self.leaf_of(hold.slot());
-            let tasks = self.room.turn_of(shape);
-            let turn = need.times(tasks).demand;
+            let (asks, turn) = (self.room.parts_of(shape), self.room.demand_of_turn(shape));
             let units = self.stoppable(leaf, &turn, &rules);
-            let wanted = Wanted { hold: &holds.list[index], shape, tasks, rules };
+            let wanted = Wanted { hold: &holds.list[index], shape, asks, turn, rules };
             let found = self.find_victims(&holds, &wanted, &units);
             self.holds = Some(holds);
             if let Some((stopped, nodes)) = found {
@@ -83,7 +78,7 @@ impl Engine {
 
     /// The reservation moves to where tasks are told to stop for it. A plan follows: others start
     /// where it was before.
-    fn claim(&mut self, index: usize, rules: &Reclaim, stopped: &[&Unit], nodes: Nodes) {
+    fn claim(&mut self, index: usize, rules: &Reclaim, stopped: &[&Unit], nodes: Places) {
         let stops: Vec<Stop> = stopped
             .iter()
             .flat_map(|unit| unit.tasks.iter().map(|&task| self.stop_of(index, rules, unit, task)))
@@ -92,7 +87,7 @@ impl Engine {
         let hold = &mut holds.list[index];
         // What it had is free for others, and where it is now there is less than they knew.
         holds.freed.extend(hold.rows());
-        (hold.nodes, hold.at, hold.reclaims) = (smallvec![nodes], None, true);
+        (hold.nodes, hold.at, hold.reclaims) = (nodes, None, true);
         holds.pushed.extend(hold.rows());
         holds.kept.clear();
         holds.stopping.extend(stops.iter().map(|stop| stop.allocation));

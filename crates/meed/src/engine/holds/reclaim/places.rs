@@ -11,17 +11,23 @@
 //! (above the point where both paths part the winner's task counts as well); and a place is given
 //! up where the order would turn again within the guard.
 //!
-//! Cost: O(log) for each unit and node that it runs on, and one pass over a gang's nodes.
+//! A gang of several groups has enough where `pack` finds nodes for all of it, which is asked where
+//! what is left holds each group by itself.
+//!
+//! Cost: O(log) for each unit and node that it runs on, and one pass over a gang's nodes; for a
+//! gang of several groups such a pass, and the cost of `pack`, for each unit from there on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::profile::{Need, Signed, add};
+use smallvec::smallvec;
+
+use super::super::profile::{Signed, add};
 use super::super::spread::fewest;
-use super::super::{Hold, Holds};
+use super::super::{Hold, Holds, Places};
 use super::victims::{Sides, Unit};
 use crate::engine::Engine;
 use crate::engine::books::{Ran, Used};
-use crate::engine::room::{Nodes, ShapeId};
+use crate::engine::room::{Ask, Bin, Counts, ShapeId, most_room_first, pack};
 use crate::reclaim::Reclaim;
 use crate::resources::Resources;
 use crate::spec::{AllocationId, NodeRow, QueueRow};
@@ -30,7 +36,10 @@ use crate::spec::{AllocationId, NodeRow, QueueRow};
 pub(super) struct Wanted<'a> {
     pub(super) hold: &'a Hold,
     pub(super) shape: ShapeId,
-    pub(super) tasks: u32,
+    /// What starts together: one part, but for a gang of several groups.
+    pub(super) asks: Vec<Ask>,
+    /// All that these ask for.
+    pub(super) turn: Resources,
     pub(super) rules: Reclaim,
 }
 
@@ -38,10 +47,11 @@ pub(super) struct Wanted<'a> {
 #[derive(Default)]
 struct Place {
     nodes: Vec<NodeRow>,
-    /// What is left of each, where that was looked at, and how often the task fits there.
-    left: BTreeMap<NodeRow, (Signed, u32)>,
-    /// The sum of these.
-    copies: u64,
+    /// What is left of each, where that was looked at, and how often a task of each part fits
+    /// there.
+    left: BTreeMap<NodeRow, (Signed, Counts)>,
+    /// The sums of these.
+    copies: Vec<u64>,
     /// In order.
     units: Vec<usize>,
     /// What queues with minimum shares lose.
@@ -66,7 +76,7 @@ impl Engine {
         holds: &Holds,
         wanted: &Wanted<'_>,
         units: &[Unit],
-    ) -> Option<(Vec<usize>, Nodes)> {
+    ) -> Option<(Vec<usize>, Places)> {
         let look = Look { engine: self, wanted, units, held: self.held_against(holds, wanted) };
         let (mut places, of) = look.places();
         for (index, unit) in units.iter().enumerate() {
@@ -77,11 +87,11 @@ impl Engine {
                     continue;
                 }
                 look.stop(place, index, true);
-                if place.copies < u64::from(wanted.tasks) {
+                if look.starts(place).is_none() {
                     continue;
                 }
                 look.let_be_what_is_not_needed(place);
-                let starts = look.starts(place);
+                let starts = look.starts(place).expect("so many fit");
                 if look.stays_in_order(place, &starts) {
                     return Some((std::mem::take(&mut place.units), starts));
                 }
@@ -122,13 +132,13 @@ impl Look<'_> {
         let (room, wanted) = (&self.engine.room, self.wanted);
         let mut by_value: BTreeMap<Option<&str>, usize> = BTreeMap::new();
         for node in (0..room.nodes() as u32).map(NodeRow) {
-            if room.copies_on(wanted.shape, node) == 0 {
+            if room.most_on(wanted.shape, node).iter().all(|&most| most == 0) {
                 continue;
             }
             let Some(value) = room.value_of(wanted.shape, node) else { continue };
             let new = places.len();
-            let place = match wanted.tasks {
-                1 => new,
+            let place = match &wanted.asks[..] {
+                [Ask { tasks: 1, .. }] => new,
                 _ => *by_value.entry(value).or_insert(new),
             };
             if place == new {
@@ -143,10 +153,12 @@ impl Look<'_> {
     /// The tasks of a unit are stopped at a place, or, again, not.
     fn stop(&self, place: &mut Place, index: usize, stops: bool) {
         if place.left.is_empty() {
+            place.copies = vec![0; self.wanted.asks.len()];
             place.nodes.iter().for_each(|&node| {
                 let left = self.left_before(node);
                 let copies = self.copies(node, &left);
-                place.copies += u64::from(copies);
+                let sums = place.copies.iter_mut().zip(&copies);
+                sums.for_each(|(sum, &copies)| *sum += u64::from(copies));
                 place.left.insert(node, (left, copies));
             });
         }
@@ -160,8 +172,10 @@ impl Look<'_> {
             let Some((left, copies)) = place.left.get_mut(&node) else { continue };
             add(left, demand, sign);
             let now = self.copies(node, left);
-            place.copies = place.copies - u64::from(*copies) + u64::from(now);
-            *copies = now;
+            for (sum, (&now, before)) in place.copies.iter_mut().zip(now.iter().zip(copies)) {
+                *sum = *sum - u64::from(*before) + u64::from(now);
+                *before = now;
+            }
         }
         match stops {
             true => place.units.push(index),
@@ -176,14 +190,15 @@ impl Look<'_> {
         left
     }
 
-    /// How often what is needed fits there.
-    fn copies(&self, node: NodeRow, left: &Signed) -> u32 {
-        let most = self.engine.room.copies_on(self.wanted.shape, node);
-        let most = most.min(u64::from(self.wanted.tasks)) as u32;
-        let Need { demand, .. } = self.wanted.hold.need();
-        let asked = demand.as_slice().iter().zip(left).filter(|(amount, _)| **amount > 0);
-        let copies = asked.map(|(&amount, &left)| left.max(0) / i128::from(amount)).min();
-        copies.map_or(most, |copies| u32::try_from(copies).unwrap_or(most).min(most))
+    /// How often a task of each part fits there.
+    fn copies(&self, node: NodeRow, left: &Signed) -> Counts {
+        let most = self.engine.room.most_on(self.wanted.shape, node);
+        let copies = |(ask, most): (&Ask, u32)| {
+            let asked = ask.demand.as_slice().iter().zip(left).filter(|(amount, _)| **amount > 0);
+            let copies = asked.map(|(&amount, &left)| left.max(0) / i128::from(amount)).min();
+            copies.map_or(most, |copies| u32::try_from(copies).unwrap_or(most).min(most))
+        };
+        self.wanted.asks.iter().zip(most).map(copies).collect()
     }
 
     /// The queues above a unit that have minimum shares.
@@ -210,7 +225,7 @@ impl Look<'_> {
             let last = unit.sides.last;
             if queue != last && engine.tree.path(last).contains(&queue) {
                 // The winner is below it too.
-                add(&mut left, &self.wanted.hold.need().times(self.wanted.tasks).demand, 1);
+                add(&mut left, &self.wanted.turn, 1);
             }
             let none = Signed::default();
             let lost = place.lost.get(&queue).unwrap_or(&none);
@@ -227,29 +242,49 @@ impl Look<'_> {
     fn let_be_what_is_not_needed(&self, place: &mut Place) {
         for index in place.units.clone().into_iter().rev() {
             self.stop(place, index, false);
-            if place.copies < u64::from(self.wanted.tasks) {
+            if self.starts(place).is_none() {
                 self.stop(place, index, true);
             }
         }
         place.units.sort_unstable();
     }
 
-    fn starts(&self, place: &Place) -> Nodes {
-        let copies = place.left.iter().map(|(&node, &(_, copies))| (node, copies)).collect();
-        fewest(copies, self.wanted.tasks).expect("so many fit")
+    /// Where all start; `None`: too little is left.
+    fn starts(&self, place: &Place) -> Option<Places> {
+        let asks = &self.wanted.asks;
+        let mut sums = place.copies.iter().zip(asks);
+        if sums.any(|(sum, ask)| *sum < u64::from(ask.tasks)) {
+            return None;
+        }
+        if let [ask] = &asks[..] {
+            let copies = place.left.iter().map(|(&node, (_, copies))| (node, copies[0])).collect();
+            return fewest(copies, ask.tasks).map(|nodes| smallvec![nodes]);
+        }
+        let bin = |(&node, (left, copies)): (&NodeRow, &(Signed, Counts))| {
+            let mut room = Resources::zero(self.wanted.turn.kinds());
+            for (room, &left) in room.as_mut_slice().iter_mut().zip(left) {
+                *room = u64::try_from(left.max(0)).unwrap_or(u64::MAX);
+            }
+            Bin::new(node, room, asks, |part| copies[part] > 0)
+        };
+        let mut bins: Vec<Bin> = place.left.iter().filter_map(bin).collect();
+        most_room_first(&mut bins);
+        pack(&bins, asks).map(Places::from_vec)
     }
 
     /// Whether, by the ledgers, the winner's side still comes before each of the others when the
     /// guard has passed.
-    fn stays_in_order(&self, place: &Place, starts: &Nodes) -> bool {
+    fn stays_in_order(&self, place: &Place, starts: &Places) -> bool {
         let (engine, hold) = (self.engine, self.wanted.hold);
         let (job, queue) = (engine.work.group(hold.slot()).job, engine.leaf_of(hold.slot()));
-        let each = starts.iter().flat_map(|&(node, tasks)| (0..tasks).map(move |_| node));
-        let used = |node| {
-            let node_weight = engine.room.weight(node);
-            Used { job, queue, demand: &hold.need().demand, node_weight }
-        };
-        let starts: Vec<Used<'_>> = each.map(used).collect();
+        let mut used: Vec<Used<'_>> = Vec::new();
+        for (ask, nodes) in self.wanted.asks.iter().zip(starts) {
+            for &(node, tasks) in nodes {
+                let node_weight = engine.room.weight(node);
+                let one = || Used { job, queue, demand: &ask.demand, node_weight };
+                used.extend((0..tasks).map(|_| one()));
+            }
+        }
         let mut by_sides: BTreeMap<Sides, Vec<Ran<'_>>> = BTreeMap::new();
         for unit in place.units.iter().map(|&index| &self.units[index]) {
             let stops = by_sides.entry(unit.sides).or_default();
@@ -259,7 +294,7 @@ impl Look<'_> {
         by_sides.iter().all(|(&Sides { first, last }, stops)| {
             // Who gets its minimum share gets it, whatever was used.
             engine.books.is_below_minimum(first)
-                || engine.books.stays_before(time, (first, last), &starts, stops)
+                || engine.books.stays_before(time, (first, last), &used, stops)
         })
     }
 
