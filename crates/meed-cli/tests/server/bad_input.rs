@@ -112,7 +112,7 @@ fn a_name_means_one_job_of_those_that_have_not_ended() {
     server.ok(&["cancel", &by_command, &again]);
     // The end frees it, whatever that was; then the newest is meant.
     fs::write(&go, "").unwrap();
-    server.ok(&["wait", "daily"]);
+    server.ok(&["wait", &first]);
     let second = server.submit(&["--name", "daily", "--hold", "--", "true"]);
     assert_eq!(server.json(&["show", "daily"])["id"].to_string(), second);
     let next = server.submit(&["--after", "daily", "--", "true"]);

@@ -65,8 +65,7 @@ enum Way {
 }
 
 impl Way {
-    const ALL: [Way; 5] =
-        [Way::Scheduler, Way::Binds, Way::BindsAndTells, Way::Gates, Way::Pins];
+    const ALL: [Way; 5] = [Way::Scheduler, Way::Binds, Way::BindsAndTells, Way::Gates, Way::Pins];
 
     fn name(self) -> &'static str {
         match self {

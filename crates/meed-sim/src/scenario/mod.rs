@@ -457,7 +457,7 @@ impl Scenario {
             nodes: self.nodes.clone(),
         };
         match keys.slots() {
-            None if self.is_mapreduce() && config.root.per_server => Err(place.whole(&format!(
+            None if self.is_mapreduce() && config.root.per_server => Err(place.whole(format!(
                 "order `{}` means nothing beside [mapreduce]: nodes there ask for work one by one",
                 config.root.name()
             ))),

@@ -69,7 +69,8 @@ fn it_counts_what_could_run_and_not_what_there_is() {
 }
 
 /// The illustration that our notes have of Kesidis et al.: two servers of 100 and 30, and 30 and
-/// 100; tasks of 5 and 1, and of 1 and 5. Our notes count 42 under rPS-DSF, however ties are broken.
+/// 100; tasks of 5 and 1, and of 1 and 5. Our notes count 42 under rPS-DSF, however ties are
+/// broken.
 #[test]
 fn residual_shares_send_tasks_where_they_fit_best() {
     let nodes = [node("s1", amounts(&[100, 30])), node("s2", amounts(&[30, 100]))];
