@@ -9,8 +9,8 @@ use meed_lab::audit::pool::{
     pool_summary, replay_pool, write_pool,
 };
 use meed_lab::audit::{
-    AuditError, AuditOptions, DEFAULT_POLICIES, DEFAULT_TRIALS, PROPERTIES, Property, Tasks, audit,
-    page, replay, summary_page, write_counterexamples,
+    AuditError, AuditOptions, DEFAULT_POLICIES, DEFAULT_TRIALS, PROPERTIES, Property, Tasks,
+    all_orders, audit, page, replay, summary_page, write_counterexamples,
 };
 use meed_report::page::{Page, to_html_made, to_text};
 
@@ -23,6 +23,8 @@ pub(crate) const EXAMPLES: &str = "\
 Examples:
   meed audit
   meed audit --policy fair --policy long-term,half_life=30min --out counterexamples
+  meed audit --all-orders --tasks unit --out counterexamples
+  meed audit --policy karma,cadence=1min --property credit-fairness
   meed audit --property strategy-proofness --trials 2000 --report audit.html
   meed audit --pool --policy drfh --policy per-server-drf --property pareto
   meed audit --case counterexamples/contribution-fair-unit/case.json";
@@ -33,13 +35,19 @@ pub(crate) struct AuditArgs {
     /// resources, and the properties of the DRFH paper.
     #[arg(long, conflicts_with_all = ["case", "tasks"])]
     pool: bool,
-    /// A policy, as in `meed simulate`. May be given several times. Tenants form two groups where
-    /// it names t_wait. Default: static, fifo, fair, and long-term in six ways; with --pool drf,
-    /// drfh, long-term-drf, per-server-drf, slots, and other placements.
+    /// A policy, as in `meed simulate`, or another scheduler's order, as in `meed rivals`. May be
+    /// given several times. Tenants form two groups where it names t_wait. Default: static, fifo,
+    /// fair, and long-term in six ways; with --pool drf, drfh, long-term-drf, per-server-drf,
+    /// slots, and other placements.
     #[arg(long, short, value_name = "POLICY", conflicts_with = "case")]
     policy: Vec<String>,
+    /// Audits all orders there are: those of the default, Meed's others, and those of `meed
+    /// rivals`, whose times are of 10 min and which tick each minute here.
+    #[arg(long, conflicts_with_all = ["case", "policy", "pool"])]
+    all_orders: bool,
     /// A property; may be given several times. Default: all. sharing-incentive, workload-incentive,
-    /// contribution, strategy-proofness, overclaiming, pareto, false-names, full-weight-names. With
+    /// contribution, strategy-proofness, overclaiming, pareto, false-names, full-weight-names,
+    /// bounded-wait, honest-shapes, envy-freeness, credit-fairness, history. With
     /// --pool: envy-freeness, pareto, group-strategy-proofness, strong-sharing-incentive,
     /// weak-sharing-incentive, single-server-drf, single-resource, bottleneck,
     /// population-monotonicity (docs/properties.md).
@@ -166,9 +174,10 @@ fn chosen<P: Ord>(
 fn options(args: &AuditArgs) -> Result<AuditOptions, Failure> {
     let known: Vec<&str> = PROPERTIES.iter().map(|row| row.name).collect();
     let properties = chosen(&args.property, &known, Property::named)?;
-    let policies = match args.policy.is_empty() {
-        true => DEFAULT_POLICIES.map(str::to_owned).to_vec(),
-        false => args.policy.clone(),
+    let policies = match (args.all_orders, args.policy.is_empty()) {
+        (true, _) => all_orders(),
+        (false, true) => DEFAULT_POLICIES.map(str::to_owned).to_vec(),
+        (false, false) => args.policy.clone(),
     };
     let tasks = match args.tasks {
         TaskKind::Unit => vec![Tasks::Unit],

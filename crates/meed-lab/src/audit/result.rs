@@ -32,14 +32,6 @@ pub struct Audit {
     pub cells: Vec<AuditCell>,
 }
 
-impl Audit {
-    /// How many searches were made: not of what does not apply.
-    pub fn searches(&self) -> usize {
-        let made = |cell: &&AuditCell| cell.verdict != AuditVerdict::DoesNotApply;
-        self.cells.iter().filter(made).count()
-    }
-}
-
 /// What is known about a property under a policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
