@@ -298,10 +298,8 @@ impl Words<'_> {
     /// Whether a group of a gang has room; `lacks`: some group has not, even by itself.
     fn gang_group(&self, group: &GangGroup, lacks: bool) -> String {
         let (asks, all) = (self.amounts(&group.demand), group.tasks);
-        let of = match all {
-            1 => format!("1 task of {asks}"),
-            all => format!("{all} tasks of {asks} each"),
-        };
+        let each = if all == 1 { "" } else { " each" };
+        let of = format!("{} of {asks}{each}", tasks(all));
         let room = match (lacks, group.beside) {
             (true, _) if group.alone < all => {
                 let (alone, on) = (group.alone, nodes(group.nodes));
@@ -580,11 +578,15 @@ fn plain(number: f64) -> String {
 }
 
 fn nodes(count: u64) -> String {
-    if count == 1 { "1 node".to_owned() } else { format!("{count} nodes") }
+    counted(count, "node")
 }
 
 fn tasks(count: u64) -> String {
-    if count == 1 { "1 task".to_owned() } else { format!("{count} tasks") }
+    counted(count, "task")
+}
+
+fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// A time of the run, and what the clock said then where it is known what it said at time 0.

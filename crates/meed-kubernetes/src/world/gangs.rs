@@ -78,9 +78,17 @@ impl PodJob {
     }
 
     /// What the pod of a task asks for.
-    pub(super) fn asks_of(&self, task: u32) -> &Asks {
+    fn asks_of(&self, task: u32) -> &Asks {
         let unlike = self.unlike.iter().rev().find(|(from, _)| *from <= task);
         unlike.map_or(&self.asks, |(_, asks)| asks)
+    }
+
+    /// What this pod of it asks for.
+    pub(super) fn asks_of_pod(&self, uid: &str) -> &Asks {
+        match self.unlike.is_empty() {
+            true => &self.asks,
+            false => self.asks_of(self.task_of(uid)),
+        }
     }
 
     /// Its pods that wait or run, each with what it asks for.

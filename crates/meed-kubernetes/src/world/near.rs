@@ -98,8 +98,7 @@ impl World {
             Stand::Waits(job) | Stand::Sent(Placed { job, .. }) if seen.node.is_none() => job,
             _ => return,
         };
-        let detail = self.driver.job(job).map(|job| &job.detail);
-        let asks = detail.map(|detail| detail.asks_of(detail.task_of(&seen.name.uid)));
+        let asks = self.driver.job(job).map(|job| job.detail.asks_of_pod(&seen.name.uid));
         let told = asks.and_then(|asks| asks.wish.as_ref());
         if let Some(text) = told
             && seen.near.wish(&self.namespaces).as_ref() == Some(text)

@@ -162,7 +162,7 @@ impl World {
     /// What the job of a pod was told that it asks for.
     fn amounts_of(&self, job: JobId, uid: &str) -> Option<Resources> {
         let detail = &self.driver.job(job)?.detail;
-        Some(Resources::new(&detail.asks_of(detail.task_of(uid)).amounts))
+        Some(Resources::new(&detail.asks_of_pod(uid).amounts))
     }
 
     /// A pod that holds room turns out to be bound.

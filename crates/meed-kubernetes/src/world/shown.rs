@@ -237,9 +237,9 @@ impl World {
             Stand::Waits(job) => Some(*job),
             _ => None,
         });
-        let detail = id.and_then(|id| self.driver.job(id)).map(|job| &job.detail);
-        let task = detail.map_or(0, |detail| detail.task_of(&shown.row.name.uid));
-        let amounts = detail.map(|detail| detail.asks_of(task).amounts.clone());
+        let asks = id.and_then(|id| self.driver.job(id));
+        let asks = asks.map(|live| live.detail.asks_of_pod(&shown.row.name.uid));
+        let amounts = asks.map(|asks| asks.amounts.clone());
         let demand = |(kind, amount): (usize, u64)| {
             let natural = amount as f64 / self.kinds.unit(kind).scale() as f64;
             (self.kinds.name(kind).to_owned(), Value::from(natural.to_string()))

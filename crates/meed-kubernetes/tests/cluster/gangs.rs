@@ -53,6 +53,17 @@ fn instants(ran: &[Ran]) -> BTreeSet<i64> {
     ran.iter().map(|ran| ran.started).collect()
 }
 
+/// So many pods end, and what is left is right.
+async fn ends_rightly(plane: &Plane, meed: Meed, pods: usize) {
+    until("all have ended", 30, async || {
+        plane.ran(&["alpha"]).await.iter().filter(|ran| ran.ended.is_some()).count() == pods
+    })
+    .await;
+    meed.end().await;
+    plane.invariants(&["alpha"], 8.0).await;
+    plane.ledger_is_true("alpha", 0.0).await;
+}
+
 /// Eight places, two gangs of six: one waits until it is whole, the other until all of it fits.
 async fn together_or_not_at_all(plane: Plane, mode: &str) {
     plane.nodes(4).await;
@@ -82,13 +93,7 @@ async fn together_or_not_at_all(plane: Plane, mode: &str) {
         let ran = plane.started("alpha", gang).await;
         assert_eq!(instants(&ran).len(), 1, "one instant: {ran:?}");
     }
-    until("all have ended", 30, async || {
-        plane.ran(&["alpha"]).await.iter().filter(|ran| ran.ended.is_some()).count() == 12
-    })
-    .await;
-    meed.end().await;
-    plane.invariants(&["alpha"], 8.0).await;
-    plane.ledger_is_true("alpha", 0.0).await;
+    ends_rightly(&plane, meed, 12).await;
 }
 
 #[test]
@@ -161,13 +166,7 @@ async fn a_master_with_its_workers(plane: Plane, mode: &str) {
     let ran = plane.started("alpha", "a").await;
     assert_eq!(instants(&ran).len(), 1, "one instant: {ran:?}");
     assert_eq!(ran.iter().map(|ran| ran.cpu).sum::<f64>(), 10.0);
-    until("all have ended", 30, async || {
-        plane.ran(&["alpha"]).await.iter().filter(|ran| ran.ended.is_some()).count() == 4
-    })
-    .await;
-    meed.end().await;
-    plane.invariants(&["alpha"], 8.0).await;
-    plane.ledger_is_true("alpha", 0.0).await;
+    ends_rightly(&plane, meed, 4).await;
 }
 
 #[test]

@@ -45,6 +45,7 @@ pub(super) struct Step {
 
 /// A time in which nothing changes, and what each queue holds, waits for, and got at its beginning;
 /// in the order in which the queues were asked for.
+#[derive(Clone)]
 pub(super) struct Spell {
     pub(super) from: f64,
     pub(super) to: f64,
@@ -141,28 +142,13 @@ impl Course {
     pub(super) fn spells(&self, queues: &[String], end_s: f64) -> Vec<Spell> {
         let none = || vec![0.0; queues.len()];
         let place = |job: &Step| queues.iter().position(|name| *name == self.jobs[job.job].queue);
-        let first = Spell {
-            from: 0.0,
-            to: 0.0,
-            held: none(),
-            useful: none(),
-            waits: none(),
-            comes: none(),
-        };
-        let mut spells = vec![first];
+        let (held, useful, waits) = (none(), none(), none());
+        let mut spell = Spell { from: 0.0, to: 0.0, held, useful, waits, comes: none() };
+        let mut spells = Vec::new();
         for instant in self.steps.chunk_by(|a, b| a.at == b.at) {
             let at = instant[0].at;
-            let last = spells.len() - 1;
-            let before = &mut spells[last];
-            before.to = at;
-            let mut spell = Spell {
-                from: at,
-                to: end_s.max(at),
-                held: before.held.clone(),
-                useful: before.useful.clone(),
-                waits: before.waits.clone(),
-                comes: none(),
-            };
+            spells.push(Spell { to: at, ..spell.clone() });
+            spell = Spell { from: at, to: end_s.max(at), comes: none(), ..spell };
             for (step, queue) in instant.iter().filter_map(|step| Some((step, place(step)?))) {
                 let job = &self.jobs[step.job];
                 spell.held[queue] += step.runs as f64 * job.width;
@@ -170,8 +156,8 @@ impl Course {
                 spell.waits[queue] += step.waits as f64 * job.width;
                 spell.comes[queue] += step.comes as f64 * job.width * job.length;
             }
-            spells.push(spell);
         }
+        spells.push(spell);
         spells
     }
 }

@@ -1,11 +1,13 @@
 //! From runs to a property's value: the formulas of [`super::property`], the same in the search and
 //! in a replay.
 
+use std::cell::OnceCell;
+
 use meed_sim::record::RunRecord;
 
 use super::AuditError;
 use super::case::{Case, Rounding};
-use super::course::Course;
+use super::course::{Course, Spell};
 use super::credit::owed;
 use super::draft::{Draft, SLOT, USELESS, names_of, queue_of};
 use super::envy::envy;
@@ -27,6 +29,8 @@ pub(super) struct Seen<'a> {
     pub(super) other_course: &'a Course,
     /// Seconds after which the liar is honest again.
     pub(super) since_s: f64,
+    /// What each queue held and waited for in it, the same for all tenants: once somebody asks.
+    pub(super) spells: OnceCell<Vec<Spell>>,
 }
 
 /// A case, evaluated.
@@ -119,16 +123,15 @@ pub(super) fn value(property: &PropertyRow, seen: &Seen<'_>, names: &[String]) -
 }
 
 /// A figure of the queue called `name` among all, from what happened to them.
-fn among(
-    seen: &Seen<'_>,
-    name: &str,
-    figure: fn(&[super::course::Spell], &[f64], usize) -> f64,
-) -> f64 {
+fn among(seen: &Seen<'_>, name: &str, figure: fn(&[Spell], &[f64], usize) -> f64) -> f64 {
     let queues = &seen.honest.queues;
-    let names: Vec<String> = queues.iter().map(|queue| queue.queue.clone()).collect();
+    let spells = seen.spells.get_or_init(|| {
+        let names: Vec<String> = queues.iter().map(|queue| queue.queue.clone()).collect();
+        seen.course.spells(&names, seen.honest.end_s)
+    });
     let shares: Vec<f64> = queues.iter().map(|queue| queue.share).collect();
-    let own = names.iter().position(|queue| queue == name);
-    own.map_or(0.0, |own| figure(&seen.course.spells(&names, seen.honest.end_s), &shares, own))
+    let own = queues.iter().position(|queue| queue.queue == name);
+    own.map_or(0.0, |own| figure(spells, &shares, own))
 }
 
 fn rounding(property: &PropertyRow, case: &Case, ground: &Ground) -> Rounding {
@@ -185,6 +188,7 @@ pub(super) fn judge(
         other: other.as_ref(),
         other_course: &Course::of(&other_log)?,
         since_s: f64::from(case.honest_again()) * 60.0,
+        spells: OnceCell::new(),
     };
     let judged = |tenant: usize, names: &[String]| {
         let tolerance = case.tolerance(rounding(property, case, ground), tenant);

@@ -4,6 +4,7 @@
 //! which says what is measured for whom under which policy. The scenarios run under `meed simulate`
 //! as they are; [`replay`] reads the three and measures again, by the formulas of the search.
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use meed_files::Guard;
@@ -206,6 +207,7 @@ pub fn replay(file: &Path) -> Result<ReplayedAudit, AuditError> {
         other: other.as_ref(),
         other_course: &Course::of(&other_log.unwrap_or_default())?,
         since_s,
+        spells: OnceCell::new(),
     };
     Ok(ReplayedAudit {
         property,

@@ -218,14 +218,13 @@ impl Engine {
                 false => self.group_on(turn, child),
             };
             if let Some(slot) = found {
-                let own = key;
                 let runner_up = rows
                     .get(place + 1)
                     .map(|(key, next)| (self.tree.id(*next), self.shown_on(turn, parent, key)));
-                let key = self.shown_on(turn, parent, &key);
+                let shown = self.shown_on(turn, parent, &key);
                 let (among, chosen) = (self.tree.id(parent), self.tree.id(child));
-                levels.push(Choice { among, chosen, key, runner_up });
-                return Some((own, slot));
+                levels.push(Choice { among, chosen, key: shown, runner_up });
+                return Some((key, slot));
             }
         }
         None

@@ -83,9 +83,7 @@ impl Engine {
         self.seen.take();
         let total = *self.room.total();
         self.tree.share_out(&total);
-        if self.books.reads_servers() {
-            self.books.set_servers(&self.room.alone());
-        }
+        self.books.set_servers(|| self.room.alone());
         self.books.share_out(self.now, &self.tree, &total);
         if let Some(guard) = &mut self.guard {
             guard.share_out(self.now, &self.tree, &total);
@@ -114,9 +112,7 @@ impl Engine {
             let (mut tree, mut books) = (self.tree.clone(), self.books.clone());
             let mut guard = self.guard.clone();
             tree.share_out(total);
-            if books.reads_servers() {
-                books.set_servers(&self.room.alone());
-            }
+            books.set_servers(|| self.room.alone());
             books.share_out(self.now, &tree, total);
             if let Some(guard) = &mut guard {
                 guard.share_out(self.now, &tree, total);

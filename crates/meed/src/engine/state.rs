@@ -177,9 +177,7 @@ impl Engine {
             ensure!(fine, format!("orders[{index}]"), "per server below a root that is not");
         }
         let mut books = Books::from_state(state, &tree, &kinds)?;
-        if books.reads_servers() {
-            books.set_servers(&room.alone());
-        }
+        books.set_servers(|| room.alone());
         let guard = Guard::from_state(state.guard.as_ref(), &root, &tree, state.now)?;
         let mut engine = Engine {
             now: state.now,

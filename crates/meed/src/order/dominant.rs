@@ -16,7 +16,7 @@
 //! Usage is kept in each kind's own units, a ledger for each kind, so it stays exact when nodes
 //! come and go: history counts by the pool of now.
 
-use super::key::{cmp_ratios, mul_div};
+use super::key::{cmp_ratios, gcd, mul_div};
 use crate::ledger::{Charge, Ledger};
 use crate::resources::{MAX_AMOUNT, MAX_KINDS, Resources};
 
@@ -41,7 +41,9 @@ impl Pool {
     pub(crate) fn new(capacity: &Resources) -> Pool {
         let mut there = capacity.as_slice().iter().copied().filter(|&amount| amount > 0);
         let parts = there.try_fold(1u64, |lcm, amount| {
-            (lcm / gcd(lcm, amount)).checked_mul(amount).filter(|&lcm| lcm <= MAX_AMOUNT)
+            (lcm / gcd(lcm.into(), amount.into()) as u64)
+                .checked_mul(amount)
+                .filter(|&lcm| lcm <= MAX_AMOUNT)
         });
         let mut per_unit = [0; MAX_KINDS];
         if let Some(parts) = parts {
@@ -163,10 +165,6 @@ impl Share {
     pub(crate) fn per(&self, weight: u64) -> u128 {
         u128::from(self.of) * u128::from(weight)
     }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// One child's amounts and ledgers, kind by kind.

@@ -174,6 +174,18 @@ fn wide_product(a: u128, b: u64) -> (u128, u64) {
     (high, low as u64)
 }
 
+/// The greatest common divisor; of a number and nothing, the number.
+pub(crate) fn gcd(mut a: u128, mut b: u128) -> u128 {
+    while b > 0 {
+        (a, b) = match (u64::try_from(a), u64::try_from(b)) {
+            // The machine divides these itself.
+            (Ok(a), Ok(b)) => (u128::from(b), u128::from(a % b)),
+            _ => (b, a % b),
+        };
+    }
+    a
+}
+
 /// floor(a * b / c), at most the largest number.
 pub(crate) fn mul_div(a: u128, b: u64, c: u64) -> u128 {
     let (whole, rest) = (a / u128::from(c), a % u128::from(c));

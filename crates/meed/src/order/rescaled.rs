@@ -25,7 +25,7 @@
 use num_bigint::BigUint;
 
 use super::dominant::Pool;
-use super::key::{Level, cmp_ratios};
+use super::key::{Level, cmp_ratios, gcd};
 use crate::resources::{MAX_KINDS, Resources};
 
 /// Bits of a direction's fraction.
@@ -225,16 +225,6 @@ fn product((a, b): (u128, u128), (c, d): (u128, u128)) -> Option<Level> {
         let (across, other) = (gcd(a, d), gcd(c, b));
         multiplied(a / across, b / other, c / other, d / across)
     })
-}
-
-fn gcd(mut a: u128, mut b: u128) -> u128 {
-    while b > 0 {
-        (a, b) = match (u64::try_from(a), u64::try_from(b)) {
-            (Ok(a), Ok(b)) => (u128::from(b), u128::from(a % b)),
-            _ => (b, a % b),
-        };
-    }
-    a
 }
 
 /// Parts of each kind over one denominator, of any length: a direction, or a sum of them.

@@ -24,7 +24,7 @@
 use num_bigint::BigUint;
 use std::collections::BTreeMap;
 
-use super::key::{cmp_ratios, mul_div};
+use super::key::{cmp_ratios, gcd, mul_div};
 use crate::resources::Resources;
 
 /// Of how many shapes a share is a fraction.
@@ -121,20 +121,6 @@ fn grains_of(terms: impl Iterator<Item = (u64, u64)>) -> u128 {
         down *= below;
     }
     u128::try_from(down * GRAINS / up).unwrap_or(u128::MAX)
-}
-
-fn gcd(a: u128, b: u128) -> u128 {
-    match (u64::try_from(a), u64::try_from(b)) {
-        // The machine divides these itself.
-        (Ok(mut a), Ok(mut b)) => {
-            while b > 0 {
-                (a, b) = (b, a % b);
-            }
-            a.into()
-        }
-        _ if b == 0 => a,
-        _ => gcd(b, a % b),
-    }
 }
 
 /// The sum of two fractions; `None` where it takes more than 128 bits on the way.

@@ -15,6 +15,8 @@ mod policies;
 mod read;
 mod state;
 
+use std::cell::LazyCell;
+
 use crate::fairness::Meter;
 use crate::order::key::Key;
 use crate::order::{Alone, Domain, Minimum, Pool, Standing, Terms};
@@ -362,17 +364,14 @@ impl Books {
         }
     }
 
-    /// Whether what each server has decides about keys.
-    pub(super) fn reads_servers(&self) -> bool {
-        self.domains.iter().any(Domain::counts_tasks)
-    }
-
-    /// Task shares are parts of what runs on these servers. O(queues + jobs), each with its shapes.
-    pub(super) fn set_servers(&mut self, alone: &Alone) {
+    /// Task shares, where there are any, are parts of what runs on these servers. O(queues + jobs),
+    /// each with its shapes.
+    pub(super) fn set_servers(&mut self, servers: impl FnOnce() -> Alone) {
+        let alone = LazyCell::new(servers);
         for index in 0..self.domains.len() {
             if self.domains[index].counts_tasks() && self.domains[index].alone != *alone {
                 self.domains[index].alone = alone.clone();
-                self.for_each_member(index, |standing, _| standing.weigh_anew(alone));
+                self.for_each_member(index, |standing, _| standing.weigh_anew(&alone));
             }
         }
     }
