@@ -17,7 +17,7 @@ fn runs_and_measures_agree_with_minutes_counted_one_by_one() {
         Property::Contribution,
         Property::StrategyProofness,
         Property::Overclaiming,
-        Property::Envy,
+        Property::EnvyFreeness,
         Property::CreditFairness,
         Property::History,
     ];
@@ -58,7 +58,7 @@ fn every_order_of_the_tables_is_audited() {
         assert!(rows.count() > 0, "{name} is in no row");
     }
     let policies: Vec<&str> = all.iter().map(String::as_str).collect();
-    let envy = [Property::Envy];
+    let envy = [Property::EnvyFreeness];
     let audit = run(&options(&policies, &envy, &[Tasks::Unit, Tasks::Whole], 1));
     assert_eq!(audit.cells.len(), 2 * all.len());
     for cell in &audit.cells {

@@ -54,7 +54,7 @@ pub enum Property {
     /// Asking for wider tasks, or for less time, does not pay.
     HonestShapes,
     /// Nobody would rather have held what another held.
-    Envy,
+    EnvyFreeness,
     /// What was lent and used can be had back, and nobody has less than alone.
     CreditFairness,
     /// Lying for a while does not pay afterwards.
@@ -210,7 +210,7 @@ pub const PROPERTIES: &[PropertyRow] = &[
         lies: &[LieKind::Wider, LieKind::ShortLimit],
     },
     PropertyRow {
-        property: Property::Envy,
+        property: Property::EnvyFreeness,
         name: "envy-freeness",
         title: "envy-freeness over time",
         means: "work that a tenant would have done by then with what another held, by their shares",
@@ -244,7 +244,7 @@ impl Property {
     pub(super) fn does_not_apply(self, tasks: Tasks) -> Option<&'static str> {
         let what = "what a tenant could do with another's slots depends on how its tasks fit into \
                     them, and not on their number alone";
-        (self == Property::Envy && tasks == Tasks::Whole).then_some(what)
+        (self == Property::EnvyFreeness && tasks == Tasks::Whole).then_some(what)
     }
 
     /// Its row.

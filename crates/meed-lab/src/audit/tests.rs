@@ -99,8 +99,8 @@ fn values_by_hand() {
         // All that was lent comes back, and more: what the other lacks of its share alone counts.
         (Property::CreditFairness, &returning, EXACT, 16.0 / 48.0),
         // With what b held from 4 min on a would have done as much under fair, 32 under fifo.
-        (Property::Envy, &lent, "fair", 0.0),
-        (Property::Envy, &lent, "fifo", 1.0),
+        (Property::EnvyFreeness, &lent, "fair", 0.0),
+        (Property::EnvyFreeness, &lent, "fifo", 1.0),
         // What a gives up comes back under long-term, to the slot; under fair it is gone.
         (Property::History, &given_up, EXACT, 0.0),
         (Property::History, &given_up, "fair", -0.2),
@@ -125,7 +125,7 @@ fn known_counterexamples_are_found() {
         ("fair", Property::StrategyProofness),
         ("fair", Property::FullWeightNames),
         ("fair", Property::CreditFairness),
-        ("fifo", Property::Envy),
+        ("fifo", Property::EnvyFreeness),
         ("fifo", Property::SharingIncentive),
         ("static", Property::Pareto),
         ("long-term", Property::StrategyProofness),
@@ -179,10 +179,17 @@ const ALL: [Property; 13] = [
     Property::FullWeightNames,
     Property::BoundedWait,
     Property::HonestShapes,
-    Property::Envy,
+    Property::EnvyFreeness,
     Property::CreditFairness,
     Property::History,
 ];
+
+#[test]
+fn data_name_properties_as_the_command_line_does() {
+    for row in PROPERTIES {
+        assert_eq!(serde_json::to_value(row.property).unwrap(), row.name);
+    }
+}
 
 #[test]
 fn waiting_for_a_blocked_task_is_not_pareto_efficient() {

@@ -146,7 +146,7 @@ pub(super) fn value(property: Property, case: &Case, rule: Rule, tenant: usize) 
             let harm: f64 = others.map(|i| (honest.work(i) - lying.work(i)).max(0.0)).sum();
             (lying.all(liar) - honest.all(liar)).min(harm) / contributed(liar)
         }
-        Property::Envy => {
+        Property::EnvyFreeness => {
             let others = (0..tenants).filter(|&j| j != tenant);
             let theirs = others.map(|j| with_theirs(case, &honest, tenant, j));
             let most = theirs.fold(f64::NEG_INFINITY, f64::max);
