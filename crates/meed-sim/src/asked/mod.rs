@@ -198,10 +198,10 @@ impl<'a> Asker<'a> {
     }
 
     /// What was said last and is not told yet.
-    fn tell(&mut self, engine: &Engine, say: &mut dyn FnMut(QueueId, Rank)) {
+    fn tell(&mut self, say: &mut dyn FnMut(QueueId, Rank)) {
         self.told.resize(self.said.len(), Rank::default());
         for ((&queue, said), told) in self.ids.iter().zip(&self.said).zip(&mut self.told) {
-            if said != told && !engine.is_removed(queue) {
+            if said != told {
                 *told = *said;
                 say(queue, *said);
             }
@@ -236,7 +236,7 @@ impl Attendant for Asker<'_> {
             Some(_) => self.ticks(engine, |tick| tick <= at)?,
         }
         self.count(at, engine);
-        self.tell(engine, say);
+        self.tell(say);
         ControlFlow::Continue(())
     }
 

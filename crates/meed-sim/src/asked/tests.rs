@@ -261,6 +261,42 @@ fn ticks_are_even_and_jobs_are_counted() {
     }
 }
 
+/// `a` goes with its last task, at the instant of a tick: its rank is said before that task ends.
+#[test]
+fn ranks_of_queues_that_go_at_that_instant_are_heard_by_nobody() {
+    let text = r#"
+        [cluster]
+        resources = ["cpu"]
+        [[cluster.node]]
+        capacity = { cpu = 1 }
+        [[queue]]
+        name = "a"
+        [[queue]]
+        name = "b"
+        [[job]]
+        queue = "a"
+        duration = 60
+        demand = { cpu = 1 }
+        [[job]]
+        queue = "b"
+        duration = 90
+        demand = { cpu = 1 }
+        [[change]]
+        at = 30
+        queue_removed = "a"
+    "#;
+    let mut asked = 0;
+    let run = ran(text, "told", Some(60), |_, ranks| {
+        asked += 1;
+        ranks.fill(Rank::at(asked));
+        ControlFlow::Continue(())
+    });
+    let tasks = run.expect("it runs to its end").tasks();
+    let ends = tasks.iter().filter(|(kind, ..)| kind == "end").map(|(_, at, ..)| *at);
+    assert_eq!(ends.collect::<Vec<_>>(), [60.0, 150.0]);
+    assert!(asked >= 2);
+}
+
 #[test]
 fn an_advisor_may_stop_the_run() {
     let mut asked = 0;

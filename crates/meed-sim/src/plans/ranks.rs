@@ -56,9 +56,7 @@ pub(super) fn tell(
         let family: Vec<&Stand> = family.iter().map(|&at| &stands[at]).collect();
         let down = scale(&family);
         for stand in family {
-            if !tree.is_removed(stand.queue) {
-                say(stand.queue, rank(stand, down));
-            }
+            say(stand.queue, rank(stand, down));
         }
     }
 }

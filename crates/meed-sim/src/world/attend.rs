@@ -16,7 +16,7 @@ use super::{RunError, World};
 pub trait Attendant {
     /// Nothing has happened since the last instant, and something will at `at`, or the run ends
     /// there. `engine` is as it was left: its integrals can be read at any time up to `at`. `say`
-    /// tells where a queue stands. To break stops the run there.
+    /// tells where a queue stands; of one that is gone nobody hears. To break stops the run there.
     fn passes(
         &mut self,
         at: Time,
@@ -57,10 +57,13 @@ impl<'a, D: Desk<'a>> World<'a, D> {
     }
 
     /// Ranks that were said are told: behind the ends of an instant, where a log that is played
-    /// back tells changes as well.
+    /// back tells changes as well. Queues that have gone, maybe with those ends, are told nothing.
     pub(super) fn tell_ranks(&mut self) -> Result<(), RunError> {
         let at = self.now;
         for (queue, rank) in std::mem::take(&mut self.said) {
+            if self.desk.tree().is_removed(queue) {
+                continue;
+            }
             let change = QueueChange { rank: Some(rank), ..QueueChange::default() };
             let told = self.desk.any().queue_changed(at, queue, change);
             told.map_err(|why| RunError::of(at, why))?;
