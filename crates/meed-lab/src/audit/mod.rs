@@ -82,7 +82,7 @@ const RIVALS_TIME: &str = "10min";
 const RIVALS_CADENCE: &str = "1min";
 
 /// All orders there are, each as it is audited: [`DEFAULT_POLICIES`], Meed's others, and the
-/// rivals, of which every time is [`RIVALS_TIME`]. An order that is added to a table is one more.
+/// rivals, of which every time is ten minutes. An order that is added to a table is one more.
 pub fn all_orders() -> Vec<String> {
     let rival = |rival: &Rival| {
         let times = rival.parameters.iter().filter(|one| one.form == ParameterForm::Time);
