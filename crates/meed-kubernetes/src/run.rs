@@ -265,7 +265,9 @@ impl<'s> Begin<'s> {
             about,
             ledger: Some(ledger),
             saving: None,
-            writer: writer.tells_bound(settings.bound_events, in_flight),
+            writer: writer
+                .tells_bound(settings.bound_events, in_flight)
+                .drops_fields(settings.drop_managed_fields),
             looker,
             ears: Ears::default(),
             statuses: StatusBook::default(),

@@ -77,6 +77,8 @@ pub(crate) struct Writer {
     board: Arc<Board>,
     /// Events on pods that are bound, so many at a time; `None`: none is written.
     tells_bound: Option<Arc<Semaphore>>,
+    /// Whether `managedFields` go with the gate.
+    drops_fields: bool,
 }
 
 impl Writer {
@@ -91,14 +93,30 @@ impl Writer {
         let (events, waiting) = mpsc::channel(EVENTS_AHEAD);
         tokio::spawn(say_all(client.clone(), Arc::clone(&leads), waiting));
         let slots = Arc::new(Semaphore::new(in_flight));
-        let tells_bound = None;
-        Writer { client, evictor, epoch, slots, heard, leads, events, board, tells_bound }
+        Writer {
+            client,
+            evictor,
+            epoch,
+            slots,
+            heard,
+            leads,
+            events,
+            board,
+            tells_bound: None,
+            drops_fields: false,
+        }
     }
 
     /// Whether an event is written on every pod that is bound.
     pub(crate) fn tells_bound(self, tells_bound: bool, in_flight: usize) -> Writer {
         let tells_bound = tells_bound.then(|| Arc::new(Semaphore::new(in_flight)));
         Writer { tells_bound, ..self }
+    }
+
+    /// Whether the record of who owns which field goes with the gate. A list of one empty entry is
+    /// how the API server is told so; it then keeps none for later writes.
+    pub(crate) fn drops_fields(self, drops_fields: bool) -> Writer {
+        Writer { drops_fields, ..self }
     }
 
     /// Lets a pod start; the answer is heard.
@@ -275,6 +293,9 @@ impl Writer {
                     "metadata": { "uid": pod.uid, "annotations": annotations },
                     "spec": { "schedulingGates": [{ "$patch": "delete", "name": keys::GATE }] },
                 });
+                if self.drops_fields {
+                    body["metadata"]["managedFields"] = json!([{}]);
+                }
                 if let Some(terms) = pin {
                     // As long as it is held a pod's affinity may be narrowed, in the same write.
                     let terms = json!({ "nodeSelectorTerms": terms });

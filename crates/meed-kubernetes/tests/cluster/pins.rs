@@ -81,3 +81,29 @@ fn kube_scheduler_places_a_pod_where_meed_chose() {
         plane.invariants(&["alpha"], 8.0).await;
     });
 }
+
+#[test]
+fn managed_fields_go_with_the_gate_where_that_is_asked_for() {
+    with_plane(&["kwok", "scheduler"], async |plane| {
+        plane.nodes(2).await;
+        for (flags, queue, mode) in [
+            (&["--checkpoint-seconds=1"][..], "kept", "Gates"),
+            (&["--checkpoint-seconds=1", "--drop-managed-fields"], "lean", "Gates"),
+            (&["--checkpoint-seconds=1", "--drop-managed-fields"], "pinned", "Pins"),
+        ] {
+            plane.queue(queue, mode).await;
+            let mut meed = Meed::with(&plane, LONG_TERM, flags);
+            meed.decides().await;
+            plane.submit(queue, "p", 4, "1", "").await;
+            until("all run", 40, async || plane.ran(&[queue]).await.len() == 4).await;
+            for pod in plane.all_pods(queue).await {
+                let fields = pod.metadata.managed_fields.as_ref().map_or(0, Vec::len);
+                assert_eq!(fields == 0, queue != "kept", "{queue}: {fields} managers");
+                assert_eq!(note(&pod, "meed.dev/charged").as_deref(), Some(queue));
+            }
+            meed.end().await;
+            plane.ledger_is_true(queue, 0.0).await;
+        }
+        plane.invariants(&["kept", "lean", "pinned"], 8.0).await;
+    });
+}

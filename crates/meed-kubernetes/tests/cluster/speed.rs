@@ -8,6 +8,7 @@
 //! | Binds | Meed places and binds |
 //! | Binds, with events | the same with `--bound-events`: an event for each pod |
 //! | Gates | Meed takes gates away, kube-scheduler places |
+//! | Gates, lean | the same with `--drop-managed-fields` |
 //! | Pins | the same, and the pod is held to the node that Meed chose |
 //!
 //! Pods wait before the scheduler starts. When each is bound is told by a watch of metadata that
@@ -61,11 +62,13 @@ enum Way {
     Binds,
     BindsAndTells,
     Gates,
+    LeanGates,
     Pins,
 }
 
 impl Way {
-    const ALL: [Way; 5] = [Way::Scheduler, Way::Binds, Way::BindsAndTells, Way::Gates, Way::Pins];
+    const ALL: [Way; 6] =
+        [Way::Scheduler, Way::Binds, Way::BindsAndTells, Way::Gates, Way::LeanGates, Way::Pins];
 
     fn name(self) -> &'static str {
         match self {
@@ -73,13 +76,14 @@ impl Way {
             Way::Binds => "Binds",
             Way::BindsAndTells => "Binds, with events",
             Way::Gates => "Gates",
+            Way::LeanGates => "Gates, lean",
             Way::Pins => "Pins",
         }
     }
 
     fn mode(self) -> &'static str {
         match self {
-            Way::Gates => "Gates",
+            Way::Gates | Way::LeanGates => "Gates",
             Way::Pins => "Pins",
             _ => "Binds",
         }
@@ -87,7 +91,16 @@ impl Way {
 
     /// Whether kube-scheduler places what Meed lets go.
     fn lets_go(self) -> bool {
-        matches!(self, Way::Gates | Way::Pins)
+        matches!(self, Way::Gates | Way::LeanGates | Way::Pins)
+    }
+
+    /// What Meed is started with besides.
+    fn flags(self) -> &'static [&'static str] {
+        match self {
+            Way::BindsAndTells => &["--bound-events"],
+            Way::LeanGates => &["--drop-managed-fields"],
+            _ => &[],
+        }
     }
 
     /// Labels and scheduler of the pods of a queue.
@@ -95,7 +108,7 @@ impl Way {
         match self {
             // A label as long as the others' have.
             Way::Scheduler => (json!({ "load.dev/queue": queue }), "default-scheduler"),
-            Way::Gates | Way::Pins => (json!({ "meed.dev/queue": queue }), "default-scheduler"),
+            _ if self.lets_go() => (json!({ "meed.dev/queue": queue }), "default-scheduler"),
             _ => (json!({ "meed.dev/queue": queue }), "meed"),
         }
     }
@@ -209,8 +222,7 @@ async fn measure(plane: &Plane, way: Way, count: usize) -> Figures {
         runs.scheduler = true;
         tokio::task::block_in_place(|| plane.part("start", "scheduler"));
     } else {
-        let more = if way == Way::BindsAndTells { &["--bound-events"][..] } else { &[] };
-        runs.meed = Some(Meed::run(plane, more));
+        runs.meed = Some(Meed::run(plane, way.flags()));
     }
     let (mut known, mut since) = (0, instant());
     while known < count {
@@ -339,7 +351,7 @@ fn every_way_places_all_pods() {
                         Way::Binds => figures.events == 0,
                         Way::BindsAndTells => figures.events == count,
                         // kube-scheduler drops events where too many wait.
-                        Way::Scheduler | Way::Gates | Way::Pins => figures.events > 0,
+                        _ => figures.events > 0,
                     };
                     assert!(is_told, "{way:?}: {} events for {count} pods", figures.events);
                     found.push((way, figures));
