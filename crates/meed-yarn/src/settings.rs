@@ -91,6 +91,7 @@ fn resolve(spec: &PolicySpec, kinds: &ResourceKinds) -> Result<Policy, String> {
         ("reclaim_min_runtime", "YARN preempts by its own settings"),
         ("reclaim_guard", "YARN preempts by its own settings"),
         ("reclaim_grace", "YARN preempts by its own settings"),
+        ("fairness", "YARN's nodes do not pack by the alignment of tasks"),
         ("slots_per_server", "YARN has no slots"),
     ] {
         if spec.get(key).is_some() {

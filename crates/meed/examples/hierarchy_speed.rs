@@ -6,8 +6,9 @@
 //! resource), and with a backlog. Then a chain of parents, one below the other, with two leaves at
 //! its end.
 //!
-//! `-- LEAVES GROUPS LIFETIMES SIDE POLICY` runs one case only, for a profiler: in groups, a
-//! backlog, shapes of SIDE by SIDE sizes. With SIDE 0 it is a chain of GROUPS parents.
+//! `-- LEAVES GROUPS LIFETIMES SIDE POLICY [LEAF]` runs one case only, for a profiler: in groups, a
+//! backlog, shapes of SIDE by SIDE sizes; without parents where GROUPS is 0. With SIDE 0 it is a
+//! chain of GROUPS parents. LEAF is the order of jobs within a leaf, `fifo` unless said.
 
 #![expect(
     clippy::disallowed_methods,
@@ -28,9 +29,10 @@ const NODE: [u64; 2] = [32_000, 64_000];
 const BACKLOG: f64 = 1.5;
 
 fn config(policy: &str, queues: &[String], leaves: usize) -> Config {
+    let of_leaves: String = argument(6, "fifo".to_owned());
     let spec = |(number, name): (usize, &String)| {
         let is_leaf = number + leaves >= queues.len();
-        let policy = fixed(if is_leaf { "fifo" } else { policy });
+        let policy = fixed(if is_leaf { &of_leaves } else { policy });
         let weight = 1000 * (1 + number as u64 % 3);
         QueueSpec { name: name.clone(), weight, min: None, max: None, policy }
     };
@@ -74,7 +76,14 @@ fn lifetime_us(mut cluster: Cluster, lifetimes: u64) -> f64 {
     clock.elapsed().as_secs_f64() * 1e6 / lifetimes as f64
 }
 
+fn flat(leaves: usize) -> Vec<String> {
+    (0..leaves).map(|leaf| format!("l{leaf}")).collect()
+}
+
 fn in_groups(leaves: usize, groups: usize) -> Vec<String> {
+    if groups == 0 {
+        return flat(leaves);
+    }
     let parents = (0..groups).map(|group| format!("g{group}"));
     parents.chain((0..leaves).map(|leaf| format!("g{}.l{leaf}", leaf % groups))).collect()
 }
@@ -97,8 +106,7 @@ fn main() {
         println!("{policy}: {:.2} us a lifetime", lifetime_us(cluster, lifetimes));
         return;
     }
-    let flat: Vec<String> = (0..leaves).map(|leaf| format!("l{leaf}")).collect();
-    let grouped = in_groups(leaves, groups);
+    let (flat, grouped) = (flat(leaves), in_groups(leaves, groups));
     println!("{leaves} leaves, {groups} groups, us a lifetime: flat; in groups");
     for (side, load) in [(1, 0.98), (1, BACKLOG), (4, 0.98), (4, BACKLOG), (8, BACKLOG)] {
         for policy in ["fair", "drf"] {

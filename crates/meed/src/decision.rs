@@ -58,7 +58,8 @@ pub struct Choice {
     pub chosen: QueueId,
     /// Its key.
     pub key: KeyValue,
-    /// The next in order, unless it was the only one.
+    /// The next in order, unless it was the only one. Where what is best aligned with a server
+    /// starts (`tetris`), nobody.
     pub runner_up: Option<(QueueId, KeyValue)>,
 }
 

@@ -284,7 +284,8 @@ pub enum Rejected {
     },
     /// A gang where each server decides on its own.
     #[error(
-        "with `per-server-drf` and `rps-dsf` each server decides on its own: it starts no gangs"
+        "with `per-server-drf`, `rps-dsf` and `tetris` each server decides on its own: it starts \
+         no gangs"
     )]
     GangPerServer,
     /// An event before the starts of a gang were all taken.

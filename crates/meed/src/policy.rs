@@ -236,7 +236,14 @@ pub struct Policy {
     /// (`engine::residual`), instead of what it holds there with what the server has.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub residual: bool,
+    /// With `per_server`: the task starts that is best aligned with the server, of the part 1 - f
+    /// of all children that hold least (`engine::tetris`); this is f, at most 1000.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub fairness: Option<Permille>,
 }
+
+/// Tetris's knob where nobody turns it.
+pub const DEFAULT_FAIRNESS: Permille = 250;
 
 /// Quantum that adaptive policies start from.
 pub const DEFAULT_QUANTUM: Span = match Span::from_secs(10) {
@@ -261,6 +268,8 @@ pub struct Preset {
     pub per_server: bool,
     /// Whether it compares with what is free on it.
     pub residual: bool,
+    /// Of those that start what is best aligned with the server: the knob where nobody turns it.
+    pub fairness: Option<Permille>,
     /// The placement that goes with it, where the user names none.
     pub placement: &'static str,
     /// One line for `--help`.
@@ -324,6 +333,16 @@ pub const PRESETS: &[Preset] = &[
         ..Preset::of(Measure::Allocation)
     },
     Preset {
+        name: "tetris",
+        about: "Tetris: of the queues that hold least, the task best aligned with the server",
+        key: "dominant share per weight 1, told as {} held; of those who hold least the best \
+              aligned task starts",
+        dominant: true,
+        per_server: true,
+        fairness: Some(DEFAULT_FAIRNESS),
+        ..Preset::of(Measure::Allocation)
+    },
+    Preset {
         name: "long-term-drf",
         about: "long-term fairness of dominant shares, placed by best fit",
         key: "dominant share used per weight 1, told as {} charged",
@@ -354,6 +373,7 @@ impl Preset {
             dominant: false,
             per_server: false,
             residual: false,
+            fairness: None,
             placement: "first-fit",
             about: "",
             key: "",
@@ -372,6 +392,7 @@ impl Preset {
             policy.scalar = Scalar::Dominant;
         }
         (policy.per_server, policy.residual) = (self.per_server, self.residual);
+        policy.fairness = self.fairness;
         policy
     }
 
@@ -381,6 +402,7 @@ impl Preset {
         PRESETS.iter().find(|preset| {
             (preset.measure, preset.dominant, preset.per_server, preset.residual)
                 == (policy.measure, dominant, policy.per_server, policy.residual)
+                && preset.fairness.is_some() == policy.fairness.is_some()
         })
     }
 }
@@ -404,6 +426,7 @@ impl Policy {
             t_wait: None,
             per_server: false,
             residual: false,
+            fairness: None,
         }
     }
 
@@ -420,7 +443,9 @@ impl Policy {
     /// Whether a queue may order its children so where the run is ordered by `root`: how servers
     /// decide is one matter for all.
     pub fn goes_below(&self, root: &Policy) -> bool {
-        !self.per_server || root.per_server && self.residual == root.residual
+        let packs = |policy: &Policy| policy.fairness.is_some();
+        !self.per_server
+            || root.per_server && self.residual == root.residual && packs(self) == packs(root)
     }
 
     /// What is wrong with the choices, if anything.
@@ -496,6 +521,14 @@ impl Policy {
     fn problem_per_server(&self) -> Option<String> {
         let dominant = self.measure == Measure::Allocation && self.scalar == Scalar::Dominant;
         match (self.per_server, dominant, self.blocked) {
+            _ if self.fairness.is_some_and(|fairness| fairness > 1000) => {
+                Some("fairness must lie between 0 and 1".to_owned())
+            }
+            _ if self.fairness.is_some() && (self.residual || !self.per_server) => Some(
+                "what is aligned with a server is compared where each decides on its own, by what \
+                 is held over the pool: say `per_server`, without `residual`"
+                    .to_owned(),
+            ),
             _ if self.residual && !self.per_server => Some(
                 "what is free on a server is compared where each decides on its own: say \
                  `per_server` too"

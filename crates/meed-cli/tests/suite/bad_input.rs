@@ -369,7 +369,8 @@ fn command_lines_that_are_wrong() {
             &["--policy", "fare"][..],
             3,
             "--policy fare: unknown policy `fare`; known are static, slots, fifo, fair, long-term, \
-             drf, drfh, per-server-drf, rps-dsf, long-term-drf, tsf, told. did you mean `fair`?",
+             drf, drfh, per-server-drf, rps-dsf, tetris, long-term-drf, tsf, told. did you mean \
+             `fair`?",
         ),
         (&["--policy", ""], 3, "unknown policy ``"),
         (&["--policy", "fair,quantum"], 3, "`quantum` is not of the form key=value"),

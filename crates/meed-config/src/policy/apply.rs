@@ -242,6 +242,23 @@ pub(super) fn discount(
     Ok(())
 }
 
+/// Other orders pass over it.
+pub(super) fn fairness(
+    spec: &PolicySpec,
+    _: &ResourceKinds,
+    policy: &mut Policy,
+) -> Result<(), SpecError> {
+    let Some(&Value::Number(knob)) = spec.get("fairness") else { return Ok(()) };
+    if !(0.0..=1.0).contains(&knob) {
+        let what = format!(
+            "fairness is {knob}; it is Tetris's knob: 0 (packing alone) to 1 (the fair order alone)"
+        );
+        return Err(spec.error("fairness", what));
+    }
+    policy.fairness = policy.fairness.map(|_| (knob * 1000.0).round() as u32);
+    Ok(())
+}
+
 /// `quantum` with the two keys of an adaptive one.
 pub(super) fn quantum(
     spec: &PolicySpec,

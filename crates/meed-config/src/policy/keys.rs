@@ -258,6 +258,15 @@ pub const KEYS: &[Key] = &[
         ..PLAIN
     },
     Key {
+        name: "fairness",
+        about: "of `tetris`: 1 is the fair order alone, 0 is packing alone (0.25)",
+        form: Form::Number,
+        group: "fairness",
+        apply: apply::fairness,
+        of: |policy, _| policy.fairness.map(|knob| Value::Number(f64::from(knob) / 1000.0)),
+        ..PLAIN
+    },
+    Key {
         name: "slots_per_server",
         about: "of `slots`: into how many slots the largest server is cut; of the run",
         form: Form::Count,

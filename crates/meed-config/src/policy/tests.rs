@@ -101,6 +101,7 @@ proptest! {
             2 => Blocked::Reserve(Reservations::All),
             _ => Blocked::Reserve(Reservations::AtMost(most.try_into().unwrap())),
         };
+        policy.fairness = policy.fairness.map(|_| discount);
         policy.t_wait = (guard && policy.measure == meed::Measure::Usage).then_some(length);
         if policy.scalar != Scalar::Dominant {
             policy.scalar = match scalar {
@@ -149,6 +150,7 @@ fn every_key_is_printed_as_it_is_written() {
         "fair,estimates=limits",
         "long-term,reclaim_after=1h,reclaim_min_runtime=10min,reclaim_guard=2h,reclaim_grace=1min",
         "fair,reclaim_after=never",
+        "tetris,fairness=0.5",
         "slots,slots_per_server=10",
         "static,order=fair,placement=best-fit",
         "half_life=24h",
@@ -267,6 +269,8 @@ fn what_is_wrong_is_said() {
             "room is taken back for who has a reservation: say when_blocked = \"reserve\"",
         ),
         ("slots,slots_per_server=0", "slots_per_server must be 1 to 1000000"),
+        ("tetris,fairness=1.5", "fairness is 1.5; it is Tetris's knob: 0 (packing alone) to 1"),
+        ("tetris,fairness=much", "fairness: invalid type: string \"much\", expected a number"),
     ] {
         let spec = text.parse::<PolicySpec>();
         let error = spec.and_then(|spec| spec.policy(&kinds())).unwrap_err().to_string();
@@ -274,6 +278,8 @@ fn what_is_wrong_is_said() {
     }
     let alone: PolicySpec = "per-server-drf,placement=best-fit".parse().unwrap();
     assert_eq!(alone.contradiction().unwrap().key(), Some("placement"));
+    let packs: PolicySpec = "tetris,placement=cosine".parse().unwrap();
+    assert_eq!(packs.contradiction().unwrap().key(), Some("placement"));
     let placed: PolicySpec = "fair,placement=bestfit".parse().unwrap();
     let why = placed.placement().map(|row| row.name).unwrap_err().to_string();
     assert!(why.ends_with("did you mean `best-fit`?"), "{why}");

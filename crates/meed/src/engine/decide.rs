@@ -357,6 +357,7 @@ impl Engine {
             }
             let key = self.queue_key(at);
             self.ready.insert(parent, at, key);
+            self.touch(at);
             at = parent;
         }
         if let Some(guard) = &mut self.guard {
@@ -372,7 +373,14 @@ impl Engine {
                 self.leave_group(leaf);
                 self.refresh_path(leaf, false);
             }
-            false => self.ready.remove(&self.tree, leaf),
+            false => {
+                self.tree.up(leaf).for_each(|(at, _)| {
+                    if let Some(servers) = &mut self.servers {
+                        servers.touch(at);
+                    }
+                });
+                self.ready.remove(&self.tree, leaf);
+            }
         }
         if let Some(guard) = &mut self.guard {
             guard.remove(leaf);
@@ -385,12 +393,22 @@ impl Engine {
         if self.rescales {
             return self.refresh(queue, self.ready.is_in_heap(queue));
         }
+        self.touch(queue);
         if self.ready.is_in_heap(queue) {
             let key = self.queue_key(queue);
             self.ready.update(parent, queue, key);
         } else if self.ready.is_parked(queue) {
             let bound = self.bound_of(queue);
             self.ready.set_bound(queue, bound);
+        }
+    }
+
+    /// Where more than the first are looked at: the key of `queue`, or whether it wants something,
+    /// may have changed.
+    #[inline]
+    pub(super) fn touch(&mut self, queue: QueueRow) {
+        if let Some(servers) = &mut self.servers {
+            servers.touch(queue);
         }
     }
 

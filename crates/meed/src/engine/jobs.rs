@@ -6,6 +6,7 @@
 
 use super::Engine;
 use super::gangs::joint;
+use super::room::ShapeId;
 use super::share_out::Reads;
 use super::work::Job;
 use crate::cluster::{check_dimensions, in_words};
@@ -234,7 +235,7 @@ impl Engine {
             let shape = self.work.group(slot).turn();
             let (room, demand) = (&self.room, self.room.demand(shape));
             if self.ready.list(leaf, slot, shape, demand, key, |shape| room.asks(shape)) {
-                self.note_waiting(leaf, shape, true);
+                self.note_asking(leaf, shape, true);
             }
         }
     }
@@ -245,7 +246,15 @@ impl Engine {
         let shape = self.work.group(slot).turn();
         // One whose tasks all have reservations is not there.
         if self.ready.is_listed(slot) && self.ready.unlist(leaf, slot, shape) {
-            self.note_waiting(leaf, shape, false);
+            self.note_asking(leaf, shape, false);
+        }
+    }
+
+    /// `leaf` has begun, or ceased, to wait with tasks of a shape.
+    fn note_asking(&mut self, leaf: QueueRow, shape: ShapeId, waits: bool) {
+        self.note_waiting(leaf, shape, waits);
+        if let (Some(servers), Some(parent)) = (&mut self.servers, self.tree[leaf].parent()) {
+            servers.note_waiting((leaf, parent), shape, waits);
         }
     }
 }

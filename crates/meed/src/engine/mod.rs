@@ -12,15 +12,17 @@
 //! Cost of a decision: O(depth * log children) for each key that is re-read (`order::heap`: one,
 //! unless tasks outrun their quantum), plus the placement's; nothing in it grows with the number of
 //! waiting jobs, of idle tenants, or of tasks that fit nowhere. Two exceptions: jobs whose tasks
-//! want nodes of their own are looked at one by one within their leaf, and `per-server-drf`
-//! (`per_server`) looks at all queues.
+//! want nodes of their own are looked at one by one within their leaf, and where each server
+//! decides by itself (`per_server`, `residual`, `tetris`) many queues are looked at.
 
 mod ahead;
+mod alignment;
 mod books;
 mod chores;
 mod decide;
 mod estimates;
 mod explain;
+mod fair_order;
 mod forget;
 mod gang_fit;
 mod gangs;
@@ -43,6 +45,7 @@ mod room;
 mod share_out;
 mod state;
 mod tasks;
+mod tetris;
 mod tree;
 mod view;
 mod wake;
@@ -153,7 +156,7 @@ impl Engine {
             guard: config.root.t_wait.map(|t_wait| Guard::new(t_wait, &config.root)),
             holds: Holds::of(&config.root),
             learned: Learned::of(&config.root),
-            servers: config.root.per_server.then(Servers::default),
+            servers: Servers::of(&config.root),
             rescales: false,
             rescaling: Rescaling::default(),
             waits: config.root.blocked == Blocked::Wait,

@@ -23,25 +23,38 @@ use std::collections::BTreeMap;
 use super::Engine;
 use super::residual::residual_key;
 use super::room::ShapeId;
+use super::tetris::Packing;
 use super::tree::Tree;
 use crate::decision::{Choice, KeyValue, Reason, Start};
 use crate::node_rows::Moves;
 use crate::order::key::Key;
 use crate::order::{Pool, Tier};
+use crate::policy::Policy;
 use crate::resources::Resources;
 use crate::spec::{NodeRow, QueueRow};
 
 /// What queues hold, server by server.
 #[derive(Default)]
 pub(super) struct Servers {
+    /// Empty where nothing is compared with it.
     held: Vec<BTreeMap<QueueRow, Resources>>,
+    counts: bool,
     /// The server that started the last task: it goes on, unless an event came in between.
     turn: Option<NodeRow>,
     /// Servers that may start something, unless an event came in between (`residual`).
     open: Option<Vec<NodeRow>>,
+    /// Where tasks are started by how they are aligned with a server (`tetris`).
+    packing: Option<Box<Packing>>,
 }
 
 impl Servers {
+    /// Nothing is held; `None`: the pool is shared, not each server.
+    pub(super) fn of(root: &Policy) -> Option<Servers> {
+        let counts = !root.residual && root.fairness.is_none();
+        let packing = root.fairness.map(|_| Box::default());
+        root.per_server.then(|| Servers { counts, packing, ..Servers::default() })
+    }
+
     fn on(&mut self, node: NodeRow) -> &mut BTreeMap<QueueRow, Resources> {
         if node.index() >= self.held.len() {
             self.held.resize_with(node.index() + 1, BTreeMap::new);
@@ -58,6 +71,9 @@ impl Servers {
 
     /// A task of `leaf` holds `demand` on `node` from now on.
     pub(super) fn hold(&mut self, tree: &Tree, leaf: QueueRow, node: NodeRow, demand: &Resources) {
+        if !self.counts {
+            return;
+        }
         let on = self.on(node);
         for (queue, _) in tree.up(leaf) {
             on.entry(queue).or_insert_with(|| Resources::zero(demand.kinds())).add(demand);
@@ -72,6 +88,9 @@ impl Servers {
         node: NodeRow,
         demand: &Resources,
     ) {
+        if !self.counts {
+            return;
+        }
         let on = self.on(node);
         for (queue, _) in tree.up(leaf) {
             let held = on.get_mut(&queue).expect("what is let go was held");
@@ -91,8 +110,24 @@ impl Servers {
         self.turn
     }
 
-    pub(super) fn set_turn(&mut self, node: NodeRow) {
-        self.turn = Some(node);
+    pub(super) fn set_turn(&mut self, node: Option<NodeRow>) {
+        self.turn = node;
+    }
+
+    pub(super) fn take_packing(&mut self) -> Option<Box<Packing>> {
+        self.packing.take()
+    }
+
+    pub(super) fn set_packing(&mut self, packing: Box<Packing>) {
+        self.packing = Some(packing);
+    }
+
+    /// The key of `queue`, or whether it wants something, may have changed.
+    #[inline]
+    pub(super) fn touch(&mut self, queue: QueueRow) {
+        if let Some(packing) = &mut self.packing {
+            packing.touch(queue);
+        }
     }
 
     pub(super) fn take_open(&mut self) -> Option<Vec<NodeRow>> {
@@ -101,6 +136,13 @@ impl Servers {
 
     pub(super) fn set_open(&mut self, nodes: Vec<NodeRow>) {
         self.open = Some(nodes);
+    }
+
+    /// `leaf`, a child of the other one, has begun, or ceased, to wait with tasks of a shape.
+    pub(super) fn note_waiting(&mut self, leaf: (QueueRow, QueueRow), shape: ShapeId, waits: bool) {
+        if let Some(packing) = &mut self.packing {
+            packing.note_waiting(leaf, shape, waits);
+        }
     }
 
     fn held(&self, node: NodeRow, queue: QueueRow) -> Option<&Resources> {
@@ -142,7 +184,11 @@ impl Engine {
         // help is woken, and what fits there is opened.
         self.wake_next(true);
         self.room.forget_fresh();
-        if self.books.domain(QueueRow::ROOT).policy().residual {
+        let root = self.books.domain(QueueRow::ROOT).policy();
+        if root.fairness.is_some() {
+            return self.next_packed(explain);
+        }
+        if root.residual {
             return self.next_by_rest(explain);
         }
         loop {
@@ -153,7 +199,7 @@ impl Engine {
                         return None;
                     }
                     self.settle();
-                    self.next_server()?
+                    self.next_server(true)?
                 }
             };
             let of = Compared::Whole(Pool::new(&self.room.spec(node).capacity));
@@ -171,9 +217,9 @@ impl Engine {
         }
     }
 
-    /// The first server with room for a task that waits and may start. Parks the leaves of which
-    /// nothing may.
-    pub(super) fn next_server(&mut self) -> Option<NodeRow> {
+    /// The first server with room for a task that waits and may start. With `parks`, parks the
+    /// leaves of which nothing may.
+    pub(super) fn next_server(&mut self, parks: bool) -> Option<NodeRow> {
         let mut seen: BTreeMap<ShapeId, Option<NodeRow>> = BTreeMap::new();
         let mut first = None;
         for leaf in (1..self.tree.len() as u32).map(QueueRow) {
@@ -193,7 +239,7 @@ impl Engine {
                     first = Some(first.map_or(node, |first: NodeRow| first.min(node)));
                 }
             }
-            if !any {
+            if !any && parks {
                 self.park(leaf);
             }
         }
@@ -215,7 +261,7 @@ impl Engine {
         for (place, &(key, child)) in rows.iter().enumerate() {
             let found = match self.tree.is_parent(child) {
                 true => self.least_on(turn, child, levels).map(|(_, slot)| slot),
-                false => self.group_on(turn, child),
+                false => self.group_on(turn.node, child),
             };
             if let Some(slot) = found {
                 let runner_up = rows
@@ -258,11 +304,11 @@ impl Engine {
     }
 
     /// The best waiting group of `leaf` of which a task may start on the server.
-    fn group_on(&mut self, turn: &Turn, leaf: QueueRow) -> Option<u32> {
+    pub(super) fn group_on(&mut self, node: NodeRow, leaf: QueueRow) -> Option<u32> {
         let mut best: Option<(Key, u32)> = None;
         for i in 0..self.ready.buckets(leaf).len() {
             let Some(shape) = self.startable_shape(leaf, i) else { continue };
-            if !self.room.fits(shape, self.room.demand(shape), turn.node) {
+            if !self.room.fits(shape, self.room.demand(shape), node) {
                 continue;
             }
             let Some(candidate) = self.least_group(leaf, i) else { continue };

@@ -99,7 +99,7 @@ impl Engine {
     /// Servers with room for something that waits and may start, in order of joining. Parks the
     /// leaves of which nothing may.
     fn open_servers(&mut self) -> Vec<NodeRow> {
-        let Some(first) = self.next_server() else { return Vec::new() };
+        let Some(first) = self.next_server(true) else { return Vec::new() };
         let mut shapes: BTreeSet<ShapeId> = BTreeSet::new();
         for leaf in (1..self.tree.len() as u32).map(QueueRow) {
             if self.ready.waiting(leaf) > 0 && !self.ready.is_parked(leaf) {

@@ -184,7 +184,7 @@ impl Engine {
             ready: Ready::new(kinds.len()),
             holds: Holds::of(&root),
             learned: super::Learned::of(&root),
-            servers: root.per_server.then(Servers::default),
+            servers: Servers::of(&root),
             rescales: false,
             rescaling: Rescaling::default(),
             waits: root.blocked == Blocked::Wait,
@@ -228,7 +228,7 @@ impl Engine {
         if let (Some(servers), Some(turn)) = (&mut engine.servers, state.turn) {
             let there = engine.room.node(NodeRow(turn)).is_some_and(|node| node.up);
             ensure!(there, "turn", "there is no such node, or it has left");
-            servers.set_turn(NodeRow(turn));
+            servers.set_turn(Some(NodeRow(turn)));
         }
         engine.schedule_chores();
         Ok(engine)

@@ -93,6 +93,7 @@ impl Engine {
         }
         if let Some(servers) = &mut self.servers {
             servers.hold(&self.tree, leaf, node, &demand);
+            self.tree.up(leaf).for_each(|(queue, _)| servers.touch(queue));
         }
         // 4.
         self.note_turn_taken(slot);

@@ -23,6 +23,7 @@
 //! twice what its sum is off. A wrong bound is impossible, a wide one only costs time.
 
 use num_bigint::BigUint;
+use smallvec::SmallVec;
 
 use super::dominant::Pool;
 use super::key::{Level, cmp_ratios, gcd};
@@ -51,13 +52,20 @@ pub(crate) enum Term {
     Toward(Direction, u64),
 }
 
-/// The sum of the terms of a parent's children, in 2^-60.
+/// The sum of the terms of a parent's children, in 2^-60. Sums come and go by the hundred in one
+/// walk, so one of two kinds is two lines of memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sum {
-    low: [u128; MAX_KINDS],
-    high: [u128; MAX_KINDS],
+    /// By kind, as far as there has been anything of one: bounds from below and from above.
+    parts: SmallVec<[Bounds; 2]>,
     /// Children that count and have nothing.
     nothings: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Bounds {
+    low: u128,
+    high: u128,
 }
 
 impl Direction {
@@ -112,9 +120,10 @@ impl Sum {
             Term::Absent => {}
             Term::Nothing => self.nothings -= 1,
             Term::Toward(direction, weight) => {
-                for kind in 0..MAX_KINDS {
-                    self.low[kind] -= u128::from(direction.low[kind]) * u128::from(*weight);
-                    self.high[kind] -= u128::from(direction.high[kind]) * u128::from(*weight);
+                // It has as many kinds as were put in.
+                for (kind, part) in self.parts.iter_mut().enumerate() {
+                    part.low -= u128::from(direction.low[kind]) * u128::from(*weight);
+                    part.high -= u128::from(direction.high[kind]) * u128::from(*weight);
                 }
             }
         }
@@ -122,37 +131,48 @@ impl Sum {
             Term::Absent => {}
             Term::Nothing => self.nothings += 1,
             Term::Toward(direction, weight) => {
-                for kind in 0..MAX_KINDS {
-                    self.low[kind] += u128::from(direction.low[kind]) * u128::from(*weight);
-                    self.high[kind] += u128::from(direction.high[kind]) * u128::from(*weight);
+                let kinds = direction.high.iter().rposition(|&high| high > 0);
+                self.make_room(kinds.map_or(0, |last| last + 1));
+                for (kind, part) in self.parts.iter_mut().enumerate() {
+                    part.low += u128::from(direction.low[kind]) * u128::from(*weight);
+                    part.high += u128::from(direction.high[kind]) * u128::from(*weight);
                 }
             }
         }
     }
 
+    fn make_room(&mut self, kinds: usize) {
+        if self.parts.len() < kinds {
+            self.parts.resize(kinds, Bounds::default());
+        }
+    }
+
     /// Takes the terms of another sum in.
+    #[inline]
     pub(crate) fn add(&mut self, other: &Sum) {
-        // Most kinds are nobody's.
-        for kind in (0..MAX_KINDS).filter(|&kind| other.high[kind] > 0) {
-            self.low[kind] += other.low[kind];
-            self.high[kind] += other.high[kind];
+        self.make_room(other.parts.len());
+        for (mine, theirs) in self.parts.iter_mut().zip(&other.parts) {
+            mine.low += theirs.low;
+            mine.high += theirs.high;
         }
         self.nothings += other.nothings;
     }
 
     /// Takes the terms of another sum, which are among its own, out.
+    #[inline]
     pub(crate) fn subtract(&mut self, other: &Sum) {
-        for kind in (0..MAX_KINDS).filter(|&kind| other.high[kind] > 0) {
-            self.low[kind] -= other.low[kind];
-            self.high[kind] -= other.high[kind];
+        // What both have room for: where one has none, there is nothing.
+        for (mine, theirs) in self.parts.iter_mut().zip(&other.parts) {
+            mine.low -= theirs.low;
+            mine.high -= theirs.high;
         }
         self.nothings -= other.nothings;
     }
 
     /// Bounds of the largest part.
     fn most(&self) -> (u128, u128) {
-        let most = |parts: &[u128; MAX_KINDS]| parts.iter().copied().max().unwrap_or(0);
-        (most(&self.low), most(&self.high))
+        let most = |part: fn(&Bounds) -> u128| self.parts.iter().map(part).max().unwrap_or(0);
+        (most(|part| part.low), most(|part| part.high))
     }
 
     /// Whether the share is zero: a child has nothing, or none counts.
@@ -171,14 +191,14 @@ impl Sum {
         let down = |part: u128| part >> shift;
         let up = |part: u128| (part >> shift) + u128::from(shift > 0);
         let mut direction = Direction { low: [0; MAX_KINDS], high: [0; MAX_KINDS] };
-        for kind in 0..MAX_KINDS {
-            let others = (0..MAX_KINDS).filter(|&other| other != kind);
-            if others.map(|other| self.high[other]).all(|high| high <= self.low[kind]) {
+        for (kind, part) in self.parts.iter().enumerate() {
+            let mut others = self.parts.iter().enumerate().filter(|(other, _)| *other != kind);
+            if others.all(|(_, other)| other.high <= part.low) {
                 (direction.low[kind], direction.high[kind]) = (ONE, ONE);
                 continue;
             }
-            let low = (down(self.low[kind]) << BITS) / up(most);
-            let high = (up(self.high[kind]) << BITS).div_ceil(down(least));
+            let low = (down(part.low) << BITS) / up(most);
+            let high = (up(part.high) << BITS).div_ceil(down(least));
             direction.low[kind] = low as u64;
             direction.high[kind] = high.min(u128::from(ONE)) as u64;
         }
@@ -356,7 +376,8 @@ mod tests {
             }
             let exact = Fractions::sum(exact);
             for (kind, part) in exact.parts.iter().enumerate() {
-                prop_assert!(lies_between(sum.low[kind], sum.high[kind], part, &exact.whole));
+                let Bounds { low, high } = sum.parts.get(kind).copied().unwrap_or_default();
+                prop_assert!(lies_between(low, high, part, &exact.whole));
             }
             let direction = sum.direction().expect("something is held");
             let directed = exact.clone().directed();
@@ -367,7 +388,7 @@ mod tests {
                 prop_assert!(high - low < 100);
             }
             terms.iter().for_each(|term| sum.replace(term, &Term::Absent));
-            prop_assert!(sum.is_zero() && sum.low == sum.high);
+            prop_assert!(sum.is_zero() && sum.parts.iter().all(|part| part.low == part.high));
         }
     }
 }

@@ -26,6 +26,16 @@ impl Placement for FirstFit {
     }
 
     #[inline]
+    fn find_among(
+        &mut self,
+        demand: &Resources,
+        allowed: Allowed<'_>,
+        nodes: &[NodeRow],
+    ) -> Option<NodeRow> {
+        self.tree.first_among(demand, allowed, nodes)
+    }
+
+    #[inline]
     fn may_fit(&self, demand: &Resources) -> bool {
         self.tree.may_fit(demand)
     }

@@ -170,6 +170,22 @@ impl MaxTree {
         }
     }
 
+    /// The same, where no node but some of these has room: they are looked at, not the tree.
+    #[inline]
+    pub(super) fn first_among(
+        &self,
+        demand: &Resources,
+        allowed: Allowed<'_>,
+        nodes: &[NodeRow],
+    ) -> Option<NodeRow> {
+        let has_room = |node: &NodeRow| {
+            let known = node.index() < self.leaves;
+            known && fits(demand.as_slice(), &self.at(self.leaves + node.index())[..self.kinds])
+        };
+        let nodes = nodes.iter().copied().filter(|node| has_room(node) && allowed.contains(*node));
+        nodes.min()
+    }
+
     /// With one kind whoever fits a vertex fits a leaf below it: the way down never turns back.
     #[inline]
     fn first_one(&self, demand: u64) -> Option<NodeRow> {

@@ -191,7 +191,7 @@ pub(crate) fn config(dice: &mut Dice) -> Config {
     plain(&mut config.root);
     config.queues.iter_mut().for_each(|queue| plain(&mut queue.policy));
     if dice.below(6) == 0 {
-        let order = policy(dice.pick(&["per-server-drf", "rps-dsf"]));
+        let order = dice.by_server();
         config.root = order.clone();
         for queue in config.queues.iter_mut().step_by(2) {
             queue.policy = order.clone();

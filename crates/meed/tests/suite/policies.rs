@@ -133,7 +133,7 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
     let guard = Policy { t_wait: Some(span(S)), ..policy("fair") };
     let why = change(&mut engine, 40 * S, &[(QueueId::ROOT, guard)]).unwrap_err().to_string();
     assert!(why.contains("root") && why.contains("t_wait"), "{why}");
-    for order in ["per-server-drf", "rps-dsf"] {
+    for order in ["per-server-drf", "rps-dsf", "tetris"] {
         let alone = [(ids[0], policy(order))];
         let why = change(&mut engine, 40 * S, &alone).unwrap_err().to_string();
         assert!(why.contains("`a`") && why.contains(order), "{why}");
@@ -218,8 +218,7 @@ fn drawn(dice: &mut Dice, engine: &Engine) -> Vec<(QueueId, Policy)> {
             let guards = policy.measure == Measure::Usage && dice.below(2) == 0;
             policy.t_wait = guards.then(|| span(dice.below(4) * S));
             if dice.below(8) == 0 {
-                let order = dice.pick(&["per-server-drf", "rps-dsf"]);
-                policy = crate::common::policy(order);
+                policy = dice.by_server();
             }
         }
         (id, policy)

@@ -40,14 +40,17 @@ proptest! {
     /// Each server by itself; below the root some parents keep an order of their own over the pool.
     #[test]
     fn decides_as_a_plain_scan_server_by_server(
-        mut dice in dice(260), others in 0u64..8, residual in any::<bool>(),
+        mut dice in dice(260), others in 0u64..8,
     ) {
         let mut config = dice.config();
-        let order = policy(if residual { "rps-dsf" } else { "per-server-drf" });
+        let order = dice.by_server();
         config.root = order.clone();
         for (number, queue) in config.queues.iter_mut().enumerate() {
             if others >> (number % 3) & 1 == 0 {
                 queue.policy = order.clone();
+                // Each level may turn the knob otherwise.
+                let knob = dice.pick(&[250, 0, 600]);
+                queue.policy.fairness = queue.policy.fairness.map(|_| knob);
             }
         }
         let jobs = dice.jobs(&config, 16);

@@ -1,6 +1,6 @@
-//! Task share fairness, and residual per-server dominant shares: what follows from their formulas.
-//! Every decision under them is compared with a plain scan in the random runs (`chaos`, `twin`,
-//! `state`).
+//! Task share fairness, residual per-server dominant shares, and Tetris's fairness knob: what
+//! follows from their formulas. Every decision under them is compared with a plain scan in the
+//! random runs (`chaos`, `twin`, `state`).
 
 use crate::common::dice::{Dice, dice};
 use crate::common::*;
@@ -16,7 +16,16 @@ fn filled(
     demands: &[Resources],
     most: usize,
 ) -> Vec<u64> {
-    let order = policy(order);
+    filled_by(policy(order), nodes, queues, demands, most)
+}
+
+fn filled_by(
+    order: Policy,
+    nodes: &[NodeSpec],
+    queues: &[(&str, u64)],
+    demands: &[Resources],
+    most: usize,
+) -> Vec<u64> {
     let config = Config {
         kinds: kinds(demands[0].kinds()),
         measured: 0,
@@ -82,6 +91,37 @@ fn residual_shares_send_tasks_where_they_fit_best() {
     assert_eq!(alone.iter().sum::<u64>(), 32, "{alone:?}");
 }
 
+fn tetris(fairness: u32) -> Policy {
+    Policy { fairness: Some(fairness), ..policy("tetris") }
+}
+
+/// On a server of 10 and 10 the tasks of `b`, of 5 and 5, are always aligned best. With f = 0 they
+/// alone start; with f = 1 all are served in turn, and in between `b` where it is among the first.
+#[test]
+fn the_knob_says_who_is_looked_at() {
+    let nodes = [node("n", amounts(&[10, 10]))];
+    let demands = [amounts(&[1, 1]), amounts(&[5, 5]), amounts(&[2, 2])];
+    let queues = [("a", 1000), ("b", 1000), ("c", 1000)];
+    let count = |fairness| filled_by(tetris(fairness), &nodes, &queues, &demands, ALL);
+    assert_eq!(count(0), [0, 2, 0]);
+    assert_eq!(count(1000), [3, 1, 1]);
+    // Of three the first two: b, then c of a and c until it stands at 4, where a comes with it:
+    // 5 + 2 + 2 + 1.
+    assert_eq!(count(500), [1, 1, 2]);
+}
+
+/// A flaw of the dot product: a task takes a large part of what a server has little of, so it is
+/// aligned well with just the server that it wastes. On each server four tasks take all of one
+/// resource, where twelve of the others leave nothing idle but a third of it.
+#[test]
+fn what_is_large_beside_the_server_goes_first_though_it_wastes_it() {
+    let nodes = [node("deep", amounts(&[20, 100])), node("wide", amounts(&[100, 20]))];
+    let demands = [amounts(&[1, 5]), amounts(&[5, 1])];
+    let queues = [("a", 1000), ("b", 1000)];
+    assert_eq!(filled_by(tetris(0), &nodes, &queues, &demands, ALL), [4, 4]);
+    assert_eq!(filled("per-server-drf", &nodes, &queues, &demands, ALL), [12, 12]);
+}
+
 /// A random case of one demand for each queue, on servers alike in proportion.
 fn alike(dice: &mut Dice) -> (Vec<NodeSpec>, Vec<(&'static str, u64)>, Vec<Resources>) {
     let one = dice.amounts(2, 9);
@@ -105,6 +145,14 @@ proptest! {
         let started = |order| filled(order, &nodes, &queues, &demands, ALL);
         let [tsf, drf] = ["tsf", "drf"].map(started);
         prop_assert_eq!(tsf, drf);
+    }
+
+    /// With the knob at 1, on one server, it is DRF.
+    #[test]
+    fn with_the_knob_at_one_it_is_drf_on_one_server(mut dice in dice(40)) {
+        let (nodes, queues, demands) = alike(&mut dice);
+        let drf = filled("drf", &nodes[..1], &queues, &demands, ALL);
+        prop_assert_eq!(filled_by(tetris(1000), &nodes[..1], &queues, &demands, ALL), drf);
     }
 
     /// With one resource and tasks of one size it is `fair`.

@@ -34,29 +34,30 @@ pub(super) type GroupId = u32;
 
 const NONE: GroupId = GroupId::MAX;
 
-/// See the module.
-pub(super) struct Group {
+/// Whether a group counts, and where: what is read and written whenever a shape opens or closes.
+/// Apart from the rest, so that those of all groups lie in few lines of memory.
+#[derive(Clone, Copy)]
+pub(super) struct Standing {
     parent: QueueRow,
-    signature: Signature,
-    leaves: Heap,
-    sum: Sum,
     /// How many of its shapes are open.
     open: u32,
     /// Who stands for it in the heap of its parent.
     leader: Option<QueueRow>,
 }
 
-impl Group {
+/// See the module.
+pub(super) struct Group {
+    /// The leaf with the smallest key; the top of `leaves`.
+    first: Option<Item>,
+    sum: Sum,
+    leaves: Heap,
+    parent: QueueRow,
+    signature: Signature,
+}
+
+impl Standing {
     pub(super) fn parent(&self) -> QueueRow {
         self.parent
-    }
-
-    pub(super) fn signature(&self) -> &[ShapeId] {
-        &self.signature
-    }
-
-    pub(super) fn sum(&self) -> &Sum {
-        &self.sum
     }
 
     /// Whether it counts.
@@ -84,10 +85,20 @@ impl Group {
     pub(super) fn is_open(&self) -> bool {
         self.open > 0
     }
+}
+
+impl Group {
+    pub(super) fn signature(&self) -> &[ShapeId] {
+        &self.signature
+    }
+
+    pub(super) fn sum(&self) -> &Sum {
+        &self.sum
+    }
 
     /// The leaf with the smallest key.
     pub(super) fn first(&self) -> Item {
-        self.leaves.peek().expect("no group is empty")
+        self.first.expect("no group is empty")
     }
 
     /// The leaf after it.
@@ -105,6 +116,8 @@ impl Group {
 #[derive(Default)]
 pub(super) struct Groups {
     rows: Vec<Option<Group>>,
+    /// Of the same groups; of one that is gone nothing is asked.
+    standings: Vec<Standing>,
     unused: Vec<GroupId>,
     by_signature: BTreeMap<(QueueRow, Signature), GroupId>,
     /// By queue: which group it is in.
@@ -132,8 +145,17 @@ impl Groups {
         self.rows[id as usize].as_ref().expect("a group that is referred to is there")
     }
 
-    pub(super) fn get_mut(&mut self, id: GroupId) -> &mut Group {
-        self.rows[id as usize].as_mut().expect("a group that is referred to is there")
+    pub(super) fn standing(&self, id: GroupId) -> &Standing {
+        &self.standings[id as usize]
+    }
+
+    pub(super) fn standing_mut(&mut self, id: GroupId) -> &mut Standing {
+        &mut self.standings[id as usize]
+    }
+
+    /// Whether the group that `queue` is in counts.
+    pub(super) fn counts_with(&self, queue: QueueRow) -> Option<bool> {
+        self.id_of(queue).map(|id| self.standing(id).counts())
     }
 
     /// Who is in a group.
@@ -153,14 +175,17 @@ impl Groups {
             return Ok(id);
         }
         let (leaves, sum) = (Heap::default(), Sum::default());
-        let group = Group { parent, signature: signature.clone(), leaves, sum, open, leader: None };
+        let group = Group { first: None, sum, leaves, parent, signature: signature.clone() };
+        let standing = Standing { parent, open, leader: None };
         let id = match self.unused.pop() {
             Some(id) => {
                 self.rows[id as usize] = Some(group);
+                self.standings[id as usize] = standing;
                 id
             }
             None => {
                 self.rows.push(Some(group));
+                self.standings.push(standing);
                 self.rows.len() as GroupId - 1
             }
         };
@@ -172,6 +197,7 @@ impl Groups {
         self.of[leaf.index()] = id;
         let group = self.rows[id as usize].as_mut().expect("it is there");
         group.leaves.push(key, leaf.0, &mut self.places);
+        group.first = group.leaves.peek();
         group.sum.replace(&Term::Absent, term);
     }
 
@@ -181,6 +207,7 @@ impl Groups {
         let group = self.rows[id as usize].as_mut().expect("it is there");
         let key = *group.leaves.stored(leaf.0, &self.places);
         group.leaves.remove(leaf.0, &mut self.places);
+        group.first = group.leaves.peek();
         group.sum.replace(term, &Term::Absent);
         if !group.leaves.is_empty() {
             return (key, None);
@@ -197,6 +224,7 @@ impl Groups {
         let group = self.rows[id as usize].as_mut().expect("it is there");
         if !key.is_the_same(group.leaves.stored(leaf.0, &self.places)) {
             group.leaves.update(key, leaf.0, &mut self.places);
+            group.first = group.leaves.peek();
         }
         if before != after {
             group.sum.replace(before, after);

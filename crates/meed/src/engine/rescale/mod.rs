@@ -144,8 +144,8 @@ impl Engine {
 
     /// Whether a leaf that waits is set apart because nothing of it fits.
     pub(super) fn is_set_apart(&self, leaf: QueueRow) -> bool {
-        let group = self.rescaling.groups.of(leaf);
-        group.map_or_else(|| self.ready.is_parked(leaf), |group| !group.counts())
+        let counts = self.rescaling.groups.counts_with(leaf);
+        counts.map_or_else(|| self.ready.is_parked(leaf), |counts| !counts)
     }
 
     /// Brings the place of `queue` in its parent up to date: its key, its term, and whether it
@@ -198,8 +198,7 @@ impl Engine {
         let term = self.view().term(parent, leaf);
         let before = std::mem::replace(&mut self.rescaling.rows[leaf.index()].term, term);
         self.rescaling.groups.update(leaf, key, &before, &term);
-        let group = self.rescaling.groups.of(leaf).expect("it is in one");
-        if group.counts() {
+        if self.rescaling.groups.counts_with(leaf).expect("it is in one") {
             self.follow_leader(parent, leaf);
             self.change_sum(parent, |sum| {
                 if before != term {
@@ -212,10 +211,11 @@ impl Engine {
     /// The first of the group of `leaf`, which counts, stands in the heap of `parent` for it.
     fn follow_leader(&mut self, parent: QueueRow, leaf: QueueRow) {
         let id = self.rescaling.groups.id_of(leaf).expect("it is in one");
-        let group = self.rescaling.groups.get_mut(id);
-        let (before, (key, first)) = (group.leader(), group.first());
+        let (key, first) = self.rescaling.groups.get(id).first();
         let first = QueueRow(first);
-        group.set_leader(Some(first));
+        let standing = self.rescaling.groups.standing_mut(id);
+        let before = standing.leader();
+        standing.set_leader(Some(first));
         if let Some(before) = before.filter(|&before| before != first) {
             self.place(parent, before, None);
         }
@@ -273,8 +273,8 @@ impl Engine {
     /// group did.
     pub(super) fn leave_group(&mut self, leaf: QueueRow) {
         let Some(id) = self.rescaling.groups.id_of(leaf) else { return };
-        let group = self.rescaling.groups.get(id);
-        let (parent, counts) = (group.parent(), group.counts());
+        let standing = self.rescaling.groups.standing(id);
+        let (parent, counts) = (standing.parent(), standing.counts());
         let term = &mut self.rescaling.rows[leaf.index()].term;
         let (key, gone) = self.rescaling.groups.leave(leaf, term);
         if !counts {
@@ -288,10 +288,10 @@ impl Engine {
             Some(group) => self.rescaling.shapes.forget_group(id, group),
             None if counts => {
                 // Who is the first now; the leaf itself may stand there already.
-                let group = self.rescaling.groups.get_mut(id);
-                let (first_key, first) = group.first();
-                if group.leader() == Some(leaf) {
-                    group.set_leader(Some(QueueRow(first)));
+                let (first_key, first) = self.rescaling.groups.get(id).first();
+                let standing = self.rescaling.groups.standing_mut(id);
+                if standing.leader() == Some(leaf) {
+                    standing.set_leader(Some(QueueRow(first)));
                     self.place(parent, QueueRow(first), Some(first_key));
                 }
             }

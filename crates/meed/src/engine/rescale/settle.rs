@@ -173,14 +173,14 @@ impl Engine {
             waits.open = open;
             self.rescaling.unsettled.extend(waits.alone.iter().copied());
             for &id in &waits.groups {
-                self.rescaling.groups.get_mut(id).shape_opens(open);
+                self.rescaling.groups.standing_mut(id).shape_opens(open);
                 touched.push(id);
             }
         }
         self.rescaling.shapes.rows = shapes;
         touched.retain(|&id| {
-            let group = self.rescaling.groups.get(id);
-            group.counts() != group.is_open()
+            let standing = self.rescaling.groups.standing(id);
+            standing.counts() != standing.is_open()
         });
         touched
     }
@@ -243,7 +243,8 @@ impl Engine {
     fn above(&mut self, changes: &Changes) -> Vec<QueueRow> {
         let leaves = changes.alone.iter().chain(&changes.joining);
         let of_leaves = leaves.filter_map(|&leaf| self.tree[leaf].parent());
-        let of_groups = changes.groups.iter().map(|&id| self.rescaling.groups.get(id).parent());
+        let of_groups =
+            changes.groups.iter().map(|&id| self.rescaling.groups.standing(id).parent());
         let mut above = Vec::new();
         let rows = &mut self.rescaling.rows;
         for parent in of_leaves.chain(of_groups) {
@@ -313,7 +314,7 @@ impl Engine {
         let (key, term) = (self.queue_key(leaf), self.view().term(parent, leaf));
         self.rescaling.rows[leaf.index()].term = term;
         self.rescaling.groups.join(id, leaf, key, &term);
-        if self.rescaling.groups.get(id).counts() {
+        if self.rescaling.groups.standing(id).counts() {
             self.change_sum(parent, |sum| sum.replace(&Term::Absent, &term));
         }
         Some(id)
@@ -331,14 +332,18 @@ impl Engine {
 
     /// A group, which counts while a shape of it is open.
     fn move_group(&mut self, id: GroupId) {
-        let group = self.rescaling.groups.get_mut(id);
-        let (parent, before) = (group.parent(), group.leader());
-        let first = group.is_open().then(|| group.first());
+        let standing = *self.rescaling.groups.standing(id);
+        let (parent, before) = (standing.parent(), standing.leader());
+        if before.is_none() && !standing.is_open() {
+            return;
+        }
+        let group = self.rescaling.groups.get(id);
+        let first = standing.is_open().then(|| group.first());
         let leader = first.map(|(_, leaf)| QueueRow(leaf));
         if before == leader {
             return;
         }
-        group.set_leader(leader);
+        self.rescaling.groups.standing_mut(id).set_leader(leader);
         let row = &mut self.rescaling.rows[parent.index()];
         row.exchange.out.extend(before.map(|child| child.0));
         row.exchange.new.extend(first);

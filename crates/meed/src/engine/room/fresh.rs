@@ -82,6 +82,11 @@ impl Room {
         few
     }
 
+    /// Shapes of waiting tasks that may fit somewhere, where no node is fresh. O(shapes).
+    pub(in crate::engine) fn startable_shapes(&self) -> impl Iterator<Item = ShapeId> + '_ {
+        self.shapes.startable()
+    }
+
     /// Whether tasks of this shape may fit somewhere.
     #[inline]
     pub(in crate::engine) fn is_open(&self, shape: ShapeId) -> bool {

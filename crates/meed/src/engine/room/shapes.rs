@@ -255,6 +255,15 @@ impl Shapes {
         asked(&shape.demand, shape.key.limit, self.tells_limits)
     }
 
+    /// Shapes that have waiting tasks and are not blocked, in order of their numbers. O(shapes).
+    pub(super) fn startable(&self) -> impl Iterator<Item = ShapeId> + '_ {
+        let all = (0..).map(ShapeId).zip(&self.shapes).take(match self.startable {
+            0 => 0,
+            _ => self.shapes.len(),
+        });
+        all.filter(|(_, shape)| shape.waiting > 0 && !shape.blocked).map(|(id, _)| id)
+    }
+
     /// Whether a task waits whose shape is not blocked.
     pub(super) fn any_startable(&self) -> bool {
         self.startable > 0

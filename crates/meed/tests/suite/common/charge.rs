@@ -416,7 +416,7 @@ impl Model {
         }
         let policy = &self.queues[self.queues[q].parent.expect("not the root")].spec.policy;
         let (spec, held) = (&self.queues[q].spec, self.held_of_queue(q, policy));
-        if policy.per_server {
+        if policy.per_server && policy.fairness.is_none() {
             return self.key_on_server(q);
         }
         let value = match policy.measure {

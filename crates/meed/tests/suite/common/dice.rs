@@ -83,6 +83,14 @@ impl Dice {
         self.pick(&[1000, 1000, 2000, 500, 333, 1, 7919])
     }
 
+    /// An order of which each server decides on its own.
+    pub(crate) fn by_server(&mut self) -> Policy {
+        let mut order =
+            super::policy(self.pick(&["per-server-drf", "rps-dsf", "tetris", "tetris"]));
+        order.fairness = order.fairness.map(|usual| self.pick(&[usual, 0, 500, 999, 1000]));
+        order
+    }
+
     pub(crate) fn policy(&mut self, kinds: usize) -> Policy {
         let order = self.pick(&["long-term", "fair", "fifo", "long-term", "tsf"]);
         let mut policy = Policy::preset(order).expect("known");

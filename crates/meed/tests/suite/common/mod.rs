@@ -11,6 +11,7 @@ pub(crate) mod model;
 pub(crate) mod reclaim;
 pub(crate) mod reserve;
 pub(crate) mod shadow;
+pub(crate) mod tetris;
 pub(crate) mod verify;
 
 use meed::place::{BestFit, FirstFit, Placement};

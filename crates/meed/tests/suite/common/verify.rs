@@ -106,18 +106,21 @@ impl Model {
             && self.is_left_open(job, group, node)
     }
 
+    /// Whether a task of the group waits, fits there and exceeds no maximum share.
+    pub(crate) fn may_start_on(&self, node: usize, job: usize, number: usize) -> bool {
+        let group = &self.jobs[job].groups[number];
+        self.jobs[job].alive
+            && group.waiting() > 0
+            && self.has_room(node, job, number)
+            && !self.is_capped(self.jobs[job].queue, &group.demand)
+    }
+
     /// The server whose turn it is where each decides on its own: the first on which something may
     /// start.
     pub(crate) fn server(&self) -> Option<usize> {
         let groups = |job: usize| (0..self.jobs[job].groups.len()).map(move |group| (job, group));
         let all: Vec<(usize, usize)> = (0..self.jobs.len()).flat_map(groups).collect();
-        let may = |node: usize, &(job, number): &(usize, usize)| {
-            let group = &self.jobs[job].groups[number];
-            self.jobs[job].alive
-                && group.waiting() > 0
-                && self.has_room(node, job, number)
-                && !self.is_capped(self.jobs[job].queue, &group.demand)
-        };
+        let may = |node: usize, &(job, group): &(usize, usize)| self.may_start_on(node, job, group);
         let opens = |&node: &usize| all.iter().any(|group| may(node, group));
         if !self.queues[0].spec.policy.residual {
             return (0..self.nodes.len()).find(opens);
@@ -270,6 +273,9 @@ impl Model {
         if starved.is_some() {
             return;
         }
+        if self.packs() {
+            return self.check_packed(leaf, reason);
+        }
         self.any_size = any_size;
         let ready = self.ready();
         assert_eq!(reason.levels.len() + 1, self.path(leaf).len(), "a choice for each level");
@@ -296,6 +302,11 @@ impl Model {
         }
         if let Some(expected) = self.expect_with_holds() {
             return Some(expected);
+        }
+        if self.packs() {
+            let (leaf, job, group, node) = self.expect_packed()?;
+            let (starved, any_size) = (None, false);
+            return Some(Expected::Walked { leaf, starved, job, group, node, any_size });
         }
         let (leaf, starved) = self.walk()?;
         let ((job, group), node) = self.pick(leaf);

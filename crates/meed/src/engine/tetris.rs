@@ -1,0 +1,279 @@
+//! Tetris's fairness knob (`tetris`; Grandl, Ananthanarayanan, Kandula, Rao, Akella,
+//! *Multi-Resource Packing for Cluster Schedulers*, SIGCOMM 2014): a server starts the task that is
+//! best aligned with it, of those who are furthest below their fair share.
+//!
+//! > of a parent's J children that want something the first max(1, ceil((1 - f) J)) by dominant
+//! > share over weight; of all tasks below those that fit the server the one with the largest
+//! > a(D, l) = sum over r of D_r free_lr / c_lr^2
+//!
+//! Servers take turns in order of joining, as under `per_server`: the first with room for something
+//! that may start goes on until nothing does. The knob is turned at each level of the hierarchy,
+//! with the f of the parent there; within a leaf all tasks are looked at. A child below its minimum
+//! share is among the first. Where nothing of the first fits, the next in order of whom something
+//! does is served: room that somebody can use is never left. A queue of another order offers only
+//! what that order serves first of what fits. Equal alignments: whoever stands first in the fair
+//! orders, then in the leaf's own.
+//!
+//! Without a hierarchy shapes are looked at instead of children, the best aligned first: of the
+//! leaves that wait with it the first in the fair order is served, if it is among the first
+//! ([`Engine::best_by_shape`]). In a backlog the badly aligned wait, so the best has few.
+//!
+//! Invariant: nobody is parked here, so the children in a parent's heap are those that want
+//! something. Cost of a start: O(shapes that wait) scores and questions of the placement, and a
+//! look at the leaves that wait with the best shape of which somebody may start one; in a
+//! hierarchy at the first of those that want something, (1 - f) n of n at most.
+
+use std::cmp::Reverse;
+
+use super::Engine;
+use super::alignment::{Alignment, Score};
+use super::fair_order::FairOrder;
+use super::room::ShapeId;
+use crate::decision::{Choice, Reason, Start};
+use crate::order::key::Key;
+use crate::policy::Permille;
+use crate::spec::{NodeRow, QueueRow};
+
+const WHY: &str = "the first server in order with room for what waits starts what is best aligned \
+    with it, of those who hold least";
+
+/// What is kept for it.
+#[derive(Default)]
+pub(super) struct Packing {
+    order: FairOrder,
+    /// Of the server that is looked at: shapes that fit, and how well they are aligned.
+    fitting: Vec<(ShapeId, Score)>,
+    /// By number of a shape: where it stands there, from 1.
+    places: Vec<u32>,
+    /// The largest score there.
+    best: Option<Score>,
+}
+
+impl Packing {
+    /// See [`FairOrder::touch`].
+    #[inline]
+    pub(super) fn touch(&mut self, queue: QueueRow) {
+        self.order.touch(queue);
+    }
+
+    /// See [`FairOrder::note_waiting`].
+    pub(super) fn note_waiting(&mut self, leaf: (QueueRow, QueueRow), shape: ShapeId, waits: bool) {
+        self.order.note_waiting(leaf, shape, waits);
+    }
+
+    fn score(&self, shape: ShapeId) -> Option<&Score> {
+        let place = *self.places.get(shape.number() as usize)?;
+        Some(&self.fitting.get((place as usize).checked_sub(1)?)?.1)
+    }
+
+    fn is_best(&self, found: &Found) -> bool {
+        self.best == Some(found.score)
+    }
+}
+
+/// What would start on a server.
+#[derive(Clone, Copy)]
+struct Found {
+    score: Score,
+    leaf: QueueRow,
+    slot: u32,
+}
+
+/// How many of so many children are looked at: 1 - f of them, and one at least.
+fn looked_at(children: usize, fairness: Permille) -> usize {
+    let part = children as u64 * u64::from(1000u32.saturating_sub(fairness));
+    (part.div_ceil(1000) as usize).max(1)
+}
+
+impl Engine {
+    /// Starts the next task: on the first server where one may.
+    pub(super) fn next_packed(&mut self, explain: bool) -> Option<Start> {
+        let mut packing = self.servers.as_mut()?.take_packing()?;
+        let found = self.packed(&mut packing);
+        let servers = self.servers.as_mut()?;
+        servers.set_packing(packing);
+        servers.set_turn(found.map(|(_, node)| node));
+        let (Found { leaf, slot, .. }, node) = found?;
+        let reason = explain.then(|| self.why_packed(leaf));
+        Some(self.start(slot, None, node, reason))
+    }
+
+    fn packed(&mut self, packing: &mut Packing) -> Option<(Found, NodeRow)> {
+        // Between two events servers only lose room: where something was started others may be.
+        let turn = self.servers.as_ref().and_then(|servers| servers.turn());
+        if let Some(found) = turn.and_then(|node| self.packed_on(packing, node)) {
+            return Some(found);
+        }
+        let node = self.first_with_room(packing)?;
+        if let Some(found) = self.packed_on(packing, node) {
+            return Some(found);
+        }
+        // What fits there would exceed a maximum share.
+        let node = self.next_server(false)?;
+        self.packed_on(packing, node)
+    }
+
+    /// The first server with room for a task that waits, be it one that may not start.
+    fn first_with_room(&mut self, packing: &mut Packing) -> Option<NodeRow> {
+        packing.fitting.clear();
+        packing.fitting.extend(self.room.startable_shapes().map(|shape| (shape, Score::ZERO)));
+        let nodes = packing.fitting.iter().filter_map(|&(shape, _)| self.room.find_or_block(shape));
+        nodes.min()
+    }
+
+    fn packed_on(&mut self, packing: &mut Packing, node: NodeRow) -> Option<(Found, NodeRow)> {
+        let alignment = Alignment::on(&self.room.spec(node).capacity, &self.room.free(node));
+        packing.fitting.clear();
+        let room = &self.room;
+        packing.fitting.extend(room.startable_shapes().filter_map(|shape| {
+            let demand = room.demand(shape);
+            room.fits(shape, demand, node).then(|| (shape, alignment.score(demand)))
+        }));
+        packing.best = packing.fitting.iter().map(|(_, score)| *score).max();
+        packing.best?;
+        self.settle_order(&mut packing.order);
+        // The best aligned first: nobody asks in which order they stood.
+        packing.fitting.sort_unstable_by_key(|&(_, score)| Reverse(score));
+        for (place, (shape, _)) in (1..).zip(&packing.fitting) {
+            let number = shape.number() as usize;
+            if number >= packing.places.len() {
+                packing.places.resize(number + 1, 0);
+            }
+            packing.places[number] = place;
+        }
+        let found = match packing.order.is_flat() {
+            true => self.best_by_shape(packing),
+            false => self.best_below(packing, QueueRow::ROOT),
+        };
+        for (shape, _) in &packing.fitting {
+            packing.places[shape.number() as usize] = 0;
+        }
+        found.map(|found| (found, node))
+    }
+
+    fn settle_order(&mut self, order: &mut FairOrder) {
+        let Engine { tree, books, ready, now, .. } = self;
+        let mut key_of = |queue: QueueRow| {
+            let parent = tree[queue].parent()?;
+            let stands = books.domain(parent).policy().fairness.is_some();
+            (stands && ready.is_in_heap(queue)).then(|| books.key(*now, queue))
+        };
+        order.settle(tree, &mut key_of);
+        debug_assert!(order.is_true(key_of), "a key has moved, and nobody has said so");
+    }
+
+    /// The same as [`Engine::best_below`] the root where all are children of it.
+    fn best_by_shape(&mut self, packing: &Packing) -> Option<Found> {
+        let fairness = self.books.domain(QueueRow::ROOT).policy().fairness?;
+        let children = packing.order.of(QueueRow::ROOT);
+        let first = looked_at(children.len(), fairness);
+        let last = packing.order.key(*children.get(first - 1)?)?;
+        for alike in packing.fitting.chunk_by(|a, b| a.1 == b.1) {
+            let offers = |found: &Found| found.score == alike[0].1;
+            let firsts = alike.iter().filter_map(|&(shape, _)| {
+                let waiting = packing.order.waiting(shape);
+                let first = waiting.partition_point(|&leaf| packing.order.key(leaf) <= Some(last));
+                self.first_offer(packing, &waiting[..first], offers)
+            });
+            if let Some((_, found)) = firsts.min_by_key(|(key, _)| **key) {
+                return Some(found);
+            }
+        }
+        // Nobody of the first offers anything: the next who does.
+        let firsts = packing.fitting.iter().filter_map(|&(shape, _)| {
+            self.first_offer(packing, packing.order.waiting(shape), |_| true)
+        });
+        firsts.min_by_key(|(key, _)| **key).map(|(_, found)| found)
+    }
+
+    /// The first of `leaves` with what it offers, if that is `wanted`.
+    fn first_offer<'a>(
+        &mut self,
+        packing: &'a Packing,
+        leaves: &[QueueRow],
+        wanted: impl Fn(&Found) -> bool,
+    ) -> Option<(&'a Key, Found)> {
+        leaves.iter().find_map(|&leaf| {
+            let found = self.best_below(packing, leaf).filter(&wanted)?;
+            Some((packing.order.key(leaf)?, found))
+        })
+    }
+
+    /// What starts on the server of all below `queue`.
+    fn best_below(&mut self, packing: &Packing, queue: QueueRow) -> Option<Found> {
+        let fairness = self.books.domain(queue).policy().fairness;
+        if !self.tree.is_parent(queue) {
+            return self.best_in(packing, queue, fairness.is_some());
+        }
+        let Some(fairness) = fairness else {
+            let children: Vec<QueueRow> = self.ready.demanding(queue).collect();
+            let mut children: Vec<_> =
+                children.into_iter().map(|child| (self.queue_key(child), child)).collect();
+            children.sort_unstable_by_key(|row| row.0);
+            return children.into_iter().find_map(|(_, child)| self.best_below(packing, child));
+        };
+        let children = packing.order.of(queue);
+        let first = looked_at(children.len(), fairness);
+        let mut best: Option<Found> = None;
+        for (place, &child) in children.iter().enumerate() {
+            if place >= first && best.is_some() {
+                break;
+            }
+            let Some(found) = self.best_below(packing, child) else { continue };
+            if packing.is_best(&found) {
+                return Some(found);
+            }
+            if best.is_none_or(|best| found.score > best.score) {
+                best = Some(found);
+            }
+        }
+        best
+    }
+
+    /// What a leaf offers of what fits: the best aligned, of equal ones the first in its order;
+    /// where it does not pack, the first in its order.
+    fn best_in(&mut self, packing: &Packing, leaf: QueueRow, packs: bool) -> Option<Found> {
+        let mut best: Option<(Score, Key, u32)> = None;
+        for place in 0..self.ready.buckets(leaf).len() {
+            let bucket = &self.ready.buckets(leaf)[place];
+            let Some(&score) = packing.score(bucket.shape()).filter(|_| !bucket.is_empty()) else {
+                continue;
+            };
+            let is_worse = packs && best.is_some_and(|(best, ..)| score < best);
+            if is_worse || self.capped_by(leaf, bucket).is_some() {
+                continue;
+            }
+            let Some((key, slot)) = self.least_group(leaf, place) else { continue };
+            if best.is_none_or(|(best, least, _)| packs && score > best || key < least) {
+                best = Some((score, key, slot));
+            }
+        }
+        best.map(|(score, _, slot)| Found { score, leaf, slot })
+    }
+
+    /// Whose task it is, level by level; nobody comes next, for that depends on the server.
+    fn why_packed(&mut self, leaf: QueueRow) -> Reason {
+        let path: Vec<(QueueRow, QueueRow)> = self.tree.up(leaf).collect();
+        let mut levels: Vec<Choice> = Vec::with_capacity(path.len());
+        for (child, parent) in path.into_iter().rev() {
+            let key = self.queue_key(child);
+            let (among, chosen) = (self.tree.id(parent), self.tree.id(child));
+            levels.push(Choice { among, chosen, key: self.shown(parent, &key), runner_up: None });
+        }
+        Reason { levels, ..Reason::of(WHY) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::looked_at;
+
+    #[test]
+    fn a_part_of_the_children_is_rounded_up_and_is_one_at_least() {
+        for (children, fairness, first) in
+            [(8, 0, 8), (8, 250, 6), (7, 250, 6), (3, 999, 1), (1001, 999, 2), (5, 1000, 1)]
+        {
+            assert_eq!(looked_at(children, fairness), first, "{children}, {fairness}");
+        }
+    }
+}
