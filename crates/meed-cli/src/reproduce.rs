@@ -21,12 +21,14 @@ Examples:
   with traces some more
   meed reproduce --traces DIR drfh-fig6 drfh-fig9
   meed reproduce tsc-fig7 tsc-fig8 --report figures.html
+  meed reproduce all jas-ablation                      and what runs only by name
   meed reproduce --seeds 100 --json figures.json
   meed reproduce --list";
 
 #[derive(Args)]
 pub(crate) struct ReproduceArgs {
-    /// What to reproduce, by the names that --list shows; `all`, or nothing, for everything.
+    /// What to reproduce, by the names that --list shows; `all`, or nothing, for everything but
+    /// what --list marks as only by name.
     #[arg(value_name = "ID")]
     ids: Vec<String>,
     /// Only lists the items.
@@ -125,7 +127,8 @@ fn processor_time() -> Option<Duration> {
 fn list() -> Result<(), Failure> {
     let width = ITEMS.iter().map(|item| item.id.len()).max().unwrap_or(0);
     let line = |item: &meed_lab::reproduce::Item| {
-        format!("{:width$}  {}: {}\n", item.id, item.source, item.title)
+        let alone = if item.only_by_name() { " (only by name)" } else { "" };
+        format!("{:width$}  {}: {}{alone}\n", item.id, item.source, item.title)
     };
     print(&ITEMS.iter().map(line).collect::<String>())
 }

@@ -233,7 +233,7 @@ impl Measured {
 }
 
 /// About four digits.
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     let digits = match value.abs() {
         size if size >= 1000.0 || value == value.trunc() => 0,
         size if size >= 100.0 => 1,

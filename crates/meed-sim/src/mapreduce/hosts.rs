@@ -3,15 +3,14 @@
 //!
 //! > part(h) = min(1, capacity(N) / sum over its machines v of own(n_v))
 //!
-//! where own(n_v) is what machine v takes by itself with n_v tasks there ([`Law::full`]), N the sum
+//! where own(n_v) is what machine v takes by itself with n_v tasks there
+//! ([`super::sharing::Law::full`]), N the sum
 //! of n_v, and capacity(N) the same of the host. Each machine gets that part of its own rate: so
 //! whoever asks for twice as much gets twice as much, nobody gets more than its own, and a host
 //! that could give all of it changes nothing. A core of a machine takes one processor of its host.
 //!
-//! Invariant: the part of each machine's server is that of its host, at every instant. Cost: O(1)
-//! for a phase that begins or ends where the host has enough, O(machines of the host) else.
-
-use super::sharing::{Law, Part};
+//! Invariant: the part of each machine's server is that of its host, at every instant. How far each
+//! machine is by then: [`super::pools`].
 
 /// What machines share.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,36 +40,6 @@ pub struct HostsOf {
     pub network: Option<u32>,
     /// Whose memory keeps its files.
     pub memory: Option<u32>,
-}
-
-/// Something that servers share.
-pub(super) struct Pool {
-    law: Law,
-    /// What they take by themselves, in all.
-    wanted: u128,
-    /// Their users.
-    users: u64,
-    part: Part,
-}
-
-impl Pool {
-    pub(super) fn new(law: Law) -> Pool {
-        Pool { law, wanted: 0, users: 0, part: Part::ALL }
-    }
-
-    /// A server of law `before` with `n` users has become one of law `after` with `m`; the part
-    /// that all have from now on, where that is another.
-    pub(super) fn update(&mut self, before: (Law, u64), after: (Law, u64)) -> Option<Part> {
-        let full = |(law, users): (Law, u64)| u128::from(law.full(users));
-        self.wanted = self.wanted - full(before) + full(after);
-        self.users = self.users - before.1 + after.1;
-        let capacity = self.law.full(self.users);
-        let part = match self.wanted <= u128::from(capacity) {
-            true => Part::ALL,
-            false => Part { have: capacity, of: self.wanted },
-        };
-        (std::mem::replace(&mut self.part, part) != part).then_some(part)
-    }
 }
 
 #[cfg(test)]

@@ -2,15 +2,16 @@
 //!
 //! Every phase of a task is work at one of these servers ([`super::sharing`]), so the cluster is a
 //! network of processor-sharing queues. One tree of winners over all servers names the next end: an
-//! event costs O(log users of its server + log servers), and on a host that has less than its
-//! machines want ([`super::hosts`]) O(machines of the host) besides.
+//! event costs O(log users of its server + log servers), and on a host that its machines share
+//! ([`super::hosts`]) what its pool costs besides ([`super::pools`]).
 
 use meed::{Span, Time};
 
-use super::hosts::{HostsOf, Pool};
+use super::hosts::HostsOf;
+use super::pools::Pool;
 use super::setup::Cluster;
 use super::sharing::{Done, Law, Server};
-use super::timers::{ALONE, Timers};
+use super::timers::Timers;
 
 /// A node as declared.
 #[derive(Clone, PartialEq, Debug)]
@@ -97,8 +98,16 @@ pub(super) struct Machines {
     seek_penalty: u32,
     /// What servers share.
     pools: Vec<Pool>,
-    /// The pool of each server; empty where there is none.
-    pool_of: Vec<u32>,
+    /// Where each server shares; empty where none does.
+    seats: Vec<Option<Seat>>,
+}
+
+/// A server's place in a pool.
+#[derive(Clone, Copy)]
+struct Seat {
+    pool: u32,
+    /// How the pool knows it.
+    member: u32,
 }
 
 impl Machines {
@@ -121,14 +130,14 @@ impl Machines {
         servers.extend(uplinks.map(|bytes_per_s| Server::new(Law::Link { bytes_per_s })));
         let mut all = Machines {
             nodes: machines.len(),
-            timers: Timers::new(0, 0, Vec::new()),
+            timers: Timers::new(0),
             servers,
             seek_penalty,
             pools: Vec::new(),
-            pool_of: Vec::new(),
+            seats: Vec::new(),
         };
         all.share(cluster);
-        all.timers = Timers::new(all.servers.len(), all.pools.len(), all.pool_of.clone());
+        all.timers = Timers::new(all.servers.len() + all.pools.len());
         all
     }
 
@@ -137,7 +146,7 @@ impl Machines {
         if cluster.hosts.is_empty() {
             return;
         }
-        self.pool_of = vec![ALONE; self.servers.len()];
+        self.seats = vec![None; self.servers.len()];
         // Of each host: the pool of its cores, of its disk and of its network.
         let mut numbers = Vec::with_capacity(cluster.hosts.len());
         for host in &cluster.hosts {
@@ -164,25 +173,32 @@ impl Machines {
                 let of_host = host.and_then(|host| numbers.get(host as usize));
                 let Some(pool) = of_host.and_then(|of_host| of_host[part]) else { continue };
                 let server = self.server(place);
-                self.pool_of[server] = pool as u32;
+                let member = self.pools[pool].join(server as u32);
+                self.seats[server] = Some(Seat { pool: pool as u32, member });
             }
         }
     }
 
-    /// A server that was of law `before.0` with `before.1` users is another now: where it shares,
-    /// all who share with it get what is their part now.
-    fn note(&mut self, now: Time, server: usize, before: (Law, u64)) {
-        let pool = self.pool_of.get(server).filter(|pool| **pool != ALONE);
-        let Some(&number) = pool else { return };
-        let pool = &mut self.pools[number as usize];
-        let after = (self.servers[server].law(), self.servers[server].users());
-        let Some(part) = pool.update(before, after) else { return };
-        let servers = &mut self.servers;
-        self.timers.set_group(number, |member| {
-            let server = &mut servers[member as usize];
-            server.set_part(now, part);
-            server.next()
-        });
+    /// The server is about to change, or to be asked: it has done what it has by `now`.
+    #[inline]
+    fn settle(&mut self, now: Time, server: usize) {
+        let Some(&Some(seat)) = self.seats.get(server) else { return };
+        let each = self.pools[seat.pool as usize].served(now, seat.member);
+        self.servers[server].serve(now, each);
+    }
+
+    /// The server has changed: when it is due, and those that it shares with.
+    #[inline]
+    fn changed(&mut self, now: Time, number: usize) {
+        let server = &mut self.servers[number];
+        let Some(&Some(seat)) = self.seats.get(number) else {
+            let due = server.next().map(|at| (at, number as u32));
+            return self.timers.set(number, due);
+        };
+        let pool = &mut self.pools[seat.pool as usize];
+        let state = (server.law(), server.users());
+        pool.change(now, seat.member, state, server.rest_of_first());
+        self.timers.set(self.servers.len() + seat.pool as usize, pool.next());
     }
 
     fn server(&self, place: Place) -> usize {
@@ -197,24 +213,23 @@ impl Machines {
     /// Task `user` begins `work` units (core-microseconds or bytes, above zero) there.
     pub(super) fn start(&mut self, now: Time, place: Place, user: u32, work: u64) {
         let server = self.server(place);
-        let before = (self.servers[server].law(), self.servers[server].users());
+        self.settle(now, server);
         self.servers[server].start(now, user, work);
-        self.note(now, server, before);
-        self.timers.set(server as u32, self.servers[server].next());
+        self.changed(now, server);
     }
 
     /// Task `user` does no more of its work there.
     pub(super) fn stop(&mut self, now: Time, place: Place, user: u32) {
         let server = self.server(place);
-        let before = (self.servers[server].law(), self.servers[server].users());
+        self.settle(now, server);
         self.servers[server].stop(now, user);
-        self.note(now, server, before);
-        self.timers.set(server as u32, self.servers[server].next());
+        self.changed(now, server);
     }
 
     /// What is left of the work of `user` there.
     pub(super) fn rest(&mut self, now: Time, place: Place, user: u32) -> u64 {
         let server = self.server(place);
+        self.settle(now, server);
         self.servers[server].rest(now, user)
     }
 
@@ -227,11 +242,10 @@ impl Machines {
     /// A task whose phase has ended by `now`.
     pub(super) fn pop(&mut self, now: Time) -> Option<u32> {
         let (_, id) = self.timers.first().filter(|(at, _)| *at <= now)?;
-        let server = &mut self.servers[id as usize];
-        let before = (server.law(), server.users());
-        let user = server.pop(now);
-        self.note(now, id as usize, before);
-        self.timers.set(id, self.servers[id as usize].next());
+        let server = id as usize;
+        self.settle(now, server);
+        let user = self.servers[server].pop(now);
+        self.changed(now, server);
         user
     }
 
@@ -239,6 +253,7 @@ impl Machines {
     pub(super) fn usage(&mut self, now: Time, node: usize) -> Usage {
         let mut done = |place| -> Done {
             let server = self.server(place);
+            self.settle(now, server);
             self.servers[server].done(now)
         };
         Usage {
@@ -253,11 +268,11 @@ impl Machines {
         let seek_penalty = self.seek_penalty;
         let mut set = |place, law: &dyn Fn(Law) -> Law| {
             let id = self.server(place);
+            self.settle(now, id);
             let server = &mut self.servers[id];
-            let before = (server.law(), server.users());
-            server.set_law(now, law(before.0));
-            self.note(now, id, before);
-            self.timers.set(id as u32, self.servers[id].next());
+            let law = law(server.law());
+            server.set_law(now, law);
+            self.changed(now, id);
         };
         if let Some(speed) = change.core {
             set(Place::Cores(change.node), &|law| Law::Cores { cores: law.width() as u32, speed });
@@ -268,6 +283,32 @@ impl Machines {
         if let Some(bytes_per_s) = change.network_bytes_per_s {
             set(Place::Network(change.node), &|_| Law::Link { bytes_per_s });
         }
+    }
+}
+
+/// The law of a pool, or none, with its servers and theirs.
+#[cfg(test)]
+type Sharers = (Option<Law>, Vec<(u32, Law)>);
+
+#[cfg(test)]
+impl Machines {
+    /// Of each pool its servers; each other server alone.
+    pub(super) fn shared(&self) -> Vec<Sharers> {
+        let mut all: Vec<_> =
+            self.pools.iter().map(|pool| (Some(pool.law()), Vec::new())).collect();
+        for (number, server) in (0..).zip(&self.servers) {
+            let own = (number, server.law());
+            match self.seats.get(number as usize).copied().flatten() {
+                Some(seat) => all[seat.pool as usize].1.push(own),
+                None => all.push((None, vec![own])),
+            }
+        }
+        all
+    }
+
+    /// Number of a server.
+    pub(super) fn number(&self, place: Place) -> u32 {
+        self.server(place) as u32
     }
 }
 

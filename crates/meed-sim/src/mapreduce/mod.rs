@@ -6,11 +6,11 @@
 //! Nodes tell at heartbeats what has ended, and ask for work; the engine says which job is served
 //! ([`meed::Engine::offer`]), [`crate::classes`] which maps a slot may run.
 //!
-//! Files: `sharing` one server; `hosts` servers that share one below them; `timers` the next of
-//! many; `machines` nodes; `flows` works side by side; `blocks` where input lies; `kinds` what jobs
-//! do; `tasks` phases; `courses` shuffle and output as Hadoop's; `copies` speculative execution;
-//! `pages` what of files lies in memory, `caches` whose memory; `world` the loop; `beat` a
-//! heartbeat; `jobs` their lives; `views` samples for reports.
+//! Files: `sharing` one server; `hosts`, `pools` servers that share one below them; `timers` the
+//! next of many; `machines` nodes; `flows` works side by side; `blocks` where input lies; `kinds`
+//! what jobs do; `tasks` phases; `courses` shuffle and output as Hadoop's; `copies` speculative
+//! execution; `pages` what of files lies in memory, `caches` whose memory; `world` the loop; `beat`
+//! a heartbeat; `jobs` their lives; `views` samples for reports.
 
 mod beat;
 mod blocks;
@@ -23,6 +23,7 @@ mod jobs;
 mod kinds;
 mod machines;
 mod pages;
+mod pools;
 mod record;
 mod setup;
 mod sharing;

@@ -7,7 +7,7 @@
 //!
 //! A server may be one of several that share a larger one, as the cores of virtual machines share
 //! the processors of their host ([`super::hosts`]): then it gets a part of r(n), which changes with
-//! what the others do.
+//! what the others do, and its pool says how much that was ([`super::pools`]).
 //!
 //! Arithmetic is exact: rates are whole multiples of 2^-32 units of work per microsecond (rounded
 //! down, at least one), times whole microseconds, attained service a 128-bit integer. **Rounding of
@@ -54,7 +54,7 @@ pub(super) enum Law {
 impl Law {
     /// What each of `n` users gets in a microsecond, in 2^-32 of a unit of work. At most 2^62 for
     /// the bounds of scenarios.
-    fn rate(self, n: u64) -> u64 {
+    pub(super) fn rate(self, n: u64) -> u64 {
         let users = u128::from(n);
         let (parts, of) = match self {
             Law::Cores { cores, speed } => {
@@ -79,6 +79,7 @@ impl Law {
         }
         match self {
             Law::Cores { cores, .. } => n.min(u64::from(cores)),
+            Law::Disk { bytes_per_s, seek_penalty: 0 } => bytes_per_s.max(1),
             Law::Disk { bytes_per_s, seek_penalty } => {
                 let slowed = MILLI + u128::from(seek_penalty) * u128::from(n - 1);
                 let left = u128::from(bytes_per_s) * MILLI / slowed;
@@ -94,6 +95,15 @@ impl Law {
             Law::Cores { cores, .. } => u64::from(cores),
             Law::Disk { .. } | Law::Link { .. } => 1,
         }
+    }
+}
+
+/// In how many microseconds `rest` is done at `rate`: whole ones, so a part of one more.
+#[inline]
+pub(super) fn micros_for(rest: u128, rate: u64) -> Option<u64> {
+    match u64::try_from(rest) {
+        Ok(rest) => Some(rest.div_ceil(rate)),
+        Err(_) => u64::try_from(rest.div_ceil(u128::from(rate))).ok(),
     }
 }
 
@@ -120,7 +130,7 @@ impl Part {
     pub(super) const ALL: Part = Part { have: 1, of: 1 };
 
     /// This part of a rate, at least one.
-    fn of_rate(self, rate: u64) -> u64 {
+    pub(super) fn of_rate(self, rate: u64) -> u64 {
         let part = u128::from(rate) * u128::from(self.have) / self.of;
         (part as u64).max(1)
     }
@@ -129,7 +139,6 @@ impl Part {
 /// See the module.
 pub(super) struct Server {
     law: Law,
-    part: Part,
     /// Rate by number of users, as far as there ever were so many.
     rates: Vec<u64>,
     /// What each user gets now; 0: to be found again.
@@ -147,7 +156,6 @@ impl Server {
     pub(super) fn new(law: Law) -> Server {
         Server {
             law,
-            part: Part::ALL,
             rates: Vec::new(),
             rate: 0,
             at: Time::ZERO,
@@ -163,8 +171,7 @@ impl Server {
     #[inline]
     fn rate(&mut self) -> u64 {
         if self.rate == 0 {
-            let rate = self.rates[self.users.len() - 1];
-            self.rate = if self.part == Part::ALL { rate } else { self.part.of_rate(rate) };
+            self.rate = self.rates[self.users.len() - 1];
         }
         self.rate
     }
@@ -174,25 +181,35 @@ impl Server {
         self.users.len() as u64
     }
 
-    /// From now on it gets this part of what it could do.
-    pub(super) fn set_part(&mut self, now: Time, part: Part) {
-        self.advance(now);
-        (self.part, self.rate) = (part, 0);
-    }
-
     /// Lets time pass.
     #[inline]
     pub(super) fn advance(&mut self, now: Time) {
         let micros = (now - self.at).as_micros();
-        self.at = now;
-        if micros == 0 || self.users.is_empty() {
-            return;
+        if micros > 0 {
+            let each = match self.users.is_empty() {
+                true => 0,
+                false => u128::from(self.rate()) * u128::from(micros),
+            };
+            self.serve(now, each);
         }
+    }
+
+    /// Lets time pass in which each user got so much.
+    #[inline]
+    pub(super) fn serve(&mut self, now: Time, each: u128) {
+        let micros = (now - self.at).as_micros();
+        self.at = now;
         let n = self.users.len() as u64;
-        let each = u128::from(self.rate()) * u128::from(micros);
         self.attained += each;
         self.served += each * u128::from(n);
         self.busy_micros += micros * n.min(self.law.width());
+    }
+
+    /// What the next user is short of, where there is one.
+    #[inline]
+    pub(super) fn rest_of_first(&self) -> Option<u128> {
+        let Reverse((done, _)) = self.users.peek()?;
+        Some(done.saturating_sub(self.attained))
     }
 
     /// `user` begins with `work` units.
@@ -214,12 +231,7 @@ impl Server {
     /// When the next user is done if nobody comes; nothing after the last instant is ever done.
     #[inline]
     pub(super) fn next(&mut self) -> Option<Time> {
-        let Reverse((done, _)) = self.users.peek()?;
-        let (rest, rate) = (done.saturating_sub(self.attained), self.rate());
-        let micros = match u64::try_from(rest) {
-            Ok(rest) => rest.div_ceil(rate),
-            Err(_) => u64::try_from(rest.div_ceil(u128::from(rate))).ok()?,
-        };
+        let micros = micros_for(self.rest_of_first()?, self.rate())?;
         Time::from_micros(self.at.as_micros().checked_add(micros)?)
     }
 

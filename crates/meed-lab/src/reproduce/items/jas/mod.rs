@@ -10,9 +10,11 @@
 //! | [`threshold`] | Fig. 10: when DJASL sets its slots anew |
 //! | [`hosts`] | the same on seven blades and four partitions that all machines share |
 //! | [`study`] | which verdicts hang on our assumptions |
+//! | [`ablation`] | which single fact moves which claim, and how far |
 //! | [`fair`] | all of it under long-term fairness, in seven environments |
 //! | [`beyond`], [`slow_down`], [`tenants`] | unequal disks and networks, stragglers; nodes that slow down; many tenants |
 
+mod ablation;
 mod beyond;
 mod fair;
 mod hosts;
@@ -27,6 +29,7 @@ mod threshold;
 mod worked;
 mod worlds;
 
+pub(super) use ablation::ablation;
 pub(super) use beyond::{stragglers, unequal};
 pub(super) use fair::under_long_term;
 pub(super) use hosts::on_hosts;

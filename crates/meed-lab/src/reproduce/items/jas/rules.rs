@@ -12,7 +12,11 @@ use super::worlds::{
 };
 use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread};
 
-pub(super) const CHOICES: [Choice; 7] = [HADOOP, DMR, JAS, JASL, DJASL, DELAY, JAS_NEAR];
+/// The paper's rules.
+pub(super) const PRINTED: [Choice; 5] = [HADOOP, DMR, JAS, JASL, DJASL];
+
+/// The same, and two beside them.
+const CHOICES: [Choice; 7] = [HADOOP, DMR, JAS, JASL, DJASL, DELAY, JAS_NEAR];
 const I_HADOOP: usize = 0;
 const I_DMR: usize = 1;
 const I_JAS: usize = 2;
@@ -117,8 +121,9 @@ pub(super) const CLAIMS: [Claim; 11] = [
 /// What is read off the runs of one world and seed.
 pub(super) struct Seen {
     pub(super) claims: [Option<f64>; 11],
-    request_s: [f64; 7],
-    locality: [f64; 7],
+    /// Of each rule that was run.
+    request_s: Vec<f64>,
+    locality: Vec<f64>,
 }
 
 fn slower(runs: &[Run], which: usize, than: usize) -> f64 {
@@ -142,7 +147,7 @@ pub(super) fn read(runs: &[Run]) -> Seen {
         above(I_HADOOP, I_JAS),
         above(I_DJASL, I_JASL),
     ];
-    let all = |value: fn(&Run) -> f64| std::array::from_fn(|i| value(&runs[i]));
+    let all = |value: fn(&Run) -> f64| runs.iter().map(value).collect();
     Seen { claims: claims.map(Some), request_s: all(Run::request_s), locality: all(Run::locality) }
 }
 
@@ -152,9 +157,9 @@ pub(in super::super) fn figures_8_to_12(context: &Context) -> Result<ItemOutcome
     let values: Vec<_> = runs.iter().map(|(label, seen)| (*label, seen.claims)).collect();
     let (mut checks, spreads) = check_groups(&CLAIMS, &BY_ENVIRONMENT, &values);
     let mut blocks = vec![
-        by_rule("Mean time of a request (Fig. 8a, 11)", "s", &runs, |seen| seen.request_s),
+        by_rule("Mean time of a request (Fig. 8a, 11)", "s", &runs, |seen| &seen.request_s),
         by_rule("Maps with their block on their node (Fig. 9, 12)", "%", &runs, |seen| {
-            seen.locality
+            &seen.locality
         }),
     ];
     let (beside, more) = between_environments(&runs);
@@ -193,14 +198,18 @@ const BESIDE: [Claim; 2] = [
 
 /// The same, seed by seed.
 pub(super) fn between_environments(runs: &[(&'static str, Seen)]) -> (Vec<Check>, Vec<Block>) {
+    check_groups(&BESIDE, &BY_ENVIRONMENT, &beside(runs))
+}
+
+/// What [`BESIDE`] is about, for each seed.
+pub(super) fn beside(runs: &[(&'static str, Seen)]) -> Vec<(&'static str, [Option<f64>; 2])> {
     let (first, second) = runs.split_at(runs.len() / 2);
     let pair = |((_, one), (_, two)): (&(&str, Seen), &(&str, Seen))| {
         let sum = |seen: &Seen| seen.request_s[..=I_DJASL].iter().sum::<f64>();
         let less = 100.0 * (1.0 - sum(two) / sum(one));
         ("both environments", [Some(less), Some(one.locality[I_JASL] - two.locality[I_JASL])])
     };
-    let pairs: Vec<_> = first.iter().zip(second).map(pair).collect();
-    check_groups(&BESIDE, &BY_ENVIRONMENT, &pairs)
+    first.iter().zip(second).map(pair).collect()
 }
 
 /// Rules against Hadoop that the paper has no figure for, in each environment.
@@ -226,7 +235,7 @@ fn by_rule(
     title: &str,
     unit: &str,
     runs: &[(&'static str, Seen)],
-    value: fn(&Seen) -> [f64; 7],
+    value: fn(&Seen) -> &[f64],
 ) -> Block {
     let mut labels: Vec<&str> = runs.iter().map(|(label, _)| *label).collect();
     labels.dedup();

@@ -4,11 +4,15 @@
 //! One assumption at a time is varied, the others stay. Three requests instead of ten, so that it
 //! stays affordable.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use meed_report::page::{Block, Cell, HeatMap, Table};
 use serde_json::Value;
 
 use super::super::macro_figures::claim::{Claim, check_groups};
-use super::rules::{BY_ENVIRONMENT, CHOICES, CLAIMS, Seen, between_environments, read};
+use super::hosts::{hosts_follow_nodes, on_paper_hosts};
+use super::rules::{BY_ENVIRONMENT, CLAIMS, PRINTED, Seen, beside, between_environments, read};
 use super::worlds::{World, assumptions, environments, sweep};
 use crate::reproduce::{
     Again, Check, Context, ItemOutcome, Measured, ReproduceError, Spread, Verdict,
@@ -20,6 +24,7 @@ pub(super) const MOST_SEEDS: u64 = 5;
 pub(super) const FEW_SEEDS: u64 = 2;
 
 /// One assumption, varied.
+#[derive(Clone, Copy)]
 pub(super) struct Variant {
     pub(super) name: &'static str,
     /// Whether the paper says so: then a claim that agrees under it comes out under a fact.
@@ -27,13 +32,34 @@ pub(super) struct Variant {
     pub(super) change: fn(&mut World),
     /// Over how many seeds it is looked at, at most.
     pub(super) most_seeds: u64,
+    /// Whether it changes the paper's hosts, and not a cluster whose machines share nothing.
+    on_hosts: bool,
     /// Whether its runs are asked for more than once.
     kept: bool,
 }
 
+impl Variant {
+    /// Makes the change.
+    pub(super) fn apply(&self, world: &mut World) {
+        if self.on_hosts {
+            on_paper_hosts(world);
+        }
+        (self.change)(world);
+        if self.on_hosts {
+            hosts_follow_nodes(world);
+        }
+    }
+}
+
 /// What is assumed otherwise.
 pub(super) const fn varied(name: &'static str, change: fn(&mut World)) -> Variant {
-    Variant { name, fact: false, change, most_seeds: MOST_SEEDS, kept: false }
+    let (most_seeds, on_hosts) = (MOST_SEEDS, false);
+    Variant { name, fact: false, change, most_seeds, on_hosts, kept: false }
+}
+
+/// The same on the paper's hosts, over few seeds.
+const fn on_hosts(name: &'static str, variant: &Variant) -> Variant {
+    Variant { name, on_hosts: true, ..few(*variant) }
 }
 
 /// What the paper says.
@@ -56,7 +82,8 @@ pub(super) const fn kept(variant: Variant) -> Variant {
     Variant { kept: true, ..variant }
 }
 
-const VARIANTS: [Variant; 16] = [
+/// The first is how all is assumed.
+pub(super) const VARIANTS: [Variant; 16] = [
     kept(varied("as assumed", |_| {})),
     varied("CPU work halved", |world| each(world, |nodes| nodes.speed *= 2.0)),
     varied("CPU work doubled", |world| each(world, |nodes| nodes.speed *= 0.5)),
@@ -73,6 +100,24 @@ const VARIANTS: [Variant; 16] = [
     varied("100 GB a job", |world| request(world, "input", "100GB")),
     varied("requests 5 min apart", |world| request(world, "every", "5min")),
     varied("learned anew in each request", |world| request(world, "count", 1)),
+];
+
+/// The same on the paper's hosts, but for 100 GB a request, which `hosts` has.
+pub(super) const ON_HOSTS: [Variant; 14] = [
+    on_hosts("all, CPU work halved", &VARIANTS[1]),
+    on_hosts("all, CPU work doubled", &VARIANTS[2]),
+    on_hosts("all, disks half as fast", &VARIANTS[3]),
+    on_hosts("all, disks twice as fast", &VARIANTS[4]),
+    on_hosts("all, disks a tenth as fast", &VARIANTS[5]),
+    on_hosts("all, no seek penalty", &VARIANTS[6]),
+    on_hosts("all, seek penalty 0.3", &VARIANTS[7]),
+    on_hosts("all, networks a tenth as fast", &VARIANTS[8]),
+    on_hosts("all, one replica", &VARIANTS[9]),
+    on_hosts("all, DIOR 60 MB/s", &VARIANTS[10]),
+    on_hosts("all, DIOR 20 MB/s", &VARIANTS[11]),
+    on_hosts("all, 100 GB a job", &VARIANTS[13]),
+    on_hosts("all, requests 5 min apart", &VARIANTS[14]),
+    on_hosts("all, learned anew in each request", &VARIANTS[15]),
 ];
 
 pub(super) fn each(world: &mut World, change: fn(&mut super::worlds::Nodes)) {
@@ -93,19 +138,38 @@ pub(super) fn worlds(variant: &Variant) -> Vec<World> {
     for world in &mut worlds {
         request(world, "count", 3);
         world.kept = variant.kept;
-        (variant.change)(world);
+        variant.apply(world);
     }
     worlds
 }
 
 /// What came of one variant.
-struct Done {
-    name: &'static str,
+pub(super) struct Done {
+    pub(super) name: &'static str,
     fact: bool,
     /// Of each claim, and of those that compare environments.
-    checks: Vec<Check>,
+    pub(super) checks: Vec<Check>,
+    /// Of each of them: what the runs gave, beside their environment, in order of seeds.
+    pub(super) values: Vec<Vec<(&'static str, f64)>>,
     /// Median of each claim in each environment.
     medians: Vec<Vec<f64>>,
+}
+
+/// What came of variants, by name, number of seeds and the first of them: some are asked for by
+/// several items.
+pub(super) type Studied = Arc<Mutex<BTreeMap<(&'static str, u64, u64), Arc<Done>>>>;
+
+/// What comes of a variant.
+pub(super) fn studied(context: &Context, variant: &Variant) -> Result<Arc<Done>, ReproduceError> {
+    let key = (variant.name, context.seeds.min(variant.most_seeds), context.first_seed);
+    let all = || context.shared.jas.studied.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(done) = all().get(&key) {
+        return Ok(Arc::clone(done));
+    }
+    let runs = sweep(context, variant.most_seeds, &worlds(variant), &PRINTED, read)?;
+    let done = Arc::new(reading(variant, &runs));
+    all().insert(key, Arc::clone(&done));
+    Ok(done)
 }
 
 /// The study.
@@ -129,8 +193,7 @@ pub(super) fn compare(
 ) -> Result<ItemOutcome, ReproduceError> {
     let mut done = Vec::new();
     for variant in variants {
-        let runs = sweep(context, variant.most_seeds, &worlds(variant), &CHOICES, read)?;
-        done.push(reading(variant, &runs));
+        done.push(studied(context, variant)?);
     }
     let checks = (0..done[0].checks.len()).map(|i| verdicts_on(&done, i)).collect();
     let blocks =
@@ -139,13 +202,13 @@ pub(super) fn compare(
 }
 
 /// Under which variants one claim comes out.
-fn verdicts_on(done: &[Done], i: usize) -> Check {
+fn verdicts_on(done: &[Arc<Done>], i: usize) -> Check {
     let with = |verdict: Verdict| -> Vec<&str> {
         let so = done.iter().filter(|done| done.checks[i].verdict == verdict);
         so.map(|done| done.name).collect()
     };
     let claim = &done[0].checks[i];
-    let agrees = |done: &&Done| done.fact && done.checks[i].verdict == Verdict::Agrees;
+    let agrees = |done: &&Arc<Done>| done.fact && done.checks[i].verdict == Verdict::Agrees;
     let facts = done.iter().filter(agrees);
     let (agree, differ) = (with(Verdict::Agrees), with(Verdict::Differs));
     let measured = format!("agrees in {} of {} variants", agree.len(), done.len());
@@ -180,18 +243,28 @@ fn reading(variant: &Variant, runs: &[(&'static str, Seen)]) -> Done {
         };
         (0..CLAIMS.len()).map(of).collect()
     });
-    Done { name: variant.name, fact: variant.fact, checks, medians: medians.collect() }
+    let medians = medians.collect();
+    let values = columns(&values).chain(columns(&beside(runs))).collect();
+    Done { name: variant.name, fact: variant.fact, checks, values, medians }
+}
+
+/// Of each claim what the runs gave, where they gave anything.
+pub(super) fn columns<const N: usize>(
+    rows: &[(&'static str, [Option<f64>; N])],
+) -> impl Iterator<Item = Vec<(&'static str, f64)>> {
+    let column = |i: usize| rows.iter().filter_map(move |(label, row)| Some((*label, row[i]?)));
+    (0..N).map(move |i| column(i).collect())
 }
 
 /// What a claim is about, here with fewer requests.
-fn fewer(what: &str) -> String {
+pub(super) fn fewer(what: &str) -> String {
     what.replace("of ten", "of three")
 }
 
 /// The claims of Fig. 8 and 11: in percent.
 const IMPROVEMENTS: usize = 4;
 
-fn heat(done: &[Done], at: usize) -> Block {
+fn heat(done: &[Arc<Done>], at: usize) -> Block {
     Block::Heat(HeatMap {
         title: format!("How much less time a request takes, {}", environments()[at].label),
         caption: "Medians over the seeds, in percent; below 0 it takes longer.".to_owned(),
@@ -208,8 +281,8 @@ fn heat(done: &[Done], at: usize) -> Block {
     })
 }
 
-fn table(done: &[Done], at: usize) -> Block {
-    let row = |done: &Done| {
+fn table(done: &[Arc<Done>], at: usize) -> Block {
+    let row = |done: &Arc<Done>| {
         let numbers =
             done.medians[at].iter().map(|value| Cell::Number((value * 10.0).round() / 10.0));
         std::iter::once(Cell::Text(done.name.to_owned())).chain(numbers).collect()

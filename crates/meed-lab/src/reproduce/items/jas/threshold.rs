@@ -1,10 +1,14 @@
 //! Fig. 10: after how many overloaded heartbeats DJASL sets its slots anew.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use meed_report::page::{Block, Line, LineChart};
 use serde_json::{Value, json};
 
 use super::super::macro_figures::claim::{Claim, check_groups};
 use super::rules::BY_ENVIRONMENT;
+use super::study::{FEW_SEEDS, Variant};
 use super::worlds::{DJASL, World, assumptions, environments, sweep};
 use crate::reproduce::{Check, Context, ItemOutcome, ReproduceError, Spread};
 
@@ -48,13 +52,13 @@ fn world(environment: &World, threshold: u32) -> World {
 }
 
 /// Of each environment and seed: best threshold, and the worst's time over the best's.
-type Values = Vec<(&'static str, [Option<f64>; 2])>;
+pub(super) type Values = Vec<(&'static str, [Option<f64>; 2])>;
 
 /// Runs with a change: what is read off, and a line for each environment.
 fn read(
     context: &Context,
     most_seeds: u64,
-    change: fn(&mut World),
+    change: &dyn Fn(&mut World),
 ) -> Result<(Values, Vec<Line>), ReproduceError> {
     let (mut values, mut lines) = (Vec::new(), Vec::new());
     for mut environment in environments() {
@@ -81,19 +85,32 @@ fn read(
     Ok((values, lines))
 }
 
-/// What Fig. 10 says, with a change.
-pub(super) fn claims_of_figure_10(
+/// What Fig. 10 says of a variant, and what that is read off.
+pub(super) type Tenth = (Vec<Check>, Values);
+
+/// What came of variants, by name, number of seeds and the first of them: some are asked for by
+/// several items.
+pub(super) type Tenths = Arc<Mutex<BTreeMap<(&'static str, u64, u64), Arc<Tenth>>>>;
+
+/// What Fig. 10 says of a variant, over few seeds.
+pub(super) fn figure_10_with(
     context: &Context,
-    most_seeds: u64,
-    change: fn(&mut World),
-) -> Result<Vec<Check>, ReproduceError> {
-    let (values, _) = read(context, most_seeds, change)?;
-    Ok(check_groups(&CLAIMS, &BY_ENVIRONMENT, &values).0)
+    variant: &Variant,
+) -> Result<Arc<Tenth>, ReproduceError> {
+    let key = (variant.name, context.seeds.min(FEW_SEEDS), context.first_seed);
+    let all = || context.shared.jas.tenths.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(tenth) = all().get(&key) {
+        return Ok(Arc::clone(tenth));
+    }
+    let (values, _) = read(context, FEW_SEEDS, &|world| variant.apply(world))?;
+    let tenth = Arc::new((check_groups(&CLAIMS, &BY_ENVIRONMENT, &values).0, values));
+    all().insert(key, Arc::clone(&tenth));
+    Ok(tenth)
 }
 
 /// Fig. 10.
 pub(in super::super) fn figure_10(context: &Context) -> Result<ItemOutcome, ReproduceError> {
-    let (values, lines) = read(context, MOST_SEEDS, |_| {})?;
+    let (values, lines) = read(context, MOST_SEEDS, &|_| {})?;
     let chart = LineChart {
         title: "Mean time of a job under DJASL, by threshold (Fig. 10)".to_owned(),
         caption: "Medians over all seeds; the band is from the smallest to the largest.".to_owned(),

@@ -17,6 +17,8 @@ use meed_sim::{SimulateError, Unwatched, mapreduce};
 use meed_workload::OnBadLine;
 use serde_json::{Value, json};
 
+use super::study::Studied;
+use super::threshold::Tenths;
 use crate::cores;
 use crate::reproduce::{Context, ReproduceError};
 
@@ -45,6 +47,8 @@ pub(super) struct Nodes {
     pub(super) network_mb_s: f64,
     /// `None`: not modelled.
     pub(super) memory_gb: Option<u32>,
+    /// Which of the hosts with disks theirs lie on; `None`: on all there are.
+    pub(super) disk_on: Option<&'static str>,
 }
 
 impl Nodes {
@@ -57,7 +61,14 @@ impl Nodes {
             disk_mb_s: DISK_MB_S,
             network_mb_s: NETWORK_MB_S,
             memory_gb: None,
+            disk_on: None,
         }
+    }
+
+    /// Whether they are on the host.
+    fn is_on(&self, host: &Value) -> bool {
+        let other = |name: &str| host["name"].as_str() != Some(name);
+        !(self.disk_on.is_some_and(other) && host["disk_bytes_per_s"].is_string())
     }
 }
 
@@ -67,7 +78,7 @@ pub(super) struct World {
     /// What groups of runs are called: "Environment 2".
     pub(super) label: &'static str,
     pub(super) nodes: Vec<Nodes>,
-    /// `[[mapreduce.host]]`; all nodes are on each, one after the other.
+    /// `[[mapreduce.host]]`; all nodes are on each, one after the other, but for `disk_on`.
     pub(super) hosts: Vec<Value>,
     /// Keys of `[mapreduce]` that are not as usual.
     pub(super) keys: Vec<(&'static str, Value)>,
@@ -181,7 +192,8 @@ impl World {
                 "speed": nodes.speed,
                 "disk_bytes_per_s": megabytes(nodes.disk_mb_s),
                 "network_bytes_per_s": megabytes(nodes.network_mb_s),
-                "host": self.hosts.iter().map(|host| &host["name"]).collect::<Vec<_>>(),
+                "host": self.hosts.iter().filter(|host| nodes.is_on(host))
+                    .map(|host| &host["name"]).collect::<Vec<_>>(),
             })
         };
         let mut nodes: Vec<Value> = self.nodes.iter().enumerate().map(node).collect();
@@ -251,6 +263,10 @@ fn run(label: &str, data: &Value, choice: &Choice, seed: u64) -> Result<Run, Rep
 #[derive(Clone, Default)]
 pub(in crate::reproduce) struct Shared {
     runs: Arc<Mutex<BTreeMap<RunKey, Run>>>,
+    /// What was read off the runs of a variant.
+    pub(super) studied: Studied,
+    /// Of those of Fig. 10.
+    pub(super) tenths: Tenths,
 }
 
 /// The scenario, the policy, the rule in place of its own, the seed.

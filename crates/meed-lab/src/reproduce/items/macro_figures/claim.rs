@@ -111,7 +111,7 @@ pub(in crate::reproduce::items) fn check_all<const N: usize>(
 }
 
 /// How runs whose grants were late are called.
-const LATE: Groups<f64> = Groups {
+pub(super) const LATE: Groups<f64> = Groups {
     name: |_| "late grants".to_owned(),
     short: |_| "late".to_owned(),
     caption: "Late grants.",
@@ -123,8 +123,41 @@ pub(in crate::reproduce::items) fn check_late<const N: usize>(
     claims: &[Claim; N],
     runs: &[(f64, [Option<f64>; N])],
 ) -> Vec<Check> {
-    let (checks, _) = check_groups(claims, &LATE, runs);
-    checks.into_iter().map(|check| check.again(item, "late grants")).collect()
+    check_under(item, &LATE, claims, runs)
+}
+
+/// Grants are late, and tasks take three times as long as assumed.
+pub(super) const LATE_LONGER: Groups<f64> =
+    Groups { name: |_| "late grants, task times x 3".to_owned(), ..LATE };
+
+/// Grants are late, and masters hold a container each.
+pub(super) const MASTERS: Groups<f64> =
+    Groups { name: |_| "late grants, masters hold containers".to_owned(), ..LATE };
+
+/// The same, and those containers count among running tasks.
+pub(super) const MASTERS_COUNTED: Groups<f64> =
+    Groups { name: |_| "late grants, containers of masters counted".to_owned(), ..LATE };
+
+/// Masters hold a container each, and tasks take three times as long as assumed.
+pub(super) const MASTERS_LONGER: Groups<f64> =
+    Groups { name: |_| "late grants, masters hold containers, task times x 3".to_owned(), ..LATE };
+
+/// All of these.
+pub(super) const MASTERS_COUNTED_LONGER: Groups<f64> = Groups {
+    name: |_| "late grants, containers of masters counted, task times x 3".to_owned(),
+    ..LATE
+};
+
+/// Checks of all claims of an item over runs of one group, which is the fact.
+pub(super) fn check_under<const N: usize>(
+    item: &'static str,
+    group: &Groups<f64>,
+    claims: &[Claim; N],
+    runs: &[(f64, [Option<f64>; N])],
+) -> Vec<Check> {
+    let (checks, _) = check_groups(claims, group, runs);
+    let fact = (group.name)(&1.0);
+    checks.into_iter().map(|check| check.again(item, &fact)).collect()
 }
 
 /// Checks and charts of all claims; `runs` has a value for each claim, beside the run's group.

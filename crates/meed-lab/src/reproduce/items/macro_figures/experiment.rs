@@ -85,17 +85,23 @@ pub(super) struct Experiment {
 }
 
 /// What delays grants: heartbeats of nodes and masters, and how long a master takes to start, in
-/// seconds. Masters hold nothing: alone on a share of 29 containers Facebook has 29 jobs at once,
-/// and their masters would leave no room for a task.
+/// seconds.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Late {
     pub(super) heartbeat_s: u64,
     pub(super) master_s: u64,
+    /// Whether a job's master holds a container as long as the job is there. Not beside `static`:
+    /// alone on a share of 29 containers Facebook has 29 jobs at once, whose masters would leave no
+    /// room for a task.
+    pub(super) masters_hold: bool,
 }
 
 /// Heartbeats of Hadoop 2.2 (its default), and masters that start within some seconds: a process is
 /// launched, reads its job and registers.
-pub(super) const HADOOP: Late = Late { heartbeat_s: 1, master_s: 4 };
+pub(super) const HADOOP: Late = Late { heartbeat_s: 1, master_s: 4, masters_hold: false };
+
+/// The same, and masters hold a container, as those of YARN do.
+pub(super) const MASTERS: Late = Late { masters_hold: true, ..HADOOP };
 
 /// So many seeds are enough where grants are late: each run is ten times as long to simulate.
 const LATE_SEEDS: u64 = 5;
@@ -141,9 +147,11 @@ impl Experiment {
         };
         let mut run = Map::new();
         run.extend(self.until_s.map(|until| ("until".to_owned(), until.into())));
-        if let Some(Late { heartbeat_s, master_s }) = late {
+        if let Some(Late { heartbeat_s, master_s, masters_hold }) = late {
             run.insert("heartbeat".to_owned(), heartbeat_s.into());
             run.insert("master_start".to_owned(), master_s.into());
+            let container = || json!({ "memory": "2GiB", "cpu": 1 });
+            run.extend(masters_hold.then(|| ("master".to_owned(), container())));
         }
         json!({
             "cluster": {
@@ -169,7 +177,7 @@ impl Experiment {
             seed: Some(seed),
             series_points: self.samples,
             strict: true,
-            keep_jobs: false,
+            keep_jobs: true,
         }
     }
 
@@ -201,8 +209,19 @@ impl Experiment {
         late: Late,
         read: impl Fn(&Comparison, f64) -> T + Sync,
     ) -> Result<Vec<(f64, T)>, ReproduceError> {
-        let scenario = self.scenario(context, 1.0, Some(late))?;
-        self.over(context, (&[1.0], &[scenario]), context.seeds.min(LATE_SEEDS), read)
+        self.sweep_late_at(context, 1.0, late, read)
+    }
+
+    /// The same with task times times `scale`.
+    pub(super) fn sweep_late_at<T: Send>(
+        &self,
+        context: &Context,
+        scale: f64,
+        late: Late,
+        read: impl Fn(&Comparison, f64) -> T + Sync,
+    ) -> Result<Vec<(f64, T)>, ReproduceError> {
+        let scenario = self.scenario(context, scale, Some(late))?;
+        self.over(context, (&[scale], &[scenario]), context.seeds.min(LATE_SEEDS), read)
     }
 
     fn over<T: Send>(

@@ -1,5 +1,6 @@
 //! Reading numbers and lines off a run's samples.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use meed_report::page::{Block, Line, LineChart, Mark};
@@ -14,11 +15,36 @@ const POINTS: usize = 900;
 #[derive(Clone, Copy)]
 pub(super) struct Reading<'a> {
     pub(super) run: &'a RunRecord,
+    /// Whether what masters of jobs hold is left out of [`Reading::held`].
+    aside: bool,
+}
+
+/// Containers of masters, where a container of a queue may be one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Masters {
+    /// No master holds any.
+    HoldNone,
+    /// They are no tasks, and none is running where they alone are there.
+    Aside,
+    /// They count among running tasks; but none is running where they alone are there.
+    Counted,
+}
+
+impl Masters {
+    /// The run as it says when tasks run at all.
+    pub(super) fn starved(self, run: &RunRecord) -> Reading<'_> {
+        Reading { run, aside: self != Masters::HoldNone }
+    }
+
+    /// The run as it says how many tasks run.
+    pub(super) fn running(self, run: &RunRecord) -> Reading<'_> {
+        Reading { run, aside: self == Masters::Aside }
+    }
 }
 
 impl<'a> Reading<'a> {
     pub(super) fn of(run: &'a RunRecord) -> Reading<'a> {
-        Reading { run }
+        Reading { run, aside: false }
     }
 
     pub(super) fn times(self) -> &'a [f64] {
@@ -57,9 +83,29 @@ impl<'a> Reading<'a> {
         self.first(begins, |i| demand[i] <= share)
     }
 
+    /// What `queue` holds at each sample. A master is asked for as its job comes, and is there as
+    /// long as the job; while some wait to be granted, too many are left out.
+    pub(super) fn held(self, queue: usize) -> Cow<'a, [f64]> {
+        let all = &self.queue(queue).allocation;
+        if !self.aside {
+            return Cow::Borrowed(all);
+        }
+        let jobs: Vec<(f64, f64)> = (self.run.jobs.iter())
+            .filter(|job| job.queue == queue)
+            .map(|job| (job.submit_s, job.ended_s.unwrap_or(f64::INFINITY)))
+            .collect();
+        let masters = |t: f64| {
+            let there = jobs.iter().filter(|(from, to)| *from <= t && t < *to).count();
+            there as f64 * CONTAINER
+        };
+        let tasks = self.times().iter().zip(all).map(|(t, held)| (held - masters(*t)).max(0.0));
+        Cow::Owned(tasks.collect())
+    }
+
     /// Mean number of `queue`'s running containers over the samples of `range`.
     pub(super) fn mean_running(self, queue: usize, range: Range<usize>) -> Option<f64> {
-        let held = self.queue(queue).allocation.get(range).filter(|held| !held.is_empty())?;
+        let all = self.held(queue);
+        let held = all.get(range).filter(|held| !held.is_empty())?;
         Some(held.iter().sum::<f64>() / CONTAINER / held.len() as f64)
     }
 

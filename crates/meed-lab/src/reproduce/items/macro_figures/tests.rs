@@ -69,12 +69,12 @@ fn tsc_fig8() {
 
 #[test]
 fn tsc_fig10() {
-    check("tsc-fig10", "DAADDDAAAD");
+    check("tsc-fig10", "DAADDDAAADDAADDDAAADDDADDAADAAADAA");
 }
 
 #[test]
 fn tsc_fig11() {
-    check("tsc-fig11", "AAADADAAAAAA");
+    check("tsc-fig11", "AAADADAAAAAAAAAAAA");
 }
 
 #[test]

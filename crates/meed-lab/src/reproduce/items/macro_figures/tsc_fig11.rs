@@ -8,9 +8,9 @@
 
 use meed_sim::record::Comparison;
 
-use super::claim::{Claim, check_all, check_late};
-use super::experiment::{CONTAINER, Experiment, HADOOP, SCALES, TPC_H, TSC, assumptions};
-use super::reading::{Reading, chart};
+use super::claim::{self, Claim, check_all, check_late, check_under};
+use super::experiment::{CONTAINER, Experiment, HADOOP, MASTERS, SCALES, TPC_H, TSC, assumptions};
+use super::reading::{Masters, Reading, chart};
 use super::tsc_fig10::{GROUPS, OTHERS_S, TPC_H_TASK_S, starved_until};
 use crate::reproduce::{Context, ItemOutcome, ReproduceError};
 
@@ -92,6 +92,14 @@ pub(in super::super) fn tsc_fig11(context: &Context) -> Result<ItemOutcome, Repr
     checks.extend(check_late("tsc-fig11", &RUNNING, &late));
     let late: Vec<_> = late.iter().map(over_law).collect();
     checks.extend(check_late("tsc-fig11", &LAW, &late));
+    let both = |comparison: &Comparison, scale| {
+        [Masters::Aside, Masters::Counted].map(|masters| reading(comparison, scale, masters))
+    };
+    let masters = EXPERIMENT.sweep_late(context, MASTERS, both)?;
+    for (which, group) in [claim::MASTERS, claim::MASTERS_COUNTED].iter().enumerate() {
+        let runs: Vec<_> = masters.iter().map(|(scale, both)| (*scale, both[which])).collect();
+        checks.extend(check_under("tsc-fig11", group, &RUNNING, &runs));
+    }
 
     let typical = EXPERIMENT.typical(context)?;
     let line = |(i, name): (usize, &str)| {
@@ -117,10 +125,14 @@ pub(in super::super) fn tsc_fig11(context: &Context) -> Result<ItemOutcome, Repr
 /// Mean running tasks for each t_wait, from when they have gathered until the naive walk would
 /// serve TPC-H.
 fn read(comparison: &Comparison, scale: f64) -> [Option<f64>; 3] {
-    let starved = starved_until(Reading::of(&comparison.runs[0]));
+    reading(comparison, scale, Masters::HoldNone)
+}
+
+fn reading(comparison: &Comparison, scale: f64, masters: Masters) -> [Option<f64>; 3] {
+    let starved = starved_until(masters.starved(&comparison.runs[0]));
     let steady = OTHERS_S as f64 + 3.0 * TPC_H_TASK_S * scale;
     [1, 2, 3].map(|i| {
-        let run = Reading::of(&comparison.runs[i]);
+        let run = masters.running(&comparison.runs[i]);
         run.mean_running(TPC_H, run.within(steady, starved?))
     })
 }

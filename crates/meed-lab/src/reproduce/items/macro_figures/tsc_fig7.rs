@@ -25,9 +25,9 @@ const NO_LOSS: f64 = -0.01;
 
 /// Delays beyond Hadoop's: Spark's own heartbeat of 5 s with slow masters, and what no cluster has.
 const DELAYS: [Late; 3] = [
-    Late { heartbeat_s: 5, master_s: 20 },
-    Late { heartbeat_s: 20, master_s: 60 },
-    Late { heartbeat_s: 60, master_s: 60 },
+    Late { heartbeat_s: 5, master_s: 20, ..HADOOP },
+    Late { heartbeat_s: 20, master_s: 60, ..HADOOP },
+    Late { heartbeat_s: 60, master_s: 60, ..HADOOP },
 ];
 
 const NO_LOSS_HERE: &str = "not because YARN grants late: on a real ResourceManager with this \
@@ -158,7 +158,7 @@ fn which_delay(context: &Context) -> Result<Vec<Check>, ReproduceError> {
         let omega = |run: &Comparison, _: f64| mean(&run.runs[0].series.omega);
         let runs = experiment.sweep_late(context, late, omega)?;
         let values: Vec<f64> = runs.into_iter().filter_map(|(_, omega)| omega).collect();
-        let Late { heartbeat_s, master_s } = late;
+        let Late { heartbeat_s, master_s, .. } = late;
         let measured = match five(&values) {
             Some(five) => {
                 let runs = values.len();
