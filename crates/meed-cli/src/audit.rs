@@ -4,6 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use meed_files::Guard;
+use meed_lab::audit::plans::{
+    PLAN_POLICIES, PLAN_PROBLEMS, PLAN_PROPERTIES, PlanOptions, PlanProblem, PlanProperty,
+    audit_plans, is_plan_case, plans_page, plans_summary, replay_plans, write_plans,
+};
 use meed_lab::audit::pool::{
     POOL_POLICIES, POOL_PROPERTIES, PoolOptions, PoolProperty, audit_pool, is_pool_case, pool_page,
     pool_summary, replay_pool, write_pool,
@@ -26,6 +30,7 @@ Examples:
   meed audit --all-orders --tasks unit --out counterexamples
   meed audit --policy karma,cadence=1min --property credit-fairness
   meed audit --property strategy-proofness --trials 2000 --report audit.html
+  meed audit --plans --problem 1-2 --out counterexamples
   meed audit --pool --policy drfh --policy per-server-drf --property pareto
   meed audit --case counterexamples/contribution-fair-unit/case.json";
 
@@ -35,22 +40,33 @@ pub(crate) struct AuditArgs {
     /// resources, and the properties of the DRFH paper.
     #[arg(long, conflicts_with_all = ["case", "tasks"])]
     pool: bool,
+    /// Audits orders where tenants contribute instances and pay for them instead: random
+    /// contributions, prices and demand, and what a tenant gains by holding work back, lending,
+    /// buying late, a second name, prices.
+    #[arg(long, conflicts_with_all = ["case", "tasks", "pool"])]
+    plans: bool,
+    /// With --plans: a problem of docs/prices-and-plans.md; may be given several times. Default:
+    /// all. 1-1, 1-2, 2, 3, 4, I1.
+    #[arg(long, value_name = "PROBLEM", requires = "plans", conflicts_with_all = ["case", "pool"])]
+    problem: Vec<String>,
     /// A policy, as in `meed simulate`, or another scheduler's order, as in `meed rivals`. May be
     /// given several times. Tenants form two groups where it names t_wait. Default: static, fifo,
-    /// fair, and long-term in six ways; with --pool drf, drfh, long-term-drf, per-server-drf,
-    /// slots, and other placements.
+    /// fair, and long-term in six ways; with --plans as-you-pay in three ways, drf, long-term-drf;
+    /// with --pool drf, drfh, long-term-drf, per-server-drf, slots, and other placements.
     #[arg(long, short, value_name = "POLICY", conflicts_with = "case")]
     policy: Vec<String>,
     /// Audits all orders there are: those of the default, Meed's others, and those of `meed
     /// rivals`, whose times are of 10 min and which tick each minute here.
-    #[arg(long, conflicts_with_all = ["case", "policy", "pool"])]
+    #[arg(long, conflicts_with_all = ["case", "policy", "pool", "plans"])]
     all_orders: bool,
     /// A property; may be given several times. Default: all. sharing-incentive, workload-incentive,
     /// contribution, strategy-proofness, overclaiming, pareto, false-names, full-weight-names,
-    /// bounded-wait, honest-shapes, envy-freeness, credit-fairness, history. With
-    /// --pool: envy-freeness, pareto, group-strategy-proofness, strong-sharing-incentive,
-    /// weak-sharing-incentive, single-server-drf, single-resource, bottleneck,
-    /// population-monotonicity (docs/properties.md).
+    /// bounded-wait, honest-shapes, envy-freeness, credit-fairness, history. With --plans:
+    /// sharing-incentive, as-you-pay, holding-back, lending, buying-late, splitting, dear-prices,
+    /// driving-prices (docs/prices-and-plans.md). With --pool: envy-freeness, pareto,
+    /// group-strategy-proofness, strong-sharing-incentive, weak-sharing-incentive,
+    /// single-server-drf, single-resource, bottleneck, population-monotonicity
+    /// (docs/properties.md).
     #[arg(long, value_name = "NAME", conflicts_with = "case")]
     property: Vec<String>,
     /// What tasks are like: of one slot and one minute, as divisible demand; or of several slots
@@ -95,7 +111,11 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     }
     let outputs = [("--json", args.json.as_deref()), ("--report", args.report.as_deref())];
     let mut files = guard(&outputs, &[])?;
-    if args.pool { pool(args, &mut files) } else { tenants(args, &mut files) }
+    match (args.pool, args.plans) {
+        (true, _) => pool(args, &mut files),
+        (_, true) => plans(args, &mut files),
+        _ => tenants(args, &mut files),
+    }
 }
 
 fn tenants(args: &AuditArgs, files: &mut Guard) -> Result<(), Failure> {
@@ -122,7 +142,7 @@ fn pool(args: &AuditArgs, files: &mut Guard) -> Result<(), Failure> {
         false => args.policy.clone(),
     };
     let known: Vec<&str> = POOL_PROPERTIES.iter().map(|row| row.name).collect();
-    let properties = chosen(&args.property, &known, PoolProperty::named)?;
+    let properties = chosen("property", &args.property, &known, PoolProperty::named)?;
     let options = PoolOptions { policies, properties, trials: args.trials, seed: args.seed };
     let bar = watch::bar(args.quiet, 1, "{bar:24} {pos} of {len} searches, {elapsed}");
     let result = audit_pool(&options, &|done, of| {
@@ -140,6 +160,33 @@ fn pool(args: &AuditArgs, files: &mut Guard) -> Result<(), Failure> {
     tell(args, &json(&result), &pool_summary(&result), files)
 }
 
+fn plans(args: &AuditArgs, files: &mut Guard) -> Result<(), Failure> {
+    let policies = match args.policy.is_empty() {
+        true => PLAN_POLICIES.map(str::to_owned).to_vec(),
+        false => args.policy.clone(),
+    };
+    let known: Vec<&str> = PLAN_PROPERTIES.iter().map(|row| row.name).collect();
+    let properties = chosen("property", &args.property, &known, PlanProperty::named)?;
+    let known = PLAN_PROBLEMS.map(|row| row.0);
+    let problems = chosen("problem", &args.problem, &known, PlanProblem::named)?;
+    let (trials, seed) = (args.trials, args.seed);
+    let options = PlanOptions { policies, problems, properties, trials, seed };
+    let bar = watch::bar(args.quiet, 1, "{bar:24} {pos} of {len} searches, {elapsed}");
+    let result = audit_plans(&options, &|done, of| {
+        bar.set_length(of as u64);
+        bar.set_position(done as u64);
+    });
+    bar.finish_and_clear();
+    let result = result?;
+    if let Some(folder) = &args.out {
+        write_plans(&result, folder, files)?;
+    }
+    if let Some(path) = &args.report {
+        files.write_text(path, &to_html_made(&plans_page(&result), &made::<&str>(&[])))?;
+    }
+    tell(args, &json(&result), &plans_summary(&result), files)
+}
+
 /// JSON where it is asked for, and the tables.
 fn tell(args: &AuditArgs, json: &str, summary: &Page, files: &mut Guard) -> Result<(), Failure> {
     match args.json.as_deref() {
@@ -151,15 +198,17 @@ fn tell(args: &AuditArgs, json: &str, summary: &Page, files: &mut Guard) -> Resu
     if args.quiet { Ok(()) } else { print_styled(&to_text(summary, &options), &options) }
 }
 
-/// The properties that are named, in the order in which they are shown; all where none is.
+/// The properties (or problems: `what`) that are named, in the order in which they are shown; all
+/// where none is.
 fn chosen<P: Ord>(
+    what: &str,
     names: &[String],
     known: &[&str],
     of: fn(&str) -> Option<P>,
 ) -> Result<Vec<P>, Failure> {
     let named = |name: &str| {
         of(name).ok_or_else(|| {
-            Failure::Usage(format!("unknown property `{name}`; known are {}", known.join(", ")))
+            Failure::Usage(format!("unknown {what} `{name}`; known are {}", known.join(", ")))
         })
     };
     let mut properties = match names.is_empty() {
@@ -173,7 +222,7 @@ fn chosen<P: Ord>(
 
 fn options(args: &AuditArgs) -> Result<AuditOptions, Failure> {
     let known: Vec<&str> = PROPERTIES.iter().map(|row| row.name).collect();
-    let properties = chosen(&args.property, &known, Property::named)?;
+    let properties = chosen("property", &args.property, &known, Property::named)?;
     let policies = match (args.all_orders, args.policy.is_empty()) {
         (true, _) => all_orders(),
         (false, true) => DEFAULT_POLICIES.map(str::to_owned).to_vec(),
@@ -200,6 +249,18 @@ fn again(case: &Path) -> Result<(), Failure> {
             replayed.property.row().title,
             replayed.policy,
             replayed.user,
+            replayed.value,
+            replayed.written,
+            replayed.tolerance,
+        ));
+    }
+    if is_plan_case(case) {
+        let replayed = replay_plans(case)?;
+        return print(&format!(
+            "{} under {}, tenant {}: {} (written: {}; tasks and ticks explain {})\n",
+            replayed.property.row().name,
+            replayed.policy,
+            replayed.tenant,
             replayed.value,
             replayed.written,
             replayed.tolerance,

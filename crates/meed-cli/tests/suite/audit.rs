@@ -79,6 +79,35 @@ fn pools_of_servers() {
 }
 
 #[test]
+fn prices_and_plans() {
+    let folder = folder();
+    let args = ["audit", "--plans", "--trials", "2", "--policy", "as-you-pay"];
+    let which = ["--problem", "3", "--property", "dear-prices", "--property", "lending"];
+    let more = ["--out", "found", "--report", "plans.html", "--json", "-"];
+    let out = succeed(folder.path(), &[&args[..], &which, &more].concat());
+    let audit: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&audit["schema"], &audit["plans"]), (&1.into(), &true.into()));
+    assert_eq!(audit["problems"], serde_json::json!(["3"]));
+    assert_eq!(audit["properties"], serde_json::json!(["lending", "dear-prices"]));
+    assert_eq!(audit["cells"].as_array().unwrap().len(), 2);
+    // The case by hand is among those that are tried, and pays a third.
+    let found = &audit["cells"][1]["counterexample"];
+    assert!(found["value"].as_f64().unwrap() > 0.3, "{found}");
+    let place = "found/plans-3-dear-prices-as-you-pay";
+    let again = succeed(folder.path(), &["audit", "--case", &format!("{place}/case.json")]);
+    let value = found["value"].as_f64().unwrap();
+    assert!(again.contains(&format!(": {value} (written: {value};")), "{again}");
+    for file in ["honest", "deviating"] {
+        let scenario = format!("{place}/{file}.toml");
+        succeed(folder.path(), &["simulate", &scenario, "-p", "as-you-pay", "--strict", "--quiet"]);
+    }
+    let report = fs::read_to_string(folder.path().join("plans.html")).unwrap();
+    assert!(report.contains("Problem 3, as-you-pay (folder plans-3-dear-prices-as-you-pay"));
+    let table = succeed(folder.path(), &[&args[..], &which].concat());
+    assert!(table.contains("Problem 3") && table.contains("dear-prices"), "{table}");
+}
+
+#[test]
 fn what_is_wrong_is_told() {
     let folder = folder();
     fs::write(folder.path().join("odd.json"), "{}").unwrap();
@@ -99,6 +128,22 @@ fn what_is_wrong_is_told() {
             "a pool of unequal servers has no static shares",
         ),
         (&["audit", "--pool", "--tasks", "unit"], 2, "cannot be used with"),
+        (&["audit", "--plans", "--tasks", "unit"], 2, "cannot be used with"),
+        (&["audit", "--plans", "--pool"], 2, "cannot be used with"),
+        (&["audit", "--plans", "--all-orders"], 2, "cannot be used with"),
+        (&["audit", "--problem", "1-1"], 2, "--plans"),
+        (
+            &["audit", "--plans", "--problem", "5"],
+            2,
+            "unknown problem `5`; known are 1-1, 1-2, 2, 3, 4, I1",
+        ),
+        (
+            &["audit", "--plans", "--property", "pareto"],
+            2,
+            "unknown property `pareto`; known are sharing-incentive, as-you-pay, holding-back",
+        ),
+        (&["audit", "--plans", "--policy", "fare"], 3, "unknown policy `fare`"),
+        (&["audit", "--plans", "--policy", "static"], 3, "--policy static"),
         (&["audit", "--policy", "fare"], 3, "unknown policy `fare`"),
         (&["audit", "--trials", "0"], 2, "--trials"),
         (&["audit", "--case", "none.json"], 4, "none.json"),

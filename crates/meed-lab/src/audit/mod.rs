@@ -11,6 +11,7 @@
 //! | `proofs` | where a property holds by proof, with the proof's words |
 //! | `replay` | counterexamples as files, and files evaluated again to the same number |
 //! | `page` | the report |
+//! | [`plans`] | another search: prices, plans and payments (docs/prices-and-plans.md) |
 //! | [`pool`] | another search: greedy policies on unequal servers (DRFH Sec. 3.3) |
 //!
 //! A search can find counterexamples; it cannot prove that there are none. "None found" says only
@@ -27,6 +28,7 @@ mod idle;
 mod measure;
 mod page;
 mod past;
+pub mod plans;
 pub mod pool;
 mod proofs;
 pub mod property;
@@ -103,7 +105,10 @@ fn cannot_be_audited(policy: &str) -> Option<&'static str> {
     match name {
         SLOTS => Some("slots are a resource of their own; over one resource it is `fair`"),
         TOLD => Some("has no rule of its own: somebody tells it ranks, as the rivals do"),
-        AS_YOU_PAY => Some("serves tenants by what they contribute and pay, and here nobody pays"),
+        AS_YOU_PAY => Some(
+            "serves tenants by what they contribute and pay; `meed audit --plans` searches under \
+             it",
+        ),
         _ => None,
     }
 }

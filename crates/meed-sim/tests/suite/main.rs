@@ -21,6 +21,7 @@ mod mapreduce_attempts;
 mod mapreduce_pages;
 mod plans;
 mod plans_audit;
+mod plans_spread;
 mod reclaim;
 mod recompute;
 mod runs;
