@@ -4,7 +4,7 @@
 //! At scale s there are s times as many instances, and tasks take 1/s min, on the tick: what whole
 //! tasks and ticks explain falls with s, and what is real stays. A run costs s^2 as much.
 //!
-//! Invariant: a case that [`PlanCase::mend`] has seen is a sound scenario of its problem, and one
+//! Invariant: a case that `PlanCase::mend` has seen is a sound scenario of its problem, and one
 //! that the property speaks of.
 
 use meed_workload::generate::Stream;
