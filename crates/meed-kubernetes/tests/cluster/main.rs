@@ -6,6 +6,7 @@
 //! read from the API alone ([`check`]).
 
 mod admits;
+mod answers;
 mod chart;
 mod check;
 mod clock;
