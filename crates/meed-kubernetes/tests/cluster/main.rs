@@ -20,6 +20,7 @@ mod image;
 mod log;
 mod marks;
 mod neighbours;
+mod nodes;
 mod people;
 mod pins;
 mod plane;
