@@ -49,10 +49,11 @@ pub(crate) struct AuditArgs {
     /// all. 1-1, 1-2, 2, 3, 4, I1.
     #[arg(long, value_name = "PROBLEM", requires = "plans", conflicts_with_all = ["case", "pool"])]
     problem: Vec<String>,
-    /// A policy, as in `meed simulate`, or another scheduler's order, as in `meed rivals`. May be
-    /// given several times. Tenants form two groups where it names t_wait. Default: static, fifo,
-    /// fair, and long-term in six ways; with --plans as-you-pay in three ways, drf, long-term-drf;
-    /// with --pool drf, drfh, long-term-drf, per-server-drf, slots, and other placements.
+    /// A policy, as in `meed simulate`, or another scheduler's order, as in `meed rivals` (not with
+    /// --plans or --pool). May be given several times. Tenants form two groups where it names
+    /// t_wait. Default: static, fifo, fair, and long-term in six ways; with --plans as-you-pay in
+    /// three ways, drf, long-term-drf; with --pool drf, drfh, long-term-drf, per-server-drf, slots,
+    /// and other placements.
     #[arg(long, short, value_name = "POLICY", conflicts_with = "case")]
     policy: Vec<String>,
     /// Audits all orders there are: those of the default, Meed's others, and those of `meed

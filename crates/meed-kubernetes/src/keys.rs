@@ -34,3 +34,16 @@ pub(crate) const CHARGED: &str = "meed.dev/charged";
 
 /// The component in events, and the manager of fields.
 pub(crate) const COMPONENT: &str = "meed";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What refuses and what says why name the same annotations: all that Meed alone writes.
+    #[test]
+    fn the_guard_names_each_annotation_that_only_meed_writes_wherever_it_lists_them() {
+        let fence = include_str!("../../../deploy/kubernetes/chart/objects/fence.yaml");
+        let list = [EPOCH, STARTED, CHARGED, NODE].map(|key| format!("\"{key}\"")).join(", ");
+        assert_eq!(fence.matches(&format!("[{list}]")).count(), 2);
+    }
+}

@@ -144,6 +144,8 @@ fn what_is_wrong_is_told() {
         ),
         (&["audit", "--plans", "--policy", "fare"], 3, "unknown policy `fare`"),
         (&["audit", "--plans", "--policy", "static"], 3, "--policy static"),
+        (&["audit", "--plans", "--policy", "slots"], 3, "--policy slots: slots have no account"),
+        (&["audit", "--plans", "--policy", "told"], 3, "--policy told: it has no rule"),
         (&["audit", "--policy", "fare"], 3, "unknown policy `fare`"),
         (&["audit", "--trials", "0"], 2, "--trials"),
         (&["audit", "--case", "none.json"], 4, "none.json"),

@@ -246,6 +246,16 @@ fn a_database_that_is_away_is_waited_for() {
     });
 }
 
+/// The API server is away for some seconds, and begins anew: all watches with it.
+#[test]
+fn an_api_server_that_restarts_is_waited_for() {
+    none_is_lost_or_charged_twice(async |plane| {
+        plane.part("stop", "apiserver");
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        plane.part("start", "apiserver");
+    });
+}
+
 /// etcd stands still: writes are answered late, or not at all.
 #[test]
 fn a_database_that_stands_still_costs_nobody_anything() {

@@ -56,10 +56,17 @@ fn a_hostile_tenant_gains_nothing() {
         until("the first runs", 20, async || plane.ran(&["mallory"]).await.len() == 1).await;
         pods.create(&post, &pod("second", "mallory", "8", "", json!({}))).await.unwrap();
         let refuses = async |patch: Value, what: &str| {
+            let is_of_status = patch.get("metadata").is_some();
             let patch = Patch::Merge(patch);
             let done = pods.patch("second", &PatchParams::default(), &patch).await;
             let why = done.err().map(|why| why.to_string()).unwrap_or_default();
             assert!(why.contains(what), "expected \"{what}\": {why}");
+            // A status is written with labels and annotations, but without a spec.
+            if is_of_status {
+                let done = pods.patch_status("second", &PatchParams::default(), &patch).await;
+                let why = done.err().map(|why| why.to_string()).unwrap_or_default();
+                assert!(why.contains(what), "by its status, expected \"{what}\": {why}");
+            }
         };
         refuses(json!({ "spec": { "schedulingGates": null } }), "taken away by Meed").await;
         refuses(

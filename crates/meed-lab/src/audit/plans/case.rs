@@ -267,7 +267,8 @@ impl PlanCase {
             && (2..=MOST_TENANTS as usize).contains(&self.tenants.len())
             && self.market.iter().all(|price| (1..=DEAREST).contains(price))
             && (1..=FINEST).contains(&self.scale)
-            && self.lie.is_some_and(|lie| lie.is_of(property)) == property.lies();
+            && self.lie.is_some_and(|lie| lie.is_of(property)) == property.lies()
+            && property.applies(self.problem);
         let small = |one: &Payer| {
             (1..=MOST_COUNT).contains(&one.count)
                 && one.task.iter().all(|&amount| amount <= self.problem.instance())

@@ -34,6 +34,7 @@ mod twin;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use meed_config::policy::SLOTS;
 use meed_sim::scenario::STATIC;
 use serde::Serialize;
 
@@ -44,6 +45,7 @@ pub use property::{PLAN_PROPERTIES, PlanProperty};
 
 use super::AuditError;
 use crate::cores;
+use crate::rivals::TOLD;
 use case::PlanCase;
 
 /// Version of the JSON form.
@@ -132,6 +134,19 @@ pub struct PlanCounterexample {
     pub case: PlanCase,
 }
 
+/// Why an order cannot be searched for here, where that is so.
+fn cannot_be_asked(name: &str) -> Option<&'static str> {
+    match name {
+        STATIC => Some(
+            "static partitions are what sharing is compared with: name an order that shares what \
+             is contributed",
+        ),
+        SLOTS => Some("slots have no account of what was paid: name another order"),
+        TOLD => Some("it has no rule of its own: name one that has"),
+        _ => None,
+    }
+}
+
 /// Searches on all cores. `progress` is told how many of how many searches are done.
 pub fn audit_plans(
     options: &PlanOptions,
@@ -139,13 +154,10 @@ pub fn audit_plans(
 ) -> Result<PlanAudit, AuditError> {
     // All names first: a typo in the last is told before the first is searched.
     for words in &options.policies {
-        if words.split(',').next().is_some_and(|name| name.trim() == STATIC) {
-            let what = "static partitions are what sharing is compared with: name an order that \
-                        shares what is contributed";
-            return Err(AuditError::Case {
-                file: "--policy static".to_owned(),
-                what: what.to_owned(),
-            });
+        let name = words.split(',').next().unwrap_or_default().trim();
+        if let Some(what) = cannot_be_asked(name) {
+            let file = format!("--policy {name}");
+            return Err(AuditError::Case { file, what: what.to_owned() });
         }
         for problem in &options.problems {
             let example = known::known(*problem, PlanProperty::AsYouPay);

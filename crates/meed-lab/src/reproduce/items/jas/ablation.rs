@@ -236,10 +236,16 @@ fn row(item: &'static str, place: usize, settings: &[Setting]) -> Option<Row> {
         paper: first.check.paper.clone(),
         unit,
         settings: base.map(|base| median(base.values.iter().map(|(_, value)| *value))).collect(),
-        farthest: moves.into_iter().max_by(|a, b| a.by.abs().total_cmp(&b.by.abs())),
+        farthest: moves.into_iter().max_by(farther),
         agree,
         looked_at,
     })
+}
+
+/// A move that counts before one that does not, for each setting has a noise of its own; then the
+/// farther one.
+fn farther(a: &Move, b: &Move) -> std::cmp::Ordering {
+    a.counts.cmp(&b.counts).then(a.by.abs().total_cmp(&b.by.abs()))
 }
 
 /// Of so many names all are listed.
@@ -380,6 +386,14 @@ pub(in super::super) fn ablation(context: &Context) -> Result<ItemOutcome, Repro
 mod tests {
     use super::*;
     use crate::reproduce::ITEMS;
+
+    #[test]
+    fn a_move_beyond_the_noise_of_its_own_setting_comes_before_a_farther_one_that_is_not() {
+        let one = |by, counts| Move { fact: "f", setting: "s", by, from: 0.0, to: by, counts };
+        let farthest = |moves: [Move; 3]| moves.into_iter().max_by(farther).map(|it| it.by);
+        assert_eq!(farthest([one(-13.0, false), one(5.0, true), one(-4.0, true)]), Some(5.0));
+        assert_eq!(farthest([one(-13.0, false), one(5.0, false), one(4.0, false)]), Some(-13.0));
+    }
 
     #[test]
     fn moves_are_paired_by_environment_and_seed() {
