@@ -150,6 +150,8 @@ pub fn serve(options: &Options, say: &dyn Fn(&str)) -> Result<(), ServeError> {
     let places = Places { state: state.clone() };
     let mut world = World::open(places, settings, machine, gone)?;
     remark(&mut world, say);
+    // Before anybody is answered: who is may read in the log what tasks are bounded by.
+    say(&world.memory_remark());
     let (listener, is_ours) = match handed {
         Some(listener) => (listener, false),
         None => (listen(&socket)?, true),
@@ -173,7 +175,6 @@ pub fn serve(options: &Options, say: &dyn Fn(&str)) -> Result<(), ServeError> {
     if alone.is_some() {
         say("runs without root: it serves its own user only");
     }
-    say(&world.memory_remark());
     notify.ready();
     let done = run(&mut world, &receiver, &notify, say);
     notify.stopping();
