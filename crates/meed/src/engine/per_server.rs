@@ -12,8 +12,8 @@
 //! leaf stand in its own order, over the pool. Queues of another order, below the root, order their
 //! children by it.
 //!
-//! Invariant: `held[l]` sums the tasks that run on l, for the leaf and every queue above it but the
-//! root. No server after l is served before l is: room only becomes less while decisions are made.
+//! Invariant: where `counts`, `held[l]` sums the tasks that run on l, for the leaf and every queue
+//! above it but the root. No server after l is served before l is: room only becomes less while decisions are made.
 //! Cost: O(queues + waiting shapes) searches for each server that is served, O(n log n) for each
 //! start among n demanding children. It is a baseline, and other policies pay one branch for it at
 //! a start and an end.
@@ -48,7 +48,8 @@ pub(super) struct Servers {
 }
 
 impl Servers {
-    /// Nothing is held; `None`: the pool is shared, not each server.
+    /// For a root of this policy, before anything runs; `None` where servers do not decide by
+    /// themselves.
     pub(super) fn of(root: &Policy) -> Option<Servers> {
         let counts = !root.residual && root.fairness.is_none();
         let packing = root.fairness.map(|_| Box::default());

@@ -108,7 +108,11 @@ impl Engine {
                 return Err(ConfigError::Policy { queue: queue.to_owned(), problem }.into());
             }
         }
-        Ok(policies)
+        // As on arrival: there tasks are started one by one.
+        match policies[0].per_server && self.any_gang() {
+            true => Err(Rejected::GangPerServer),
+            false => Ok(policies),
+        }
     }
 
     /// The state with these policies, and whose order they change.

@@ -8,11 +8,12 @@
 //!
 //! Servers take turns in order of joining, as under `per_server`: the first with room for something
 //! that may start goes on until nothing does. The knob is turned at each level of the hierarchy,
-//! with the f of the parent there; within a leaf all tasks are looked at. A child below its minimum
-//! share is among the first. Where nothing of the first fits, the next in order of whom something
-//! does is served: room that somebody can use is never left. A queue of another order offers only
-//! what that order serves first of what fits. Equal alignments: whoever stands first in the fair
-//! orders, then in the leaf's own.
+//! with the f of the parent there; within a leaf all tasks are looked at. While a child
+//! below its minimum share has something that fits, only such children are looked at, the first so
+//! many of them. Where nothing of the first fits, the next in order of whom something does is
+//! served: room that somebody can use is never left. A queue of another order offers only what that
+//! order serves first of what fits. Equal alignments: whoever stands first in the fair orders, then
+//! in the leaf's own.
 //!
 //! Without a hierarchy shapes are looked at instead of children, the best aligned first: of the
 //! leaves that wait with it the first in the fair order is served, if it is among the first
@@ -20,16 +21,17 @@
 //!
 //! Invariant: nobody is parked here, so the children in a parent's heap are those that want
 //! something. Cost of a start: O(shapes that wait) scores and questions of the placement, and a
-//! look at the leaves that wait with the best shape of which somebody may start one; in a
-//! hierarchy at the first of those that want something, (1 - f) n of n at most.
-
-use std::cmp::Reverse;
+//! look at the leaves that wait with the best shape of which somebody may start one, each of them
+//! asked once a server: all n that want something where nobody may start (all at their maximum), or
+//! where each offers another shape. In a hierarchy a look at the first of those that want something,
+//! (1 - f) n of n, or at all where nothing of the first may start.
 
 use super::Engine;
 use super::alignment::{Alignment, Score};
 use super::fair_order::FairOrder;
 use super::room::ShapeId;
 use crate::decision::{Choice, Reason, Start};
+use crate::order::Tier;
 use crate::order::key::Key;
 use crate::policy::Permille;
 use crate::spec::{NodeRow, QueueRow};
@@ -47,6 +49,24 @@ pub(super) struct Packing {
     places: Vec<u32>,
     /// The largest score there.
     best: Option<Score>,
+    offers: Offers,
+}
+
+/// What leaves offer on the server that is looked at, each asked once.
+#[derive(Default)]
+struct Offers {
+    /// The number of this look; that of an answer of before is smaller.
+    look: u64,
+    /// By row of a leaf.
+    told: Vec<(u64, Option<Found>)>,
+}
+
+impl Offers {
+    /// On the next server, or after a start, all are asked anew.
+    fn forget(&mut self, queues: usize) {
+        self.look += 1;
+        self.told.resize(queues, (0, None));
+    }
 }
 
 impl Packing {
@@ -68,6 +88,12 @@ impl Packing {
 
     fn is_best(&self, found: &Found) -> bool {
         self.best == Some(found.score)
+    }
+
+    /// How many of `children`, which stand in order, hold less than their minimum.
+    fn below_minimum(&self, children: &[QueueRow]) -> usize {
+        let tier = |child: QueueRow| self.order.key(child).map(Key::tier);
+        children.partition_point(|&child| tier(child) == Some(Tier::BelowMinimum))
     }
 }
 
@@ -116,7 +142,9 @@ impl Engine {
     /// The first server with room for a task that waits, be it one that may not start.
     fn first_with_room(&mut self, packing: &mut Packing) -> Option<NodeRow> {
         packing.fitting.clear();
-        packing.fitting.extend(self.room.startable_shapes().map(|shape| (shape, Score::ZERO)));
+        let shapes = self.room.startable_shapes().iter();
+        packing.fitting.extend(shapes.map(|&shape| (shape, Score::ZERO)));
+        packing.fitting.sort_unstable_by_key(|&(shape, _)| shape);
         let nodes = packing.fitting.iter().filter_map(|&(shape, _)| self.room.find_or_block(shape));
         nodes.min()
     }
@@ -125,7 +153,7 @@ impl Engine {
         let alignment = Alignment::on(&self.room.spec(node).capacity, &self.room.free(node));
         packing.fitting.clear();
         let room = &self.room;
-        packing.fitting.extend(room.startable_shapes().filter_map(|shape| {
+        packing.fitting.extend(room.startable_shapes().iter().filter_map(|&shape| {
             let demand = room.demand(shape);
             room.fits(shape, demand, node).then(|| (shape, alignment.score(demand)))
         }));
@@ -133,7 +161,7 @@ impl Engine {
         packing.best?;
         self.settle_order(&mut packing.order);
         // The best aligned first: nobody asks in which order they stood.
-        packing.fitting.sort_unstable_by_key(|&(_, score)| Reverse(score));
+        packing.fitting.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
         for (place, (shape, _)) in (1..).zip(&packing.fitting) {
             let number = shape.number() as usize;
             if number >= packing.places.len() {
@@ -142,7 +170,13 @@ impl Engine {
             packing.places[number] = place;
         }
         let found = match packing.order.is_flat() {
-            true => self.best_by_shape(packing),
+            true => {
+                let mut offers = std::mem::take(&mut packing.offers);
+                offers.forget(self.tree.len());
+                let found = self.best_by_shape(packing, &mut offers);
+                packing.offers = offers;
+                found
+            }
             false => self.best_below(packing, QueueRow::ROOT),
         };
         for (shape, _) in &packing.fitting {
@@ -163,17 +197,40 @@ impl Engine {
     }
 
     /// The same as [`Engine::best_below`] the root where all are children of it.
-    fn best_by_shape(&mut self, packing: &Packing) -> Option<Found> {
+    fn best_by_shape(&mut self, packing: &Packing, offers: &mut Offers) -> Option<Found> {
         let fairness = self.books.domain(QueueRow::ROOT).policy().fairness?;
-        let children = packing.order.of(QueueRow::ROOT);
+        let children = packing.order.children_of(QueueRow::ROOT);
         let first = looked_at(children.len(), fairness);
-        let last = packing.order.key(*children.get(first - 1)?)?;
+        let (below, others) = children.split_at(packing.below_minimum(children));
+        self.best_of_shapes(packing, offers, below, first).or_else(|| {
+            let first = first.saturating_sub(below.len());
+            self.best_of_shapes(packing, offers, others, first)
+        })
+    }
+
+    /// The same as [`Engine::best_among`].
+    fn best_of_shapes(
+        &mut self,
+        packing: &Packing,
+        offers: &mut Offers,
+        children: &[QueueRow],
+        first: usize,
+    ) -> Option<Found> {
+        let key = |child: Option<&QueueRow>| packing.order.key(*child?);
+        let (from, to) = (key(children.first())?, key(children.last())?);
+        let order = &packing.order;
+        let up_to = |shape: ShapeId, last: &Key| {
+            let waiting = order.waiting(shape);
+            let before = waiting.partition_point(|&leaf| order.key(leaf) < Some(from));
+            &waiting[before..waiting.partition_point(|&leaf| order.key(leaf) <= Some(last))]
+        };
+        let last =
+            first.checked_sub(1).and_then(|last| key(children.get(last).or(children.last())));
         for alike in packing.fitting.chunk_by(|a, b| a.1 == b.1) {
-            let offers = |found: &Found| found.score == alike[0].1;
+            let Some(last) = last else { break };
+            let best = |found: &Found| found.score == alike[0].1;
             let firsts = alike.iter().filter_map(|&(shape, _)| {
-                let waiting = packing.order.waiting(shape);
-                let first = waiting.partition_point(|&leaf| packing.order.key(leaf) <= Some(last));
-                self.first_offer(packing, &waiting[..first], offers)
+                self.first_offer(packing, offers, up_to(shape, last), best)
             });
             if let Some((_, found)) = firsts.min_by_key(|(key, _)| **key) {
                 return Some(found);
@@ -181,7 +238,7 @@ impl Engine {
         }
         // Nobody of the first offers anything: the next who does.
         let firsts = packing.fitting.iter().filter_map(|&(shape, _)| {
-            self.first_offer(packing, packing.order.waiting(shape), |_| true)
+            self.first_offer(packing, offers, up_to(shape, to), |_| true)
         });
         firsts.min_by_key(|(key, _)| **key).map(|(_, found)| found)
     }
@@ -190,12 +247,16 @@ impl Engine {
     fn first_offer<'a>(
         &mut self,
         packing: &'a Packing,
+        offers: &mut Offers,
         leaves: &[QueueRow],
         wanted: impl Fn(&Found) -> bool,
     ) -> Option<(&'a Key, Found)> {
         leaves.iter().find_map(|&leaf| {
-            let found = self.best_below(packing, leaf).filter(&wanted)?;
-            Some((packing.order.key(leaf)?, found))
+            if offers.told[leaf.index()].0 < offers.look {
+                offers.told[leaf.index()] = (offers.look, self.best_below(packing, leaf));
+            }
+            let found = offers.told[leaf.index()].1.as_ref().filter(|found| wanted(found))?;
+            Some((packing.order.key(leaf)?, *found))
         })
     }
 
@@ -212,8 +273,23 @@ impl Engine {
             children.sort_unstable_by_key(|row| row.0);
             return children.into_iter().find_map(|(_, child)| self.best_below(packing, child));
         };
-        let children = packing.order.of(queue);
+        let children = packing.order.children_of(queue);
         let first = looked_at(children.len(), fairness);
+        let (below, others) = children.split_at(packing.below_minimum(children));
+        self.best_among(packing, below, first).or_else(|| {
+            let first = first.saturating_sub(below.len());
+            self.best_among(packing, others, first)
+        })
+    }
+
+    /// The best aligned of what the first so many of `children` offer; where they offer nothing,
+    /// what the next one does who offers something.
+    fn best_among(
+        &mut self,
+        packing: &Packing,
+        children: &[QueueRow],
+        first: usize,
+    ) -> Option<Found> {
         let mut best: Option<Found> = None;
         for (place, &child) in children.iter().enumerate() {
             if place >= first && best.is_some() {

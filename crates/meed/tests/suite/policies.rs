@@ -144,6 +144,41 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
     assert_eq!(engine.state(), before);
 }
 
+/// A master of four and a worker of one that start together, where one node has room for the worker
+/// alone: where servers decide they would be started one by one.
+#[test]
+fn servers_do_not_decide_while_a_gang_lives() {
+    for order in ["per-server-drf", "rps-dsf", "tetris"] {
+        let mut config = slots_config(1, &policy("fair"), &["a"]);
+        config.nodes.push(node("n1", slots(5)));
+        let mut engine = engine(&config);
+        arrives(&mut engine, 0, "a", 1, slots(5));
+        assert_eq!(decide(&mut engine).len(), 1);
+        let queue = engine.find_queue("a").expect("declared");
+        let part = |each| TaskGroup {
+            gang: Some(Box::new(Gang::part(1))),
+            ..TaskGroup::new(1, slots(each))
+        };
+        let groups = &[part(4), part(1)];
+        let spec = JobSpec { queue, weight: 1000, groups, open: false, max_attempts: 0 };
+        let taken = engine.apply(micros(0), Event::JobArrived(spec));
+        let Ok(Effect::Job(gang)) = taken else { panic!("{taken:?}") };
+        let before = engine.state();
+        let changes = [(QueueId::ROOT, policy(order))];
+        assert_eq!(engine.check_policies(&changes), Err(Rejected::GangPerServer), "{order}");
+        assert_eq!(change(&mut engine, 0, &changes), Err(Rejected::GangPerServer), "{order}");
+        assert_eq!(engine.state(), before, "{order}");
+        let mut told = before;
+        told.orders[told.queues[0].order].policy = policy(order);
+        let refused = Engine::from_state(&told, first_fit(1)).map(drop).unwrap_err().to_string();
+        assert!(refused.contains("gang"), "{order}: {refused}");
+        engine.apply(micros(0), Event::JobCancelled(gang)).expect("it waits");
+        change(&mut engine, 0, &changes).expect("no gang is left");
+        arrives(&mut engine, 0, "a", 1, slots(1));
+        assert_eq!(decide(&mut engine).len(), 1);
+    }
+}
+
 #[test]
 fn reservations_come_and_go_with_the_policy() {
     let reserve = Policy { blocked: Blocked::Reserve(Reservations::ONE), ..policy("fifo") };

@@ -110,6 +110,42 @@ fn the_knob_says_who_is_looked_at() {
     assert_eq!(count(500), [1, 1, 2]);
 }
 
+/// `b` is aligned best and among the first, but `a` holds less than its minimum: it is served until
+/// it holds that, below the root as anywhere. What the five of `b` leave is `a`'s again.
+#[test]
+fn who_is_below_his_minimum_is_looked_at_alone() {
+    for parent in ["", "p."] {
+        let mut config = Config {
+            kinds: kinds(2),
+            measured: 0,
+            root: tetris(250),
+            queues: vec![],
+            nodes: vec![node("n", amounts(&[10, 10]))],
+        };
+        if !parent.is_empty() {
+            config.queues.push(queue("p", 1000, tetris(250)));
+        }
+        for (name, min) in [("a", Some(amounts(&[2, 2]))), ("b", None)] {
+            let leaf = queue(&format!("{parent}{name}"), 1000, tetris(250));
+            config.queues.push(QueueSpec { min, ..leaf });
+        }
+        if let Some(parent) = config.queues.first_mut().filter(|_| !parent.is_empty()) {
+            parent.min = Some(amounts(&[2, 2]));
+        }
+        let mut engine = engine(&config);
+        for (name, each) in [("a", 1), ("b", 5)] {
+            let queue = engine.find_queue(&format!("{parent}{name}")).expect("declared");
+            let groups = &[TaskGroup::new(100, amounts(&[each, each]))];
+            let spec = JobSpec { queue, weight: 1000, groups, open: false, max_attempts: 0 };
+            engine.apply(micros(0), Event::JobArrived(spec)).expect("a sound job");
+        }
+        let starts = std::iter::from_fn(|| engine.next_start(false));
+        let sizes: Vec<QueueId> = starts.map(|start| start.queue).collect();
+        let [a, b] = ["a", "b"].map(|name| engine.find_queue(&format!("{parent}{name}")).unwrap());
+        assert_eq!(sizes, [a, a, b, a, a, a], "{parent}");
+    }
+}
+
 /// A flaw of the dot product: a task takes a large part of what a server has little of, so it is
 /// aligned well with just the server that it wastes. On each server four tasks take all of one
 /// resource, where twelve of the others leave nothing idle but a third of it.

@@ -83,7 +83,7 @@ impl Room {
     }
 
     /// Shapes of waiting tasks that may fit somewhere, where no node is fresh. O(shapes).
-    pub(in crate::engine) fn startable_shapes(&self) -> impl Iterator<Item = ShapeId> + '_ {
+    pub(in crate::engine) fn startable_shapes(&self) -> &[ShapeId] {
         self.shapes.startable()
     }
 

@@ -66,6 +66,8 @@ pub(super) struct Shape {
     waiting: u64,
     /// Only while tasks of it wait.
     blocked: bool,
+    /// While tasks of it wait and it is not blocked: where it stands among those that may start.
+    place: u32,
     /// Of a gang: how often any node had got room when it was last found to fit nowhere.
     pub(super) tried: u64,
     /// Of a gang of several groups: at least two.
@@ -86,6 +88,7 @@ impl Shape {
             groups: 0,
             waiting: 0,
             blocked: false,
+            place: 0,
             tried: 0,
             parts: None,
         }
@@ -101,8 +104,8 @@ pub(super) struct Shapes {
     by_parts: BTreeMap<(u32, Parts), ShapeId>,
     /// Shapes that are blocked.
     blocked: DemandList,
-    /// Shapes that have waiting tasks and are not blocked.
-    startable: usize,
+    /// Shapes that have waiting tasks and are not blocked, in no order.
+    startable: Vec<ShapeId>,
     last: Option<ShapeId>,
     /// Whether how long tasks may run is one kind more (`asks`).
     tells_limits: bool,
@@ -207,7 +210,22 @@ impl Shapes {
         let shape = self.get_mut(id);
         let is_first = shape.waiting == 0 && tasks > 0;
         shape.waiting += tasks;
-        self.startable += usize::from(is_first);
+        if is_first {
+            self.list_startable(id);
+        }
+    }
+
+    fn list_startable(&mut self, id: ShapeId) {
+        self.get_mut(id).place = self.startable.len() as u32;
+        self.startable.push(id);
+    }
+
+    fn unlist_startable(&mut self, id: ShapeId) {
+        let place = self[id].place;
+        self.startable.swap_remove(place as usize);
+        if let Some(&moved) = self.startable.get(place as usize) {
+            self.get_mut(moved).place = place;
+        }
     }
 
     pub(super) fn sub_waiting(&mut self, id: ShapeId, tasks: u64) {
@@ -222,7 +240,7 @@ impl Shapes {
                 self.unlist_blocked(id);
                 self.note_opened(id);
             }
-            false => self.startable -= 1,
+            false => self.unlist_startable(id),
         }
     }
 
@@ -255,18 +273,14 @@ impl Shapes {
         asked(&shape.demand, shape.key.limit, self.tells_limits)
     }
 
-    /// Shapes that have waiting tasks and are not blocked, in order of their numbers. O(shapes).
-    pub(super) fn startable(&self) -> impl Iterator<Item = ShapeId> + '_ {
-        let all = (0..).map(ShapeId).zip(&self.shapes).take(match self.startable {
-            0 => 0,
-            _ => self.shapes.len(),
-        });
-        all.filter(|(_, shape)| shape.waiting > 0 && !shape.blocked).map(|(id, _)| id)
+    /// Shapes that have waiting tasks and are not blocked, in no order.
+    pub(super) fn startable(&self) -> &[ShapeId] {
+        &self.startable
     }
 
     /// Whether a task waits whose shape is not blocked.
     pub(super) fn any_startable(&self) -> bool {
-        self.startable > 0
+        !self.startable.is_empty()
     }
 
     pub(super) fn is_blocked(&self, id: ShapeId) -> bool {
@@ -283,9 +297,9 @@ impl Shapes {
         let shape = &mut self.shapes[id.0 as usize];
         if shape.waiting > 0 && !shape.blocked {
             shape.blocked = true;
-            self.startable -= 1;
             let asks = asked(&shape.demand, shape.key.limit, self.tells_limits);
             self.blocked.insert(&asks, id.0);
+            self.unlist_startable(id);
         }
     }
 
@@ -323,7 +337,7 @@ impl Shapes {
         for id in fitting {
             self.unlist_blocked(id);
             self.get_mut(id).blocked = false;
-            self.startable += 1;
+            self.list_startable(id);
             self.note_opened(id);
         }
     }
@@ -346,7 +360,7 @@ impl Shapes {
 }
 
 impl ShapeId {
-    pub(super) fn numbered(number: u32) -> ShapeId {
+    pub(in crate::engine) fn numbered(number: u32) -> ShapeId {
         ShapeId(number)
     }
 
@@ -415,5 +429,36 @@ impl std::ops::Index<ShapeId> for Shapes {
     type Output = Shape;
     fn index(&self, id: ShapeId) -> &Shape {
         &self.shapes[id.0 as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Those that may start are those that wait and are not blocked, whatever came before.
+        #[test]
+        fn who_may_start_is_listed(steps in prop::collection::vec((0u64..6, 0u8..4), 0..80)) {
+            let mut shapes = Shapes::default();
+            let key = |size: u64| ShapeKey::of(Resources::new(&[size + 1]));
+            let ids: Vec<ShapeId> = (0..6).map(|size| shapes.hold(&key(size), true)).collect();
+            for (which, step) in steps {
+                let id = ids[which as usize];
+                match step {
+                    0 => shapes.add_waiting(id, 1),
+                    1 if shapes.is_waited_for(id) => shapes.sub_waiting(id, 1),
+                    2 => shapes.block(id),
+                    _ => shapes.unblock(&[Resources::new(&[which + 1])], |_| true),
+                }
+                let mut listed = shapes.startable().to_vec();
+                listed.sort_unstable();
+                let may = |id: &ShapeId| shapes.is_waited_for(*id) && !shapes.is_blocked(*id);
+                let plain: Vec<ShapeId> = ids.iter().copied().filter(may).collect();
+                prop_assert_eq!(shapes.any_startable(), !plain.is_empty());
+                prop_assert_eq!(listed, plain);
+            }
+        }
     }
 }

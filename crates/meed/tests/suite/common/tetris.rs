@@ -65,10 +65,19 @@ impl Model {
                 .find(|number| number * 1000 >= children.len() * (1000 - knob as usize))
                 .unwrap_or(1),
         };
+        // Whoever may start something below his minimum leaves nothing to all others.
+        let offers: Vec<(Tier, Vec<Fit>)> = children
+            .into_iter()
+            .map(|(child, key)| (key.tier, self.packed_below(child, node)))
+            .collect();
+        let lacks =
+            |(tier, fits): &(Tier, Vec<Fit>)| *tier == Tier::BelowMinimum && !fits.is_empty();
+        let any_lacks = knob.is_some() && offers.iter().any(lacks);
         let mut fits = Vec::new();
-        for (place, (child, _)) in children.into_iter().enumerate() {
-            if place < most && knob.is_some() || fits.is_empty() {
-                fits.extend(self.packed_below(child, node));
+        for (place, (tier, offered)) in offers.into_iter().enumerate() {
+            let may = !any_lacks || tier == Tier::BelowMinimum;
+            if may && (place < most && knob.is_some() || fits.is_empty()) {
+                fits.extend(offered);
             }
         }
         fits
