@@ -3,8 +3,8 @@
 //! were carried out; and watches end, or are told that what they ask for has expired.
 //!
 //! What happens to a request depends on its kind and on how many of its kind came before, so each
-//! fault happens in every run, [`SPELLS`] times; which request it meets depends on the run. Then all
-//! is well again.
+//! fault happens in every run, [`SPELLS`] times; which request it meets depends on the run. Then
+//! all is well again.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;

@@ -11,8 +11,8 @@
 //!
 //! Invariant: a server with users is at the clock of its law and of their number, every other at
 //! none; clocks without servers stand still. Arithmetic is that of [`super::sharing`], to the last
-//! bit: each rate is rounded by itself. Cost: O(laws and numbers of users that were ever seen) for a
-//! phase that begins or ends, and a place in a sorted list of the servers at its clock.
+//! bit: each rate is rounded by itself. Cost: O(laws and numbers of users that were ever seen) for
+//! a phase that begins or ends, and a place in a sorted list of the servers at its clock.
 
 use meed::Time;
 

@@ -13,7 +13,8 @@
 //! children by it.
 //!
 //! Invariant: where `counts`, `held[l]` sums the tasks that run on l, for the leaf and every queue
-//! above it but the root. No server after l is served before l is: room only becomes less while decisions are made.
+//! above it but the root. No server after l is served before l is: room only becomes less while
+//! decisions are made.
 //! Cost: O(queues + waiting shapes) searches for each server that is served, O(n log n) for each
 //! start among n demanding children. It is a baseline, and other policies pay one branch for it at
 //! a start and an end.

@@ -23,8 +23,8 @@
 //! something. Cost of a start: O(shapes that wait) scores and questions of the placement, and a
 //! look at the leaves that wait with the best shape of which somebody may start one, each of them
 //! asked once a server: all n that want something where nobody may start (all at their maximum), or
-//! where each offers another shape. In a hierarchy a look at the first of those that want something,
-//! (1 - f) n of n, or at all where nothing of the first may start.
+//! where each offers another shape. In a hierarchy a look at the first of those that want
+//! something, (1 - f) n of n, or at all where nothing of the first may start.
 
 use super::Engine;
 use super::alignment::{Alignment, Score};
