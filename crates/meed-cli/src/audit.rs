@@ -6,15 +6,15 @@ use clap::{Args, ValueEnum};
 use meed_files::Guard;
 use meed_lab::audit::plans::{
     PLAN_POLICIES, PLAN_PROBLEMS, PLAN_PROPERTIES, PlanOptions, PlanProblem, PlanProperty,
-    audit_plans, is_plan_case, plans_page, plans_summary, replay_plans, write_plans,
+    audit_plans, plans_page, plans_summary, replay_plans, write_plans,
 };
 use meed_lab::audit::pool::{
-    POOL_POLICIES, POOL_PROPERTIES, PoolOptions, PoolProperty, audit_pool, is_pool_case, pool_page,
-    pool_summary, replay_pool, write_pool,
+    POOL_POLICIES, POOL_PROPERTIES, PoolOptions, PoolProperty, audit_pool, pool_page, pool_summary,
+    replay_pool, write_pool,
 };
 use meed_lab::audit::{
-    AuditError, AuditOptions, DEFAULT_POLICIES, DEFAULT_TRIALS, PROPERTIES, Property, Tasks,
-    all_orders, audit, page, replay, summary_page, write_counterexamples,
+    AuditError, AuditOptions, CaseKind, DEFAULT_POLICIES, DEFAULT_TRIALS, PROPERTIES, Property,
+    Tasks, all_orders, audit, page, replay, summary_page, write_counterexamples,
 };
 use meed_report::page::{Page, to_html_made, to_text};
 
@@ -243,40 +243,44 @@ fn json(result: &impl serde::Serialize) -> String {
 }
 
 fn again(case: &Path) -> Result<(), Failure> {
-    if is_pool_case(case) {
-        let replayed = replay_pool(case)?;
-        return print(&format!(
-            "{} under {}, user {}: {} (written: {}; whole tasks alone could make {})\n",
-            replayed.property.row().title,
-            replayed.policy,
-            replayed.user,
-            replayed.value,
-            replayed.written,
-            replayed.tolerance,
-        ));
+    match CaseKind::of(case) {
+        CaseKind::Pool => {
+            let replayed = replay_pool(case)?;
+            print(&format!(
+                "{} under {}, user {}: {} (written: {}; whole tasks alone could make {})\n",
+                replayed.property.row().title,
+                replayed.policy,
+                replayed.user,
+                replayed.value,
+                replayed.written,
+                replayed.tolerance,
+            ))
+        }
+        CaseKind::Plans => {
+            let replayed = replay_plans(case)?;
+            print(&format!(
+                "{} under {}, tenant {}: {} (written: {}; tasks and ticks explain {})\n",
+                replayed.property.row().name,
+                replayed.policy,
+                replayed.tenant,
+                replayed.value,
+                replayed.written,
+                replayed.tolerance,
+            ))
+        }
+        CaseKind::Tenants => {
+            let replayed = replay(case)?;
+            print(&format!(
+                "{} under {}, tenant {}: {} (written: {}; whole tasks alone could make {})\n",
+                replayed.property.row().title,
+                replayed.policy,
+                replayed.tenant,
+                replayed.value,
+                replayed.written,
+                replayed.tolerance,
+            ))
+        }
     }
-    if is_plan_case(case) {
-        let replayed = replay_plans(case)?;
-        return print(&format!(
-            "{} under {}, tenant {}: {} (written: {}; tasks and ticks explain {})\n",
-            replayed.property.row().name,
-            replayed.policy,
-            replayed.tenant,
-            replayed.value,
-            replayed.written,
-            replayed.tolerance,
-        ));
-    }
-    let replayed = replay(case)?;
-    print(&format!(
-        "{} under {}, tenant {}: {} (written: {}; whole tasks alone could make {})\n",
-        replayed.property.row().title,
-        replayed.policy,
-        replayed.tenant,
-        replayed.value,
-        replayed.written,
-        replayed.tolerance,
-    ))
 }
 
 impl From<AuditError> for Failure {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kube::api::{DeleteParams, Patch, PatchParams};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::cluster::{LONG_TERM, Meed};
 use crate::plane::{Plane, until, with_plane};
@@ -44,14 +44,16 @@ fn nodes_grow_are_shut_go_and_come_back() {
         // It grows.
         let more =
             json!({ "status": { "capacity": { "cpu": "8" }, "allocatable": { "cpu": "8" } } });
-        let patch = |change: Value| Patch::Merge(change);
-        nodes.patch_status("old", &PatchParams::default(), &patch(more)).await.expect("it grows");
+        nodes
+            .patch_status("old", &PatchParams::default(), &Patch::Merge(more))
+            .await
+            .expect("it grows");
         until("the third runs", 20, async || count(&plane, "old").await == 3).await;
 
         // It is lost, as the controllers of a cluster say so: what runs stays, nothing comes.
         let taint = json!([{ "key": "node.kubernetes.io/unreachable", "effect": "NoSchedule" }]);
         let lost = json!({ "spec": { "taints": taint } });
-        nodes.patch("old", &PatchParams::default(), &patch(lost)).await.expect("it is lost");
+        nodes.patch("old", &PatchParams::default(), &Patch::Merge(lost)).await.expect("it is lost");
         // What is told of nodes is heard before pods that come later.
         tokio::time::sleep(Duration::from_secs(1)).await;
         plane.submit("alpha", "b", 1, "2", "").await;
@@ -63,9 +65,12 @@ fn nodes_grow_are_shut_go_and_come_back() {
         // It shrinks below what runs on it: nothing more comes, also when it is back.
         let less =
             json!({ "status": { "capacity": { "cpu": "2" }, "allocatable": { "cpu": "2" } } });
-        nodes.patch_status("old", &PatchParams::default(), &patch(less)).await.expect("it shrinks");
+        nodes
+            .patch_status("old", &PatchParams::default(), &Patch::Merge(less))
+            .await
+            .expect("it shrinks");
         let back = json!({ "spec": { "taints": null } });
-        nodes.patch("old", &PatchParams::default(), &patch(back)).await.expect("it is back");
+        nodes.patch("old", &PatchParams::default(), &Patch::Merge(back)).await.expect("it is back");
 
         // The new one is deleted, and its pod with it, as the garbage collector does.
         let since = {

@@ -18,6 +18,7 @@
 //! that.
 
 pub mod case;
+mod case_file;
 mod classics;
 mod course;
 mod credit;
@@ -47,6 +48,7 @@ mod tests;
 mod twin;
 
 pub use case::Tasks;
+pub use case_file::CaseKind;
 pub use page::{page, summary_page};
 pub use property::{PROPERTIES, Property};
 pub use replay::{ReplayedAudit, replay, write_counterexamples};

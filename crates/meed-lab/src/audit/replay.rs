@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::AuditError;
 use super::case::Tasks;
+use super::case_file::CaseText;
 use super::course::Course;
 use super::draft::Draft;
 use super::ground::order_of;
@@ -169,17 +170,12 @@ fn remarks(cell: &AuditCell, found: &Counterexample, lying: bool) -> Vec<String>
 
 /// Evaluates the case of a `case.json` again.
 pub fn replay(file: &Path) -> Result<ReplayedAudit, AuditError> {
-    let name = file.display().to_string();
-    let text = std::fs::read_to_string(file)
-        .map_err(|cause| AuditError::File { file: name.clone(), cause })?;
-    let wrong = |what: String| AuditError::Case { file: name.clone(), what };
-    let case: CaseFile = serde_json::from_str(&text)
-        .map_err(|why| wrong(format!("is no case as `meed audit --out` writes it: {why}")))?;
+    let (text, case) = CaseText::read::<CaseFile>(file)?;
+    let wrong = |what: String| text.wrong(what);
     let property = Property::named(&case.property)
         .ok_or_else(|| wrong(format!("unknown property `{}`", case.property)))?;
     let row = property.row();
-    let folder = file.parent().unwrap_or(Path::new("."));
-    let run = |scenario: &Path, policy: &str| run_file(&folder.join(scenario), policy);
+    let run = |scenario: &Path, policy: &str| run_file(&text.beside(scenario), policy);
     let (honest, log) = run(&case.honest, &case.policy)?;
     let (other, other_log) = match (row.against, &case.deviating) {
         (against, _) if against.is_alone() => Some(run(&case.honest, STATIC)?),
@@ -198,9 +194,6 @@ pub fn replay(file: &Path) -> Result<ReplayedAudit, AuditError> {
     if !honest.queues.iter().any(|queue| queue.queue == *tenant) {
         return Err(wrong(format!("{} has no queue `{tenant}`", case.honest.display())));
     }
-    let number = |what: &str, text: &str| {
-        text.parse::<f64>().map_err(|_| wrong(format!("`{what}` is `{text}`, which is no number")))
-    };
     let seen = Seen {
         honest: &honest,
         course: &Course::of(&log)?,
@@ -212,9 +205,9 @@ pub fn replay(file: &Path) -> Result<ReplayedAudit, AuditError> {
     Ok(ReplayedAudit {
         property,
         tenant: tenant.clone(),
-        written: number("value", &case.value)?,
+        written: text.number("value", &case.value)?,
         value: value(row, &seen, &case.names),
-        tolerance: number("tolerance", &case.tolerance)?,
+        tolerance: text.number("tolerance", &case.tolerance)?,
         policy: case.policy,
     })
 }

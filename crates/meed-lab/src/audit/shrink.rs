@@ -1,8 +1,8 @@
 //! Makes a counterexample smaller while it keeps what it shows: at least 90 % of what its value
 //! exceeds its tolerance by.
 //!
-//! Greedy: the first simplification that keeps it is taken, until none does. Cost: bounded by
-//! [`MOST_TRIES`] judgements.
+//! Greedy: the first simplification that keeps it is taken, until none does ([`greedy`], also for
+//! cases of pools and of plans). Cost: bounded by [`MOST_TRIES`] judgements.
 
 use super::AuditError;
 use super::case::{Case, Lie};
@@ -11,7 +11,7 @@ use super::measure::Judged;
 /// Judgements of one shrinking.
 const MOST_TRIES: usize = 300;
 /// Part of the excess that has to stay.
-const KEPT: f64 = 0.9;
+pub(super) const KEPT: f64 = 0.9;
 
 /// The smaller case.
 pub(super) fn shrink(
@@ -20,22 +20,38 @@ pub(super) fn shrink(
     needs_lie: bool,
 ) -> Result<Judged, AuditError> {
     let least = found.excess() * KEPT;
+    let smaller = |best: &Judged| {
+        let mut all = simpler(&best.case);
+        all.iter_mut().for_each(Case::mend);
+        all.retain(|case| {
+            *case != best.case
+                && !(needs_lie && case.lies.is_empty())
+                && size(case) < size(&best.case)
+        });
+        all
+    };
+    let keeps = |judged: &Judged| judged.violates() && judged.excess() >= least;
+    greedy(found, MOST_TRIES, smaller, judge, keeps)
+}
+
+/// Takes the first of the `smaller` cases that `keeps` what is shown, until none does, or so many
+/// were judged.
+pub(super) fn greedy<C, J>(
+    found: J,
+    most_tries: usize,
+    smaller: impl Fn(&J) -> Vec<C>,
+    judge: &dyn Fn(&C) -> Result<J, AuditError>,
+    keeps: impl Fn(&J) -> bool,
+) -> Result<J, AuditError> {
     let (mut best, mut tries) = (found, 0);
     'again: loop {
-        for mut case in simpler(&best.case) {
-            case.mend();
-            if case == best.case
-                || (needs_lie && case.lies.is_empty())
-                || size(&case) >= size(&best.case)
-            {
-                continue;
-            }
+        for case in smaller(&best) {
             tries += 1;
-            if tries > MOST_TRIES {
+            if tries > most_tries {
                 return Ok(best);
             }
             let judged = judge(&case)?;
-            if judged.violates() && judged.excess() >= least {
+            if keeps(&judged) {
                 best = judged;
                 continue 'again;
             }

@@ -26,7 +26,7 @@ pub(super) struct Alignment {
 }
 
 impl Score {
-    pub(super) const ZERO: Score = Score([0; WORDS]);
+    const ZERO: Score = Score([0; WORDS]);
 
     /// Adds so many times `other`.
     #[inline]

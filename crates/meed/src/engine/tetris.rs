@@ -47,8 +47,6 @@ pub(super) struct Packing {
     fitting: Vec<(ShapeId, Score)>,
     /// By number of a shape: where it stands there, from 1.
     places: Vec<u32>,
-    /// The largest score there.
-    best: Option<Score>,
     offers: Offers,
 }
 
@@ -86,14 +84,20 @@ impl Packing {
         Some(&self.fitting.get((place as usize).checked_sub(1)?)?.1)
     }
 
+    /// Whether nothing that fits is aligned better.
     fn is_best(&self, found: &Found) -> bool {
-        self.best == Some(found.score)
+        self.fitting.first().is_some_and(|(_, best)| *best == found.score)
     }
 
-    /// How many of `children`, which stand in order, hold less than their minimum.
-    fn below_minimum(&self, children: &[QueueRow]) -> usize {
+    /// The children of `parent` in the order in which they are looked at: those below their
+    /// minimum, then the others; and how many of either may compete.
+    fn in_turn(&self, parent: QueueRow, fairness: Permille) -> [(&[QueueRow], usize); 2] {
+        let children = self.order.children_of(parent);
+        let first = looked_at(children.len(), fairness);
         let tier = |child: QueueRow| self.order.key(child).map(Key::tier);
-        children.partition_point(|&child| tier(child) == Some(Tier::BelowMinimum))
+        let below = children.partition_point(|&child| tier(child) == Some(Tier::BelowMinimum));
+        let (below, others) = children.split_at(below);
+        [(below, first), (others, first.saturating_sub(below.len()))]
     }
 }
 
@@ -130,7 +134,7 @@ impl Engine {
         if let Some(found) = turn.and_then(|node| self.packed_on(packing, node)) {
             return Some(found);
         }
-        let node = self.first_with_room(packing)?;
+        let node = self.first_with_room()?;
         if let Some(found) = self.packed_on(packing, node) {
             return Some(found);
         }
@@ -140,13 +144,11 @@ impl Engine {
     }
 
     /// The first server with room for a task that waits, be it one that may not start.
-    fn first_with_room(&mut self, packing: &mut Packing) -> Option<NodeRow> {
-        packing.fitting.clear();
-        let shapes = self.room.startable_shapes().iter();
-        packing.fitting.extend(shapes.map(|&shape| (shape, Score::ZERO)));
-        packing.fitting.sort_unstable_by_key(|&(shape, _)| shape);
-        let nodes = packing.fitting.iter().filter_map(|&(shape, _)| self.room.find_or_block(shape));
-        nodes.min()
+    fn first_with_room(&mut self) -> Option<NodeRow> {
+        // A copy, for who fits nowhere leaves the list; in order, for who is blocked is listed.
+        let mut shapes = self.room.startable_shapes().to_vec();
+        shapes.sort_unstable();
+        shapes.into_iter().filter_map(|shape| self.room.find_or_block(shape)).min()
     }
 
     fn packed_on(&mut self, packing: &mut Packing, node: NodeRow) -> Option<(Found, NodeRow)> {
@@ -157,8 +159,9 @@ impl Engine {
             let demand = room.demand(shape);
             room.fits(shape, demand, node).then(|| (shape, alignment.score(demand)))
         }));
-        packing.best = packing.fitting.iter().map(|(_, score)| *score).max();
-        packing.best?;
+        if packing.fitting.is_empty() {
+            return None;
+        }
         self.settle_order(&mut packing.order);
         // The best aligned first: nobody asks in which order they stood.
         packing.fitting.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -199,13 +202,8 @@ impl Engine {
     /// The same as [`Engine::best_below`] the root where all are children of it.
     fn best_by_shape(&mut self, packing: &Packing, offers: &mut Offers) -> Option<Found> {
         let fairness = self.books.domain(QueueRow::ROOT).policy().fairness?;
-        let children = packing.order.children_of(QueueRow::ROOT);
-        let first = looked_at(children.len(), fairness);
-        let (below, others) = children.split_at(packing.below_minimum(children));
-        self.best_of_shapes(packing, offers, below, first).or_else(|| {
-            let first = first.saturating_sub(below.len());
-            self.best_of_shapes(packing, offers, others, first)
-        })
+        let mut parts = packing.in_turn(QueueRow::ROOT, fairness).into_iter();
+        parts.find_map(|(part, first)| self.best_of_shapes(packing, offers, part, first))
     }
 
     /// The same as [`Engine::best_among`].
@@ -273,13 +271,8 @@ impl Engine {
             children.sort_unstable_by_key(|row| row.0);
             return children.into_iter().find_map(|(_, child)| self.best_below(packing, child));
         };
-        let children = packing.order.children_of(queue);
-        let first = looked_at(children.len(), fairness);
-        let (below, others) = children.split_at(packing.below_minimum(children));
-        self.best_among(packing, below, first).or_else(|| {
-            let first = first.saturating_sub(below.len());
-            self.best_among(packing, others, first)
-        })
+        let mut parts = packing.in_turn(queue, fairness).into_iter();
+        parts.find_map(|(part, first)| self.best_among(packing, part, first))
     }
 
     /// The best aligned of what the first so many of `children` offer; where they offer nothing,

@@ -11,6 +11,7 @@ use super::case::{PlanCase, name};
 use super::measure::{Runs, texts, tolerance, value};
 use super::property::PlanProperty;
 use super::{AuditError, PlanAudit, PlanCell, PlanCounterexample};
+use crate::audit::case_file::{CaseText, read};
 use crate::audit::replay::{plain, write_each};
 
 /// Names of the files, in the order of [`Runs`], and what each is.
@@ -79,7 +80,7 @@ fn write_one(
     files: &mut Guard,
 ) -> Result<(), AuditError> {
     let tenant = tenant_of(&found.tenant).unwrap_or(found.case.liar);
-    let remarks = |says: &str| {
+    let remarks = |at: usize| {
         let mut lines = vec![
             format!(
                 "A counterexample to {} in problem {}, under --policy {}.",
@@ -87,7 +88,7 @@ fn write_one(
                 cell.problem.name(),
                 cell.policy
             ),
-            says.to_owned(),
+            FILES[at].1.to_owned(),
         ];
         lines.extend(found.story.iter().cloned());
         lines.push(format!(
@@ -98,11 +99,11 @@ fn write_one(
         lines
     };
     let mut scenarios = [const { None }; 4];
-    for (at, (name, says)) in FILES.iter().enumerate() {
-        let text = texts(cell.property, &found.case, tenant, &remarks(says))[at].take();
+    let texts = texts(cell.property, &found.case, tenant, &remarks);
+    for ((text, (name, _)), scenario) in texts.iter().zip(FILES).zip(&mut scenarios) {
         if let Some(text) = text {
-            files.write_text(&place.join(name), &text)?;
-            scenarios[at] = Some(PathBuf::from(name));
+            files.write_text(&place.join(name), text)?;
+            *scenario = Some(PathBuf::from(name));
         }
     }
     let case = PlanCaseFile {
@@ -123,24 +124,10 @@ fn tenant_of(own: &str) -> Option<usize> {
     (0..26).find(|&tenant| name(tenant) == own)
 }
 
-/// Whether a `case.json` is of prices and plans.
-pub fn is_plan_case(file: &Path) -> bool {
-    let value = std::fs::read(file)
-        .ok()
-        .and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
-    value.is_some_and(|value| value["plans"] == true)
-}
-
 /// Evaluates the case of a `case.json` again.
 pub fn replay_plans(file: &Path) -> Result<PlanReplayed, AuditError> {
-    let own = file.display().to_string();
-    let wrong = |what: String| AuditError::Case { file: own.clone(), what };
-    let read = |path: &Path| {
-        std::fs::read_to_string(path)
-            .map_err(|cause| AuditError::File { file: path.display().to_string(), cause })
-    };
-    let file_of: PlanCaseFile = serde_json::from_str(&read(file)?)
-        .map_err(|why| wrong(format!("is no case as `meed audit --out` writes it: {why}")))?;
+    let (text, file_of) = CaseText::read::<PlanCaseFile>(file)?;
+    let wrong = |what: String| text.wrong(what);
     let (property, case) = (file_of.property, &file_of.case);
     let tenant = tenant_of(&file_of.tenant).filter(|&tenant| tenant < case.tenants.len());
     let tenant =
@@ -148,21 +135,17 @@ pub fn replay_plans(file: &Path) -> Result<PlanReplayed, AuditError> {
     if !case.is_sound(property) {
         return Err(wrong("its `case` is none that a search could have drawn".to_owned()));
     }
-    let needed = texts(property, case, tenant, &[]).map(|text| text.is_some());
+    let needed = texts(property, case, tenant, &|_| Vec::new()).map(|text| text.is_some());
     if needed != [0, 1, 2, 3].map(|at| file_of.scenarios[at].is_some()) {
         let of = property.row().name;
         return Err(wrong(format!("`scenarios` names others than {of} compares")));
     }
-    let folder = file.parent().unwrap_or(Path::new("."));
     let mut texts = [const { None }; 4];
-    for (path, text) in file_of.scenarios.iter().zip(&mut texts) {
-        *text = path.as_ref().map(|path| read(&folder.join(path))).transpose()?;
+    for (path, scenario) in file_of.scenarios.iter().zip(&mut texts) {
+        *scenario = path.as_ref().map(|path| read(&text.beside(path))).transpose()?;
     }
     let runs = Runs::of(&texts, &file_of.policy, None)?;
-    let written = file_of
-        .value
-        .parse::<f64>()
-        .map_err(|_| wrong(format!("`value` is `{}`, which is no number", file_of.value)))?;
+    let written = text.number("value", &file_of.value)?;
     Ok(PlanReplayed {
         property,
         value: value(property, case, &runs, tenant),

@@ -59,23 +59,23 @@ pub(super) fn run(text: &str, policy: &str) -> Result<RunRecord, AuditError> {
     Ok(simulate(&scenario, &options, None, &mut Unwatched)?.runs.remove(0))
 }
 
-/// Texts of what [`Runs`] has, in its order.
+/// Texts of what [`Runs`] has, in its order, each with the remarks of its place.
 pub(super) fn texts(
     property: PlanProperty,
     case: &PlanCase,
     tenant: usize,
-    remarks: &[String],
+    remarks: &dyn Fn(usize) -> Vec<String>,
 ) -> [Option<String>; 4] {
     let (lies, alone) = (property.lies(), property.is_alone());
-    let text = |compared: bool, cast, lying| match compared {
-        true => case.text(cast, lying, remarks),
+    let text = |at, compared: bool, cast, lying| match compared {
+        true => case.text(cast, lying, &remarks(at)),
         false => None,
     };
     [
-        text(true, Cast::All, false),
-        text(lies, Cast::All, true),
-        text(alone, Cast::Alone(tenant), false),
-        text(lies && alone, Cast::Alone(tenant), true),
+        text(0, true, Cast::All, false),
+        text(1, lies, Cast::All, true),
+        text(2, alone, Cast::Alone(tenant), false),
+        text(3, lies && alone, Cast::Alone(tenant), true),
     ]
 }
 
@@ -165,7 +165,8 @@ pub(super) fn judge(
     let mut worst: Option<Judged> = None;
     for tenant in tenants {
         // The run of all is the same for each.
-        let runs = Runs::of(&texts(property, case, tenant, &[]), policy, honest.take())?;
+        let runs =
+            Runs::of(&texts(property, case, tenant, &|_| Vec::new()), policy, honest.take())?;
         let judged = Judged {
             case: case.clone(),
             tenant,

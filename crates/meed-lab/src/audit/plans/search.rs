@@ -16,6 +16,7 @@ use super::known::known;
 use super::measure::{Judged, judge};
 use super::story::counterexample;
 use super::{AuditError, FINEST, PlanCell, PlanOptions, PlanProblem, PlanProperty};
+use crate::audit::shrink::{KEPT, greedy};
 
 /// Scales at which a case is tried.
 const SCALES: [u32; 2] = [1, FINEST];
@@ -23,8 +24,6 @@ const SCALES: [u32; 2] = [1, FINEST];
 const CLIMBERS: usize = 3;
 /// Judgements of one shrinking.
 const MOST_TRIES: usize = 60;
-/// Part of the excess that has to stay.
-const KEPT: f64 = 0.9;
 /// Below this an excess is 0.
 const NOTHING: f64 = 1e-9;
 
@@ -105,19 +104,6 @@ fn shrink(
     judge: &dyn Fn(&PlanCase) -> Result<Judged, AuditError>,
 ) -> Result<Judged, AuditError> {
     let least = found.excess() * KEPT;
-    let (mut best, mut tries) = (found, 0);
-    'again: loop {
-        for case in best.case.simpler(property) {
-            tries += 1;
-            if tries > MOST_TRIES {
-                return Ok(best);
-            }
-            let judged = judge(&case)?;
-            if judged.excess() >= least {
-                best = judged;
-                continue 'again;
-            }
-        }
-        return Ok(best);
-    }
+    let smaller = |best: &Judged| best.case.simpler(property);
+    greedy(found, MOST_TRIES, smaller, judge, |judged| judged.excess() >= least)
 }

@@ -4,6 +4,7 @@ use super::case::{Cast, PlanCase};
 use super::known::known;
 use super::measure::judge;
 use super::*;
+use crate::audit::CaseKind;
 use meed_workload::generate::Stream;
 
 const PAID: &str = "as-you-pay";
@@ -204,7 +205,7 @@ fn files_give_the_same_number_again() {
     assert!(folders.len() > 8, "only {}", folders.len());
     for (place, found) in folders.iter().zip(found) {
         let case = place.join("case.json");
-        assert!(is_plan_case(&case));
+        assert_eq!(CaseKind::of(&case), CaseKind::Plans);
         let again = replay_plans(&case).unwrap();
         let numbers = (again.value, again.written, again.tolerance);
         assert_eq!(numbers, (found.value, found.value, found.tolerance), "{}", place.display());

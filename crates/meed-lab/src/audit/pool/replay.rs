@@ -12,6 +12,7 @@ use super::measure::value;
 use super::property::PoolProperty;
 use super::run::{of_text, text};
 use super::{AuditError, PoolAudit, PoolCell, PoolCounterexample};
+use crate::audit::case_file::{CaseText, read};
 use crate::audit::replay::{plain, write_each};
 
 /// What stands in `case.json`.
@@ -107,24 +108,10 @@ fn remarks(cell: &PoolCell, found: &PoolCounterexample, file: &str) -> Vec<Strin
     lines
 }
 
-/// Whether a `case.json` is of a pool.
-pub fn is_pool_case(file: &Path) -> bool {
-    let value = std::fs::read(file)
-        .ok()
-        .and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
-    value.is_some_and(|value| value["pool"] == true)
-}
-
 /// Evaluates the case of a `case.json` again.
 pub fn replay_pool(file: &Path) -> Result<PoolReplayed, AuditError> {
-    let name = file.display().to_string();
-    let wrong = |what: String| AuditError::Case { file: name.clone(), what };
-    let read = |path: &Path| {
-        std::fs::read_to_string(path)
-            .map_err(|cause| AuditError::File { file: path.display().to_string(), cause })
-    };
-    let case: PoolCaseFile = serde_json::from_str(&read(file)?)
-        .map_err(|why| wrong(format!("is no case as `meed audit --out` writes it: {why}")))?;
+    let (text, case) = CaseText::read::<PoolCaseFile>(file)?;
+    let wrong = |what: String| text.wrong(what);
     let property = case.property;
     let mut sound = case.case.clone();
     sound.mend(property);
@@ -133,9 +120,8 @@ pub fn replay_pool(file: &Path) -> Result<PoolReplayed, AuditError> {
             "its `case` has no servers or users, or rows of different lengths".to_owned(),
         ));
     }
-    let folder = file.parent().unwrap_or(Path::new("."));
     let run = |scenario: &Path| {
-        let path = folder.join(scenario);
+        let path = text.beside(scenario);
         let counts = of_text(&path.display().to_string(), &read(&path)?, &case.policy)?;
         let same = counts.len() == case.case.users.len()
             && counts.iter().all(|row| row.len() == case.case.servers.len());
@@ -147,16 +133,13 @@ pub fn replay_pool(file: &Path) -> Result<PoolReplayed, AuditError> {
     };
     let honest = run(&case.honest)?;
     let other = case.deviating.as_deref().map(run).transpose()?;
-    let number = |what: &str, text: &str| {
-        text.parse::<f64>().map_err(|_| wrong(format!("`{what}` is `{text}`, which is no number")))
-    };
     let lack = value(property, &case.case, &honest, other.as_ref())?;
     Ok(PoolReplayed {
         property,
         user: PoolCase::name(lack.user),
-        written: number("value", &case.value)?,
+        written: text.number("value", &case.value)?,
         value: lack.value(),
-        tolerance: number("tolerance", &case.tolerance)?,
+        tolerance: text.number("tolerance", &case.tolerance)?,
         policy: case.policy,
     })
 }

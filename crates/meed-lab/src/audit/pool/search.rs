@@ -12,6 +12,7 @@ use super::case::{KINDS, PoolCase};
 use super::measure::{Judged, judge};
 use super::property::PoolProperty;
 use super::{AuditError, PoolCell, PoolCounterexample, PoolOptions};
+use crate::audit::shrink::{KEPT, greedy};
 
 /// How much finer tasks are where whole tasks are to explain little.
 pub(super) const FINE: u32 = 64;
@@ -21,8 +22,6 @@ const SCALES: [u32; 4] = [1, 8, 64, 256];
 const CLIMBERS: usize = 2;
 /// Judgements of one shrinking.
 const MOST_TRIES: usize = 200;
-/// Part of the excess that has to stay.
-const KEPT: f64 = 0.9;
 
 /// Cases that are known: Fig. 1, Fig. 2 (times 5) and Prop. 4 of DRFH; a lie about slots.
 pub(super) fn classics(property: PoolProperty) -> Vec<PoolCase> {
@@ -158,25 +157,14 @@ pub(super) fn shrink(
     judge: &dyn Fn(&PoolCase) -> Result<Judged, AuditError>,
 ) -> Result<Judged, AuditError> {
     let least = found.lack.excess() * KEPT;
-    let (mut best, mut tries) = (found, 0);
-    'again: loop {
-        for mut case in best.case.simpler() {
-            case.mend(property);
-            if !case.is_of(property) || case.size() >= best.case.size() {
-                continue;
-            }
-            tries += 1;
-            if tries > MOST_TRIES {
-                return Ok(best);
-            }
-            let judged = judge(&case)?;
-            if judged.lack.violates() && judged.lack.excess() >= least {
-                best = judged;
-                continue 'again;
-            }
-        }
-        return Ok(best);
-    }
+    let smaller = |best: &Judged| {
+        let mut all = best.case.simpler();
+        all.iter_mut().for_each(|case| case.mend(property));
+        all.retain(|case| case.is_of(property) && case.size() < best.case.size());
+        all
+    };
+    let keeps = |judged: &Judged| judged.lack.violates() && judged.lack.excess() >= least;
+    greedy(found, MOST_TRIES, smaller, judge, keeps)
 }
 
 fn story(property: PoolProperty, judged: &Judged) -> Vec<String> {

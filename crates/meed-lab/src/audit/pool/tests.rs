@@ -3,6 +3,7 @@
 use super::measure::{judge, value};
 use super::search::classics;
 use super::*;
+use crate::audit::CaseKind;
 use meed_workload::generate::Stream;
 
 fn options(policies: &[&str], properties: &[PoolProperty], trials: u32) -> PoolOptions {
@@ -145,7 +146,7 @@ fn files_give_the_same_number_again() {
     assert!(folders.len() == found.len() && found.len() >= 6, "only {}", found.len());
     for (folder, (cell, found)) in folders.iter().zip(found) {
         let file = folder.join("case.json");
-        assert!(is_pool_case(&file));
+        assert_eq!(CaseKind::of(&file), CaseKind::Pool);
         let again = replay_pool(&file).unwrap();
         assert_eq!(
             (again.value, again.written, again.tolerance),

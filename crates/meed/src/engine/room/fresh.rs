@@ -82,7 +82,7 @@ impl Room {
         few
     }
 
-    /// Shapes of waiting tasks that may fit somewhere, where no node is fresh. O(shapes).
+    /// Shapes of waiting tasks that may fit somewhere, where no node is fresh, in no order. O(1).
     pub(in crate::engine) fn startable_shapes(&self) -> &[ShapeId] {
         self.shapes.startable()
     }

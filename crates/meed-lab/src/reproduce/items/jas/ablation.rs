@@ -8,8 +8,9 @@
 //! > moved(fact) = median over runs of (claim with the fact - claim without it)
 //! > noise = most that the claim differs from seed to seed without it, in one environment
 //!
-//! Of all facts the one that moves a claim farthest decides it, where that is farther than the
-//! noise; else none does. Most runs are those of the two studies; what was read off them is kept.
+//! Of all facts that move a claim farther than the noise of their setting the one that moves it
+//! farthest decides it; where there is none, none does. Most runs are those of the two studies;
+//! what was read off them is kept.
 
 use meed_report::page::{Block, Cell, Table};
 
