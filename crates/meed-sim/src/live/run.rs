@@ -95,14 +95,17 @@ impl<'a> World<'a> {
         Ok(world)
     }
 
-    /// Runs until nothing is left that happens at `last` or before.
+    /// Runs until nothing is left that happens at `last` or before, or up to the first decision
+    /// that is not the recorded one: from there on what was recorded need not be possible here.
     pub(crate) fn run_to(
         &mut self,
         last: Time,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<(), RunError> {
         let mut instants = 0u64;
-        while let Some(at) = self.next_instant()?.filter(|at| *at <= last) {
+        while self.difference.is_none()
+            && let Some(at) = self.next_instant()?.filter(|at| *at <= last)
+        {
             self.sample_until(at);
             self.instant(at)?;
             self.holds.look(self.driver.engine());
