@@ -3,7 +3,8 @@
 //! By ISO 8601 (`2026-03-03T14:30+01:00`, `2026-03-03 14:30`, `2026-03-03`), or with the name of a
 //! month (`Mar 3 14:30`, `3 March 2026`, `Tue Mar 3 14:30:00 UTC 2026`). Without a zone it is in
 //! UTC, without a time the day's beginning. Without a year it is the one instant of the run that
-//! fits; where there is none, or several, that is said.
+//! fits; where there is none, or several, that is said, and so is a day of the week that is not the
+//! date's.
 
 use jiff::tz::TimeZone;
 
@@ -34,6 +35,8 @@ struct Said {
     day: Option<u32>,
     time: Option<String>,
     zone: Option<TimeZone>,
+    /// Days since Monday.
+    weekday: Option<usize>,
 }
 
 /// The instant that `text` says of a run from `first` to `last`, in microseconds since 1970; `None`
@@ -41,7 +44,10 @@ struct Said {
 pub fn date_of_run(text: &str, first: u64, last: u64) -> Option<Result<u64, String>> {
     let dates = match iso(text) {
         Some(at) => vec![at],
-        None => said(text)?.instants(first, last),
+        None => match said(text)?.instants(first, last) {
+            Ok(dates) => dates,
+            Err(wrong) => return Some(Err(wrong)),
+        },
     };
     if dates.is_empty() {
         return None;
@@ -93,8 +99,8 @@ fn said(text: &str) -> Option<Said> {
     for word in words {
         let is_new = if let Some(month) = named(word, &MONTHS) {
             said.month.replace(month + 1).is_none()
-        } else if named(word, &DAYS).is_some() {
-            true
+        } else if let Some(day) = named(word, &DAYS) {
+            said.weekday.replace(day).is_none()
         } else if word.contains(':') && word.starts_with(|first: char| first.is_ascii_digit()) {
             said.time.replace(word.to_owned()).is_none()
         } else if word.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -125,14 +131,40 @@ fn named(word: &str, names: &[&str]) -> Option<usize> {
 }
 
 impl Said {
-    /// The instants that it may be of a run.
-    fn instants(&self, first: u64, last: u64) -> Vec<u64> {
+    /// The instants that it may be of a run; what is wrong where the day of the week is.
+    fn instants(&self, first: u64, last: u64) -> Result<Vec<u64>, String> {
         // A zone may put the ends of a run into the year beside.
         let years = match self.year {
             Some(year) => year..=year,
             None => year_of(first) - 1..=year_of(last) + 1,
         };
-        years.filter_map(|year| self.of(year)).collect()
+        let dates = years.filter_map(|year| Some((year, self.of(year)?)));
+        let falls =
+            |&(year, _): &(i32, u64)| self.weekday.is_none_or(|day| self.falls(year) == day);
+        let (right, wrong): (Vec<_>, Vec<_>) = dates.partition(falls);
+        let is_of_run = |date: &&(i32, u64)| (first..=last).contains(&date.1);
+        // Another year's date may fall on that day; people mean one of the run.
+        let slip = wrong.iter().find(is_of_run).filter(|_| right.iter().find(is_of_run).is_none());
+        match (slip.or(wrong.first().filter(|_| right.is_empty())), self.weekday) {
+            (Some(&(year, _)), Some(said)) => Err(format!(
+                "names a {}, but {year:04}-{:02}-{:02} is a {}",
+                DAYS[said],
+                self.month.unwrap_or(0),
+                self.day.unwrap_or(0),
+                DAYS[self.falls(year)]
+            )),
+            _ => Ok(right.into_iter().map(|(_, at)| at).collect()),
+        }
+    }
+
+    /// On which day of the week its date falls in that year, in days since Monday; 0 where it is
+    /// no date.
+    fn falls(&self, year: i32) -> usize {
+        let date = || {
+            let (month, day) = (self.month?.try_into().ok()?, self.day?.try_into().ok()?);
+            jiff::civil::Date::new(year.try_into().ok()?, month, day).ok()
+        };
+        date().map_or(0, |date| date.weekday().to_monday_zero_offset() as usize)
     }
 
     /// Its instant in that year, if there is one.
@@ -175,6 +207,7 @@ mod tests {
             "Tue, 3 Mar 2026 15:30:00 +0100",
             "Mar 3 16:30 +02",
             "Mar 3 11:00 -0330",
+            "Tuesday, Mar 3 14:30",
         ] {
             assert_eq!(date_of_run(text, first, last), Some(Ok(wanted)), "{text}");
         }
@@ -191,6 +224,7 @@ mod tests {
             "tomorrow",
             "Mar",
             "Mar 3 3",
+            "Tue Wed Mar 3",
             "Mar 32",
             "Feb 30",
             "",
@@ -208,6 +242,23 @@ mod tests {
             let range = "goes from 2026-02-10 00:00:00 UTC to 2026-11-20 00:00:00 UTC";
             assert!(wrong.contains(range), "{text}: {wrong}");
         }
+    }
+
+    /// A slip of the day would otherwise explain another day than was meant.
+    #[test]
+    fn the_day_of_the_week_is_the_date_s() {
+        let (first, last) = (at("2024-12-01T00:00:00"), at("2026-01-15T00:00:00"));
+        let of = |text: &str| date_of_run(text, first, last).expect("a date");
+        for text in ["Mon Mar 3 14:30", "Monday, 3 March 2025 14:30", "Mon Mar 3 15:30 +01:00"] {
+            assert_eq!(of(text), Ok(at("2025-03-03T14:30:00")), "{text}");
+        }
+        for text in ["Tue Mar 3 14:30", "tuesday 3 mar 2025"] {
+            let wrong = "names a tuesday, but 2025-03-03 is a monday";
+            assert_eq!(of(text), Err(wrong.to_owned()), "{text}");
+        }
+        // It tells the years apart.
+        assert_eq!(of("Fri Jan 3"), Ok(at("2025-01-03T00:00:00")));
+        assert_eq!(of("Sat Jan 3"), Ok(at("2026-01-03T00:00:00")));
     }
 
     /// A run over two new years has some dates twice.
