@@ -113,6 +113,7 @@ impl Cluster {
         self.special = moved.collect();
     }
 
+    #[inline]
     fn row(&self, node: NodeRow) -> std::ops::Range<usize> {
         node.index() * self.kinds..(node.index() + 1) * self.kinds
     }
@@ -128,6 +129,12 @@ impl Cluster {
     pub(crate) fn glance(&self, node: NodeRow) -> u64 {
         let first = node.index() * self.kinds;
         self.free[first] ^ self.capacity[first] ^ u64::from(self.weights[node.index()])
+    }
+
+    /// What is free on `node`, kind by kind.
+    #[inline]
+    pub(crate) fn free_row(&self, node: NodeRow) -> &[u64] {
+        &self.free[self.row(node)]
     }
 
     pub(crate) fn free(&self, node: NodeRow) -> Resources {

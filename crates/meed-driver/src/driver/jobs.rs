@@ -160,6 +160,7 @@ impl<J, K: Journal> Driver<J, K> {
         self.jobs.get_mut(id.slot()).expect("a job that the engine knows has a row")
     }
 
+    #[inline]
     pub(super) fn end_job(
         &mut self,
         now: Time,

@@ -416,8 +416,11 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             false => self.desk.decide(&mut starts),
         };
         decided.map_err(|why| RunError::of(self.now, why))?;
-        for (at, start) in starts.drain(..) {
-            self.start_task(at, start)?;
+        // At most instants nothing starts.
+        if !starts.is_empty() {
+            for (at, start) in starts.drain(..) {
+                self.start_task(at, start)?;
+            }
         }
         self.starts = starts;
         for (at, stop) in self.desk.take_stops() {

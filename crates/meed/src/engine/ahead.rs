@@ -65,6 +65,7 @@ impl Engine {
     }
 
     /// Whether so much runs that reading ahead pays.
+    #[inline]
     pub fn reads_ahead(&self) -> bool {
         self.work.running_tasks() >= FEW
     }

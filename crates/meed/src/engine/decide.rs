@@ -71,8 +71,20 @@ impl Engine {
         start
     }
 
+    /// Whether nobody can start, as a quick look tells: so it is at most instants.
+    #[inline]
+    fn is_at_rest(&self) -> bool {
+        let plain = self.untold.is_empty() && self.servers.is_none() && self.holds.is_none();
+        plain && !self.room.any_startable()
+    }
+
     /// The next start; when there is none, tasks may be told to stop, and others start then.
+    #[inline]
     fn next(&mut self, explain: bool) -> Option<Start> {
+        if self.is_at_rest() { None } else { self.look_for_next(explain) }
+    }
+
+    fn look_for_next(&mut self, explain: bool) -> Option<Start> {
         loop {
             let start = self.next_now(explain);
             if start.is_some() || !self.reclaim() {
@@ -88,7 +100,9 @@ impl Engine {
         if self.servers.is_some() {
             return self.next_by_server(explain);
         }
-        if let Some(start) = self.next_with_holds(explain) {
+        if self.holds.is_some()
+            && let Some(start) = self.next_with_holds(explain)
+        {
             return Some(start);
         }
         while self.room.any_startable() {
@@ -113,8 +127,8 @@ impl Engine {
         None
     }
 
-    /// Starts a task of the group, on the node that was found for it if one was looked for already,
-    /// or marks its shape blocked when it fits on no node.
+    /// Starts a task of the group, a candidate, on the node that was found for it if one was looked
+    /// for already, or marks its shape blocked when it fits on no node.
     pub(super) fn place_group(
         &mut self,
         slot: u32,
@@ -125,7 +139,7 @@ impl Engine {
         if self.room.turn_of(shape) > 1 {
             return self.place_gang(slot, reason);
         }
-        let node = node.or_else(|| self.room.find_or_block(shape))?;
+        let node = node.or_else(|| self.room.find_open_or_block(shape))?;
         let start = self.start(slot, None, node, reason);
         self.room.sift(node);
         self.room.block_if_full(shape);
@@ -239,7 +253,8 @@ impl Engine {
             }
         }
         match best {
-            Some((_, slot)) if !self.room.is_open(self.work.group(slot).turn()) => {
+            // Without that only shapes that are open were looked at.
+            Some((_, slot)) if self.waits && !self.room.is_open(self.work.group(slot).turn()) => {
                 Candidate::Wait(slot)
             }
             Some((_, slot)) => Candidate::Group(slot, node),

@@ -372,7 +372,7 @@ impl Work {
     }
 
     pub(super) fn free_groups(&mut self, job: &Job) {
-        self.unused_groups.extend(&job.groups);
+        job.groups.iter().for_each(|&slot| self.unused_groups.push(slot));
     }
 
     /// `count` tasks more of the job wait, as a group of their own; its slot.

@@ -134,7 +134,8 @@ impl Meter {
         for (line, &amount) in lines.iter_mut().zip(demand.as_slice()) {
             line.turn(now, line.slope() + amount);
         }
-        self.holds(now, leaf);
+        let held = lines[self.measured].slope();
+        self.holds(now, leaf, held);
     }
 
     /// `leaf` holds one task less, and asks for it no more.
@@ -144,7 +145,8 @@ impl Meter {
         for (line, &amount) in lines.iter_mut().zip(demand.as_slice()) {
             line.turn(now, line.slope() - amount);
         }
-        self.holds(now, leaf);
+        let held = lines[self.measured].slope();
+        self.holds(now, leaf, held);
     }
 
     /// What is held idle, of all leaves.
@@ -170,8 +172,8 @@ impl Meter {
     }
 
     #[inline]
-    fn holds(&mut self, now: Time, leaf: usize) {
-        let (held, meter) = (self.held(leaf), &mut self.leaves[leaf]);
+    fn holds(&mut self, now: Time, leaf: usize, held: u64) {
+        let meter = &mut self.leaves[leaf];
         self.pool.hold(now, &mut meter.lending, meter.share, held);
         if let Some(meter) = self.dominant.get_mut(leaf) {
             let lines = &self.usage[leaf * self.kinds..(leaf + 1) * self.kinds];
@@ -222,7 +224,7 @@ impl Meter {
             meter.set_part(part);
         }
         self.measure_entitled(now, leaf);
-        self.holds(now, leaf);
+        self.holds(now, leaf, self.held(leaf));
         // Whatever became of the share meanwhile: the same state, however often it is shared out.
         self.pool.settle(&mut self.leaves[leaf].lending);
     }

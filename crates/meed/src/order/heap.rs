@@ -22,8 +22,10 @@ pub(crate) const ABSENT: u32 = u32::MAX;
 
 const ARITY: usize = 4;
 
-/// A key and whose it is.
+/// A key and whose it is: one line of memory.
 pub(crate) type Item = (Key, u32);
+
+const _: () = assert!(size_of::<Item>() == 64);
 
 /// The heap. `id` numbers index the caller's positions.
 #[derive(Clone, Default)]

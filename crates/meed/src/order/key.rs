@@ -22,17 +22,40 @@ pub enum Tier {
     Ordinary,
 }
 
-/// A child's key at one instant.
+/// A child's key at one instant. Its integers stand in halves, so that no field asks for more than
+/// the alignment of a word: with whose it is a key in a heap is one line of memory, not 80 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
     /// Of the ratio; where only bounds are known, the bits of the lower one and of the upper one.
-    amount: u128,
+    amount: Halves,
     /// Of the ratio; zero where only bounds are known.
-    weight: u128,
+    weight: Halves,
     approx: f64,
     /// Declaration or arrival order, then the order within: no two keys of a heap are equal.
-    tie: (u64, u32),
+    tie: u64,
+    tie_within: u32,
     tier: Tier,
+}
+
+/// The high and the low half of an integer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Halves(u64, u64);
+
+impl Halves {
+    #[inline]
+    fn of(whole: u128) -> Halves {
+        Halves((whole >> 64) as u64, whole as u64)
+    }
+
+    #[inline]
+    fn whole(self) -> u128 {
+        u128::from(self.0) << 64 | u128::from(self.1)
+    }
+
+    #[inline]
+    fn is_zero(self) -> bool {
+        self.0 | self.1 == 0
+    }
 }
 
 /// Two floats of ratios that differ by more than this part of their sum are in the right order.
@@ -42,7 +65,14 @@ const CERTAIN: f64 = 1.0 / (1u64 << 50) as f64;
 /// same.
 #[inline]
 fn float(amount: u128) -> f64 {
-    if amount >> 64 == 0 { amount as u64 as f64 } else { amount as f64 }
+    if amount >> 64 == 0 { amount as u64 as f64 } else { wide_float(amount) }
+}
+
+/// Out of line, or both are computed and one is chosen: this one by a call of fifty instructions.
+#[cold]
+#[inline(never)]
+fn wide_float(amount: u128) -> f64 {
+    amount as f64
 }
 
 /// How large a share per weight is: the ratio itself, or, where that has too many bits, bounds.
@@ -57,13 +87,19 @@ impl Key {
     pub(crate) fn new(tier: Tier, amount: u128, weight: u64, tie: (u64, u32)) -> Key {
         debug_assert!(weight > 0);
         let approx = float(amount) / weight as f64;
-        Key { amount, weight: u128::from(weight), approx, tie, tier }
+        Key::with(tier, (amount, u128::from(weight)), approx, tie)
     }
 
     #[inline]
     pub(crate) fn of_ratio(tier: Tier, amount: u128, weight: u128, tie: (u64, u32)) -> Key {
         debug_assert!(weight > 0);
-        Key { amount, weight, approx: float(amount) / float(weight), tie, tier }
+        Key::with(tier, (amount, weight), float(amount) / float(weight), tie)
+    }
+
+    #[inline]
+    fn with(tier: Tier, (amount, weight): (u128, u128), approx: f64, tie: (u64, u32)) -> Key {
+        let ((tie, tie_within), amount, weight) = (tie, Halves::of(amount), Halves::of(weight));
+        Key { amount, weight, approx, tie, tie_within, tier }
     }
 
     /// The key of one that stands at `level`.
@@ -73,19 +109,19 @@ impl Key {
             Level::Between { low, high } => {
                 let amount = u128::from(low.to_bits()) << 64 | u128::from(high.to_bits());
                 let approx = (low / 2.0 + high / 2.0).min(f64::MAX);
-                Key { amount, weight: 0, approx, tie, tier: Tier::Ordinary }
+                Key::with(Tier::Ordinary, (amount, 0), approx, tie)
             }
         }
     }
 
     /// The ratio, or what is known of it.
     pub(crate) fn level(&self) -> Level {
-        match self.weight {
+        match self.weight.whole() {
             0 => {
-                let [low, high] = [self.amount >> 64, self.amount].map(|bits| bits as u64);
+                let Halves(low, high) = self.amount;
                 Level::Between { low: f64::from_bits(low), high: f64::from_bits(high) }
             }
-            weight => Level::Ratio { amount: self.amount, weight },
+            weight => Level::Ratio { amount: self.amount.whole(), weight },
         }
     }
 
@@ -94,12 +130,12 @@ impl Key {
     }
 
     pub(crate) fn tie(&self) -> (u64, u32) {
-        self.tie
+        (self.tie, self.tie_within)
     }
 
     /// Whether both are known exactly, and are one and the same.
     pub(crate) fn is_the_same(&self, other: &Key) -> bool {
-        self.weight > 0 && other.weight > 0 && self == other
+        !self.weight.is_zero() && !other.weight.is_zero() && self == other
     }
 
     /// The ratio, for people.
@@ -107,13 +143,25 @@ impl Key {
         self.approx
     }
 
-    /// Which comes first; `None` where bounds overlap, and exact values have to be compared.
+    /// Which comes first; `None` where bounds overlap, and exact values have to be compared. Most
+    /// are told apart by their floats: that much is compiled into each heap's loops.
     #[inline]
     pub(crate) fn compare(&self, other: &Key) -> Option<Ordering> {
+        let (mine, theirs) = (self.approx, other.approx);
+        let alike = self.tier == other.tier && !self.weight.is_zero() && !other.weight.is_zero();
+        if alike && (mine - theirs).abs() > (mine + theirs) * CERTAIN {
+            return Some(if mine < theirs { Ordering::Less } else { Ordering::Greater });
+        }
+        self.compare_exactly(other)
+    }
+
+    /// The same where floats do not tell.
+    #[inline(never)]
+    fn compare_exactly(&self, other: &Key) -> Option<Ordering> {
         if self.tier != other.tier {
             return Some(self.tier.cmp(&other.tier));
         }
-        if self.weight == 0 || other.weight == 0 {
+        if self.weight.is_zero() || other.weight.is_zero() {
             let ((low, high), (least, most)) = (self.level().bounds(), other.level().bounds());
             return match () {
                 () if high < least => Some(Ordering::Less),
@@ -121,15 +169,16 @@ impl Key {
                 () => None,
             };
         }
-        let (mine, theirs) = (self.approx, other.approx);
-        if (mine - theirs).abs() > (mine + theirs) * CERTAIN {
-            return Some(if mine < theirs { Ordering::Less } else { Ordering::Greater });
-        }
-        let values = match (u64::try_from(self.weight), u64::try_from(other.weight)) {
-            (Ok(b), Ok(d)) => cmp_ratios(self.amount, b, other.amount, d),
-            _ => cmp_wide_ratios((self.amount, self.weight), (other.amount, other.weight)),
+        let values = match (self.weight, other.weight) {
+            (Halves(0, b), Halves(0, d)) => {
+                cmp_ratios(self.amount.whole(), b, other.amount.whole(), d)
+            }
+            (b, d) => {
+                let (a, c) = (self.amount.whole(), other.amount.whole());
+                cmp_wide_ratios((a, b.whole()), (c, d.whole()))
+            }
         };
-        Some(values.then(self.tie.cmp(&other.tie)))
+        Some(values.then(self.tie().cmp(&other.tie())))
     }
 }
 
@@ -207,8 +256,16 @@ impl PartialOrd for Key {
 }
 
 impl PartialEq for Key {
+    /// A key that is read anew is mostly the very one that was stored.
+    #[inline]
     fn eq(&self, other: &Key) -> bool {
-        self.cmp(other) == Ordering::Equal
+        let very_same = self.tie == other.tie
+            && self.tie_within == other.tie_within
+            && self.tier == other.tier
+            && self.amount == other.amount
+            && self.weight == other.weight
+            && !self.weight.is_zero();
+        very_same || self.cmp(other) == Ordering::Equal
     }
 }
 

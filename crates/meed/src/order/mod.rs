@@ -135,6 +135,10 @@ impl Domain {
     #[inline]
     pub(crate) fn rate(&self, demand: &Resources, node_weight: u32) -> Rate {
         match self.scalar {
+            Scalar::Kind(kind) if node_weight == 1000 => {
+                let amount = demand.get(kind);
+                Rate::scalar(amount, amount)
+            }
             Scalar::Dominant => Rate::vector(demand, node_weight),
             _ => {
                 let holds = self.scalar.amount(demand, 1000);

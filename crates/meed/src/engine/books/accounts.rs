@@ -2,7 +2,7 @@
 
 use super::{Books, JobAccount, Used};
 use crate::order::pseudo_accumulated;
-use crate::order::{Domain, Standing};
+use crate::order::{Domain, Rate, Standing};
 use crate::policy::{Measure, Newcomer};
 use crate::quantum::JobQuantum;
 use crate::resources::Resources;
@@ -41,11 +41,14 @@ impl Books {
 
     /// Closes the account of a job.
     pub(in crate::engine) fn job_leaves(&mut self, now: Time, id: JobId) {
-        let job = self.jobs[id.slot()].take().expect("a job leaves once");
+        let row = &mut self.jobs[id.slot()];
+        let job = row.as_ref().expect("a job leaves once");
         if let Some(quanta) = &mut self.quanta {
             quanta.job_leaves(now, job.queue, &job.quantum);
             self.next_chore = self.next_chore.min(quanta.next_refresh());
         }
+        // Where it stands: a row is two lines to copy.
+        *row = None;
     }
 
     pub(in crate::engine) fn set_job_weight(&mut self, id: JobId, weight: u64) {
@@ -61,16 +64,14 @@ impl Books {
     /// job, that never had work arrives now.
     pub(in crate::engine) fn get_work(&mut self, now: Time, tree: &Tree, id: JobId, tasks: u64) {
         let leaf = self.job_mut(id).queue;
-        let mut parent = QueueRow::ROOT;
-        for at in tree.path(leaf) {
+        let mut all_known = true;
+        for (at, _) in tree.up(leaf) {
             let account = &mut self.accounts[at.index()];
             account.active_tasks += tasks;
-            if !account.standing.known {
-                account.standing.known = true;
-                account.standing.since = Some(now);
-                self.top_up_queue(now, tree, at, parent);
-            }
-            parent = at;
+            all_known &= account.standing.known;
+        }
+        if !all_known {
+            self.queues_arrive(now, tree, leaf);
         }
         let job = self.job_mut(id);
         job.active_tasks += tasks;
@@ -78,6 +79,21 @@ impl Books {
             job.standing.known = true;
             job.standing.since = Some(now);
             self.top_up_job(now, id);
+        }
+    }
+
+    /// Those on the path of `leaf` that never had work arrive now, from above.
+    #[cold]
+    fn queues_arrive(&mut self, now: Time, tree: &Tree, leaf: QueueRow) {
+        let mut parent = QueueRow::ROOT;
+        for at in tree.path(leaf) {
+            let standing = &mut self.accounts[at.index()].standing;
+            if !standing.known {
+                standing.known = true;
+                standing.since = Some(now);
+                self.top_up_queue(now, tree, at, parent);
+            }
+            parent = at;
         }
     }
 
@@ -176,14 +192,18 @@ impl Books {
         started: (Time, Span),
         (undone, last): (bool, bool),
     ) {
-        let end = if undone { Standing::undo } else { Standing::end };
+        // Both written out: neither is a call through a pointer.
+        let end = |standing: &mut Standing, rate: &Rate, domain: &Domain, share| match undone {
+            true => standing.undo(now, rate, started, domain, share),
+            false => standing.end(now, rate, started, domain, share),
+        };
         self.meter.end(now, used.queue.index(), used.demand);
         self.meter.unask(now, used.queue.index(), used.demand, 1);
         let domain = &self.domains[self.accounts[used.queue.index()].domain];
         let rate = domain.rate(used.demand, used.node_weight);
         let job = self.jobs[used.job.slot()].as_mut().expect("the job is alive");
         job.active_tasks -= 1;
-        end(&mut job.standing, now, &rate, started, domain, u64::MAX);
+        end(&mut job.standing, &rate, domain, u64::MAX);
         if last {
             job.standing.runs_nothing(now);
         }
@@ -191,7 +211,7 @@ impl Books {
             let account = &mut self.accounts[at.index()];
             let domain = &self.domains[account.ordered_by];
             let rate = domain.rate(used.demand, used.node_weight);
-            end(&mut account.standing, now, &rate, started, domain, account.terms.share);
+            end(&mut account.standing, &rate, domain, account.terms.share);
             account.held.sub(used.demand);
             if account.held.is_zero() {
                 account.standing.runs_nothing(now);

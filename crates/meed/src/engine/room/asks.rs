@@ -57,6 +57,13 @@ impl Room {
         asked(room, None, self.tells_limits)
     }
 
+    /// The only offer of `node`, where that is what is free on it, without time.
+    #[inline]
+    pub(super) fn offers_all_for_ever(&self, node: NodeRow) -> Option<&[u64]> {
+        let plain = !self.tells_limits && self.openings.is_empty();
+        plain.then(|| self.cluster.free_row(node))
+    }
+
     /// See the module.
     pub(super) fn offers(&self, node: NodeRow) -> Offers {
         let mut offers = Offers::new();

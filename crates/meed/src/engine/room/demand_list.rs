@@ -99,6 +99,11 @@ impl Block {
 }
 
 impl DemandList {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
     /// The block that a demand belongs to; there is at least one.
     fn block_of(&self, demand: &[u64], id: u32) -> usize {
         self.blocks.partition_point(|block| block.cmp(0, demand, id).is_le()).saturating_sub(1)
@@ -148,8 +153,8 @@ impl DemandList {
 
     /// Whether `test` says yes to one of the demands that fit into `room`; it is asked in order,
     /// until it does.
-    pub(crate) fn any_fitting(&self, room: &Resources, mut test: impl FnMut(u32) -> bool) -> bool {
-        let room = room.as_slice();
+    #[inline]
+    pub(crate) fn any_fitting(&self, room: &[u64], mut test: impl FnMut(u32) -> bool) -> bool {
         for block in self.blocks.iter().take_while(|block| block.amounts[0] <= room[0]) {
             if !fits(&block.least[..block.kinds], room) {
                 continue;
@@ -195,11 +200,12 @@ mod tests {
                 found.push(id);
                 false
             };
-            prop_assert_eq!(list.any_fitting(&room, none), false);
+            prop_assert_eq!(list.any_fitting(room.as_slice(), none), false);
             found.sort_unstable();
             let scan: Vec<u32> = plain.iter().filter(|(_, demand)| demand.fits_in(&room))
                 .map(|(id, _)| *id).collect();
-            prop_assert_eq!(list.any_fitting(&room, |_| true), !scan.is_empty());
+            prop_assert_eq!(list.any_fitting(room.as_slice(), |_| true), !scan.is_empty());
+            prop_assert_eq!(list.is_empty(), plain.is_empty());
             prop_assert_eq!(found, scan);
         }
     }

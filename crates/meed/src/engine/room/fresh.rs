@@ -40,7 +40,15 @@ impl Room {
     /// Whether a task whose shape is blocked fits on `node`.
     #[inline]
     fn helps_blocked(&self, node: NodeRow) -> bool {
-        self.shapes.any_blocked_fits(&self.offers(node), |shape| self.lets_in(shape, node))
+        if !self.shapes.any_blocked() {
+            return false;
+        }
+        let lets_in = |shape: &Shape| self.lets_in(shape, node);
+        match self.offers_all_for_ever(node) {
+            // At each end and start: the row is read where it stands.
+            Some(free) => self.shapes.any_blocked_fits_in(free, lets_in),
+            None => self.shapes.any_blocked_fits(&self.offers(node), lets_in),
+        }
     }
 
     /// Whether tasks of this shape may be on `node`, where there is room enough for one.
@@ -52,6 +60,9 @@ impl Room {
 
     /// Forgets the fresh nodes where nothing blocked fits: the invariant holds without them.
     pub(in crate::engine) fn sift_fresh(&mut self) {
+        if self.fresh.is_empty() {
+            return;
+        }
         let mut nodes = std::mem::take(&mut self.fresh);
         nodes.retain(|&node| self.helps_blocked(node));
         self.fresh = nodes;

@@ -271,6 +271,13 @@ impl Room {
         job: JobId,
         expected: Option<Span>,
     ) -> ShapeId {
+        if group.constraints.is_none()
+            && group.gang.is_none()
+            && !self.tells_limits
+            && let Some(last) = self.shapes.hold_last_plain(&group.demand)
+        {
+            return last;
+        }
         let mut key = self.rules.key(group, job, &self.cluster);
         key.limit = expected.filter(|_| self.tells_limits);
         let possible = !self.waits_for_nodes || self.rules.could_hold(&key, &self.cluster);
@@ -481,9 +488,12 @@ impl Room {
     /// may be.
     #[inline]
     fn find(&mut self, shape: ShapeId) -> Option<NodeRow> {
-        if !self.is_open(shape) {
-            return None;
-        }
+        if self.is_open(shape) { self.find_open(shape) } else { None }
+    }
+
+    /// The same of a shape that is known to be open.
+    #[inline]
+    fn find_open(&mut self, shape: ShapeId) -> Option<NodeRow> {
         if self.shapes[shape].key.turn.is_some() {
             return self.find_gang(shape).and_then(|place| self.any_node_in(&place));
         }
@@ -504,6 +514,16 @@ impl Room {
     #[inline]
     pub(super) fn find_or_block(&mut self, shape: ShapeId) -> Option<NodeRow> {
         let found = self.find(shape);
+        if found.is_none() {
+            self.shapes.block(shape);
+        }
+        found
+    }
+
+    /// The same of a shape that has just been found open: asked twice, it would be looked at twice.
+    #[inline]
+    pub(super) fn find_open_or_block(&mut self, shape: ShapeId) -> Option<NodeRow> {
+        let found = self.find_open(shape);
         if found.is_none() {
             self.shapes.block(shape);
         }

@@ -120,7 +120,28 @@ const OPENED: usize = 1 << 12;
 impl Shapes {
     /// Whether tasks of this demand without constraints are known, and possible.
     pub(super) fn known_possible(&self, demand: &Resources) -> bool {
-        self.find(&ShapeKey::of(*demand)).is_some_and(|id| self[id].possible)
+        match self.last_plain(demand) {
+            Some(last) => self[last].possible,
+            None => self.find(&ShapeKey::of(*demand)).is_some_and(|id| self[id].possible),
+        }
+    }
+
+    /// The shape of single tasks of this demand that may run anywhere, where the last that was held
+    /// is it, held once more: most tasks ask for what the ones before them did.
+    #[inline]
+    pub(super) fn hold_last_plain(&mut self, demand: &Resources) -> Option<ShapeId> {
+        let last = self.last_plain(demand)?;
+        self.get_mut(last).groups += 1;
+        Some(last)
+    }
+
+    #[inline]
+    fn last_plain(&self, demand: &Resources) -> Option<ShapeId> {
+        let last = self.last?;
+        let shape = &self[last];
+        let ShapeKey { rules, distinct, limit, turn, .. } = &shape.key;
+        let plain = rules.is_none() && distinct.is_none() && limit.is_none() && turn.is_none();
+        (plain && shape.groups > 0 && shape.demand == *demand).then_some(last)
     }
 
     /// The shape of this key, held once more; `possible` says whether the cluster could hold it.
@@ -316,8 +337,23 @@ impl Shapes {
         offers: &[Resources],
         allowed: impl Fn(&Shape) -> bool,
     ) -> bool {
-        let fits = |free| self.blocked.any_fitting(free, |id| allowed(&self[ShapeId(id)]));
-        offers.iter().any(fits)
+        offers.iter().any(|free| self.any_blocked_fits_in(free.as_slice(), &allowed))
+    }
+
+    /// The same of one offer.
+    #[inline]
+    pub(super) fn any_blocked_fits_in(
+        &self,
+        free: &[u64],
+        allowed: impl Fn(&Shape) -> bool,
+    ) -> bool {
+        self.blocked.any_fitting(free, |id| allowed(&self[ShapeId(id)]))
+    }
+
+    /// Whether a task waits whose shape is blocked.
+    #[inline]
+    pub(super) fn any_blocked(&self) -> bool {
+        !self.blocked.is_empty()
     }
 
     /// A node has `offers`: the shapes of waiting tasks that fit and are allowed there are blocked
@@ -325,7 +361,7 @@ impl Shapes {
     pub(super) fn unblock(&mut self, offers: &[Resources], allowed: impl Fn(&Shape) -> bool) {
         let mut fitting = Vec::new();
         for free in offers {
-            self.blocked.any_fitting(free, |id| {
+            self.blocked.any_fitting(free.as_slice(), |id| {
                 fitting.extend(allowed(&self[ShapeId(id)]).then_some(ShapeId(id)));
                 false
             });

@@ -149,6 +149,7 @@ impl Engine {
     /// The next running task that is to stop. A world asks after each decision, until it is told
     /// `None`, and carries them out within [`Stop::grace`]; then it tells
     /// [`crate::Event::TaskLost`].
+    #[inline]
     pub fn next_stop(&mut self) -> Option<Stop> {
         let holds = self.holds.as_mut()?;
         while let Some(stop) = holds.stops.pop_front() {
@@ -178,6 +179,7 @@ impl Engine {
 
     /// When decisions are to be asked for next though nothing happens until then: a reservation has
     /// waited long enough for others to be stopped. `None`: nothing is decided by time alone.
+    #[inline]
     pub fn next_look(&self) -> Option<Time> {
         let holds = self.holds.as_ref().filter(|holds| holds.reclaim.is_some())?;
         // One that was about to start when it was due is looked at again then.
