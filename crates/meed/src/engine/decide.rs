@@ -193,11 +193,11 @@ impl Engine {
     /// The demanding child with the smallest key, certified at this instant (see `order::heap`).
     #[inline]
     pub(super) fn least_child(&mut self, parent: QueueRow) -> Option<(Key, QueueRow)> {
+        if self.holds_true_keys(parent) {
+            return self.first_child(parent);
+        }
         loop {
-            let (stored, child) = self.ready.first(parent)?;
-            if self.holds_true_keys(parent) {
-                return Some((stored, child));
-            }
+            let (_, child) = self.ready.first(parent)?;
             let key = self.queue_key(child);
             if self.ready.certifies(parent, &key) {
                 return Some((key, child));

@@ -114,6 +114,25 @@ impl Key {
         }
     }
 
+    /// The key of one that stands at `level` or above: no larger than that, and exact in itself.
+    pub(crate) fn at_least(level: f64, tie: (u64, u32)) -> Key {
+        // As a whole number of 2^-63 where that fits, else of 1.
+        const UNIT: u64 = 1 << 63;
+        let (amount, weight) = match level < (1u64 << 62) as f64 {
+            true => ((level * UNIT as f64) as u128, UNIT),
+            false => (level as u128, 1),
+        };
+        Key::new(Tier::Ordinary, amount, weight, tie)
+    }
+
+    /// No more than the ratio; zero where that is less than a minimum share.
+    pub(crate) fn least(&self) -> f64 {
+        match self.tier {
+            Tier::BelowMinimum => 0.0,
+            Tier::Ordinary => self.level().bounds().0,
+        }
+    }
+
     /// The ratio, or what is known of it.
     pub(crate) fn level(&self) -> Level {
         match self.weight.whole() {

@@ -68,6 +68,28 @@ struct Bounds {
     high: u128,
 }
 
+/// Lower bounds of a sum as floats, of its first kinds, in 2^-60: each is too large by no more than
+/// its rounding. Other kinds only make a share larger.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Lows([f64; 3]);
+
+impl Lows {
+    #[inline]
+    pub(crate) fn add(&mut self, other: &Lows) {
+        self.0.iter_mut().zip(&other.0).for_each(|(mine, theirs)| *mine += theirs);
+    }
+
+    /// share / weight of a parent, or less: `least` is M, or less by all but its rounding. Zero
+    /// where that is beyond floats.
+    pub(crate) fn level(&self, least: f64, weight: u64) -> f64 {
+        // Each of up to 2^20 sums rounds by 2^-53.
+        const LESS: f64 = 1.0 - 1.0 / (1u64 << 32) as f64;
+        let most = self.0.iter().fold(0.0, |most: f64, &low| most.max(low));
+        let level = least * (most / (weight as f64 * ONE as f64)) * LESS;
+        if level.is_finite() { level } else { 0.0 }
+    }
+}
+
 impl Direction {
     /// Of what a child holds; `None`: it holds nothing that counts.
     pub(crate) fn of_held(pool: &Pool, held: &Resources) -> Option<Direction> {
@@ -158,15 +180,17 @@ impl Sum {
         self.nothings += other.nothings;
     }
 
-    /// Takes the terms of another sum, which are among its own, out.
-    #[inline]
-    pub(crate) fn subtract(&mut self, other: &Sum) {
-        // What both have room for: where one has none, there is nothing.
-        for (mine, theirs) in self.parts.iter_mut().zip(&other.parts) {
-            mine.low -= theirs.low;
-            mine.high -= theirs.high;
+    /// See [`Lows`]; of one that is zero nothing, for its share is.
+    pub(crate) fn lows(&self) -> Lows {
+        let mut lows = Lows::default();
+        for (low, part) in lows.0.iter_mut().zip(&self.parts) {
+            *low = match u64::try_from(part.low >> 30) {
+                // The machine converts these itself.
+                Ok(high) => high as f64 * (1u64 << 30) as f64,
+                Err(_) => part.low as f64,
+            };
         }
-        self.nothings -= other.nothings;
+        lows
     }
 
     /// Bounds of the largest part.

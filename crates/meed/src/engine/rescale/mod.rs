@@ -29,9 +29,11 @@
 //! each parent of some once. Leaves below a maximum share are looked at one by one, after each
 //! start there, and so are all leaves where the root has a guard.
 
+mod bench;
 mod groups;
 mod settle;
 mod view;
+mod waiting;
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
@@ -46,8 +48,9 @@ use crate::order::key::Key;
 use crate::order::rescaled::{Fractions, Sum, Term};
 use crate::spec::QueueRow;
 use groups::Groups;
-use settle::{Exchange, WaitingShapes};
+use settle::{Exchange, Marks};
 use view::View;
+use waiting::WaitingShapes;
 
 /// What is kept where a parent may stand by its children rescaled.
 #[derive(Default)]
@@ -69,16 +72,20 @@ pub(super) struct Rescaling {
 struct Row {
     /// What it puts into the sum of its parent, or of its group, if that is rescaled.
     term: Term,
-    /// Of its children, if it is rescaled itself.
+    /// Of its children that stand by themselves, if it is rescaled itself.
     sum: Option<Box<Sum>>,
+    /// Whether nobody needs its term, so that it may stand in its heap by a bound.
+    may_wait: bool,
+    /// Whether it does, until it is the first there.
+    is_bound: bool,
     /// The same in whole numbers, since it was last asked for.
     exact: OnceCell<Box<Fractions>>,
     /// Whether a leaf counts by its waiting shapes alone, so that it may stand in a group.
     by_shapes: bool,
     /// Its children that begin or cease to stand in its heap; empty but while they are moved.
     exchange: Exchange,
-    /// Whether it is among those above what changes, while these are gathered.
-    changes: bool,
+    /// While what changes is gathered.
+    marks: Marks,
 }
 
 impl Rescaling {
@@ -91,7 +98,8 @@ impl Rescaling {
 impl Engine {
     fn view(&self) -> View<'_> {
         let (tree, books, ready) = (&self.tree, &self.books, &self.ready);
-        View { tree, books, ready, rows: &self.rescaling.rows, groups: &self.rescaling.groups }
+        let Rescaling { rows, groups, shapes, .. } = &self.rescaling;
+        View { tree, books, ready, rows, groups, open: shapes.open() }
     }
 
     /// Whether `queue` stands in its parent by the rescaled amounts of its children.
@@ -114,7 +122,9 @@ impl Engine {
             return None;
         }
         let view = self.view();
-        view.sum(queue)?;
+        if !view.is_rescaled(queue) {
+            return None;
+        }
         let below = self.books.key_below_minimum(queue);
         Some(below.unwrap_or_else(|| Key::at(view.level(queue), view.tie(queue))))
     }
@@ -127,14 +137,44 @@ impl Engine {
         }
     }
 
-    /// The child of `parent` that comes after the first.
-    pub(super) fn second_child(&self, parent: QueueRow) -> Option<(Key, QueueRow)> {
-        let other = self.ready.second_by(parent, |a, b| self.compare_children(a, b));
-        let other = other.map(|(key, child)| (key, child.0));
-        let (_, first) = self.ready.first(parent)?;
-        let fellow = self.rescaling.groups.of(first).and_then(groups::Group::second);
-        let second = other.into_iter().chain(fellow).min_by(|a, b| self.compare_children(a, b));
-        second.map(|(key, child)| (key, QueueRow(child)))
+    /// The child of `parent`, whose heap holds true keys or bounds, that comes first.
+    #[inline]
+    pub(super) fn first_child(&mut self, parent: QueueRow) -> Option<(Key, QueueRow)> {
+        loop {
+            let (key, child) = self.view().first(parent)?;
+            if self.is_certain(parent, QueueRow(child)) {
+                return Some((key, QueueRow(child)));
+            }
+        }
+    }
+
+    /// The one that comes after it.
+    pub(super) fn second_child(&mut self, parent: QueueRow) -> Option<(Key, QueueRow)> {
+        loop {
+            self.first_child(parent)?;
+            let (key, child) = self.view().second(parent)?;
+            if self.is_certain(parent, QueueRow(child)) {
+                return Some((key, QueueRow(child)));
+            }
+        }
+    }
+
+    /// Whether `child` stands in the heap of its parent by its true key; from now on it does.
+    #[inline]
+    fn is_certain(&mut self, parent: QueueRow, child: QueueRow) -> bool {
+        let row = &mut self.rescaling.rows[child.index()];
+        if !std::mem::take(&mut row.is_bound) {
+            return true;
+        }
+        let key = self.queue_key(child);
+        self.place(parent, child, Some(key));
+        false
+    }
+
+    /// Whether a child of `parent` wants something and is not set apart.
+    fn any_counts(&self, parent: QueueRow) -> bool {
+        let Rescaling { groups, shapes, .. } = &self.rescaling;
+        self.ready.wants(parent) || groups.any_counts(parent, shapes.open())
     }
 
     /// The children of `parent` that want something and are not set apart, in no order.
@@ -144,7 +184,8 @@ impl Engine {
 
     /// Whether a leaf that waits is set apart because nothing of it fits.
     pub(super) fn is_set_apart(&self, leaf: QueueRow) -> bool {
-        let counts = self.rescaling.groups.counts_with(leaf);
+        let Rescaling { groups, shapes, .. } = &self.rescaling;
+        let counts = groups.counts_with(leaf, shapes.open());
         counts.map_or_else(|| self.ready.is_parked(leaf), |counts| !counts)
     }
 
@@ -152,12 +193,40 @@ impl Engine {
     /// stands in the heap at all. All below it are up to date. In a group it stays in it.
     pub(super) fn refresh(&mut self, queue: QueueRow, counts: bool) {
         let Some(parent) = self.tree[queue].parent() else { return };
-        if self.rescaling.groups.id_of(queue).is_some() {
+        if self.rescaling.groups.has(queue) {
             return self.refresh_in_group(parent, queue);
         }
-        let key = counts.then(|| self.queue_key(queue));
+        let bound = if counts { self.bound_below(queue) } else { None };
+        let key = bound.or_else(|| counts.then(|| self.queue_key(queue)));
+        self.rescaling.rows[queue.index()].is_bound = bound.is_some();
         self.place(parent, queue, key);
         self.replace_term(parent, queue, counts);
+    }
+
+    /// A key that is not above the one of a parent whose groups are not added up, and need not be.
+    fn bound_below(&self, queue: QueueRow) -> Option<Key> {
+        let row = &self.rescaling.rows[queue.index()];
+        let quick = match row.may_wait {
+            true => self.rescaling.groups.quick(queue, self.rescaling.shapes.open()),
+            false => None,
+        };
+        let (quick, alone) = (quick?, row.sum.as_deref()?);
+        if let Some(key) = self.books.key_below_minimum(queue) {
+            return Some(key);
+        }
+        let view = self.view();
+        let least = view.ready.first(queue).map_or(f64::INFINITY, |(key, _)| key.least());
+        let mut lows = alone.lows();
+        lows.add(&quick.lows);
+        let level = lows.level(least.min(quick.least), view.weight(queue));
+        Some(Key::at_least(level, view.tie(queue)))
+    }
+
+    /// What counts below `parent` is to be added up anew.
+    fn forget_counted(&mut self, parent: QueueRow) {
+        let Rescaling { groups, rows, .. } = &mut self.rescaling;
+        rows[parent.index()].exact.take();
+        groups.forget_counted(parent);
     }
 
     /// The key of `queue` in the heap of its parent; `None`: it is in it no more.
@@ -165,8 +234,9 @@ impl Engine {
         let by_share = self.holds_true_keys(parent);
         let (tree, books, rescaling) = (&self.tree, &self.books, &self.rescaling);
         let (rows, groups) = (&rescaling.rows[..], &rescaling.groups);
+        let open = rescaling.shapes.open();
         self.ready.place_by(parent, queue, key, |ready, a, b| match by_share {
-            true => View { tree, books, ready, rows, groups }.compare(a, b),
+            true => View { tree, books, ready, rows, groups, open }.compare(a, b),
             false => a.0.cmp(&b.0),
         });
     }
@@ -183,12 +253,13 @@ impl Engine {
     }
 
     /// Changes the sum of `parent`, if it is rescaled.
-    fn change_sum(&mut self, parent: QueueRow, change: impl FnOnce(&mut Sum)) {
+    fn change_sum(&mut self, parent: QueueRow, change: impl Fn(&mut Sum)) {
         let row = &mut self.rescaling.rows[parent.index()];
         if let Some(sum) = row.sum.as_deref_mut() {
             // A direction that is known by bounds may have moved within them.
             row.exact.take();
             change(sum);
+            self.rescaling.groups.change_total(parent, change);
         }
     }
 
@@ -197,29 +268,10 @@ impl Engine {
         let key = self.queue_key(leaf);
         let term = self.view().term(parent, leaf);
         let before = std::mem::replace(&mut self.rescaling.rows[leaf.index()].term, term);
-        self.rescaling.groups.update(leaf, key, &before, &term);
-        if self.rescaling.groups.counts_with(leaf).expect("it is in one") {
-            self.follow_leader(parent, leaf);
-            self.change_sum(parent, |sum| {
-                if before != term {
-                    sum.replace(&before, &term);
-                }
-            });
+        let Rescaling { groups, shapes, .. } = &mut self.rescaling;
+        if groups.update(leaf, key, (&before, &term), shapes.open()) {
+            self.rescaling.rows[parent.index()].exact.take();
         }
-    }
-
-    /// The first of the group of `leaf`, which counts, stands in the heap of `parent` for it.
-    fn follow_leader(&mut self, parent: QueueRow, leaf: QueueRow) {
-        let id = self.rescaling.groups.id_of(leaf).expect("it is in one");
-        let (key, first) = self.rescaling.groups.get(id).first();
-        let first = QueueRow(first);
-        let standing = self.rescaling.groups.standing_mut(id);
-        let before = standing.leader();
-        standing.set_leader(Some(first));
-        if let Some(before) = before.filter(|&before| before != first) {
-            self.place(parent, before, None);
-        }
-        self.place(parent, first, Some(key));
     }
 
     /// The same for all of the path of `leaf`, from below.
@@ -227,7 +279,7 @@ impl Engine {
         let (mut at, mut counts) = (leaf, counts);
         while let Some(parent) = self.tree[at].parent() {
             self.refresh(at, counts);
-            counts = self.ready.wants(parent);
+            counts = self.any_counts(parent);
             at = parent;
         }
     }
@@ -272,36 +324,26 @@ impl Engine {
     /// `leaf` stands by itself from now on, until it is settled; it counts, or is parked, as its
     /// group did.
     pub(super) fn leave_group(&mut self, leaf: QueueRow) {
-        let Some(id) = self.rescaling.groups.id_of(leaf) else { return };
-        let standing = self.rescaling.groups.standing(id);
-        let (parent, counts) = (standing.parent(), standing.counts());
-        let term = &mut self.rescaling.rows[leaf.index()].term;
-        let (key, gone) = self.rescaling.groups.leave(leaf, term);
-        if !counts {
-            // The sum of the parent has not got it.
-            *term = Term::Absent;
-        }
+        let Rescaling { groups, shapes, rows, .. } = &mut self.rescaling;
+        let Some(row) = rows.get_mut(leaf.index()) else { return };
+        let Some(left) = groups.leave(leaf, &row.term, shapes.open()) else { return };
         for bucket in self.ready.buckets(leaf).iter().filter(|bucket| !bucket.is_empty()) {
-            self.rescaling.shapes.stands_alone(bucket.shape(), leaf);
+            shapes.stands_alone(bucket.shape(), leaf);
         }
-        match &gone {
-            Some(group) => self.rescaling.shapes.forget_group(id, group),
-            None if counts => {
-                // Who is the first now; the leaf itself may stand there already.
-                let (first_key, first) = self.rescaling.groups.get(id).first();
-                let standing = self.rescaling.groups.standing_mut(id);
-                if standing.leader() == Some(leaf) {
-                    standing.set_leader(Some(QueueRow(first)));
-                    self.place(parent, QueueRow(first), Some(first_key));
-                }
-            }
-            None => {}
-        }
-        match counts {
+        match left.counts {
             // By the key that it had: whatever has changed it brings it up to date.
-            true if !self.ready.is_in_heap(leaf) => self.place(parent, leaf, Some(key)),
-            true => {}
-            false => self.ready.park(leaf, None, AT_ONCE),
+            true => {
+                let term = row.term;
+                if let Some(alone) = rows[left.parent.index()].sum.as_deref_mut() {
+                    alone.replace(&Term::Absent, &term);
+                }
+                self.place(left.parent, leaf, Some(left.key));
+            }
+            false => {
+                // The sum of the parent has not got it.
+                row.term = Term::Absent;
+                self.ready.park(leaf, None, AT_ONCE);
+            }
         }
     }
 
@@ -330,15 +372,18 @@ impl Engine {
         }
         let queues = (0..self.tree.len() as u32).map(QueueRow);
         let sum = |queue: QueueRow| self.is_rescaled(queue).then(Box::default);
+        let above_is_rescaled =
+            |queue: QueueRow| self.tree[queue].parent().is_some_and(|at| self.is_rescaled(at));
         let row = |queue: QueueRow| Row {
             sum: sum(queue),
+            may_wait: self.is_rescaled(queue) && !above_is_rescaled(queue),
             by_shapes: self.counts_by_shapes(queue),
             ..Row::default()
         };
         self.rescaling.rows = queues.clone().map(row).collect();
         self.rescaling.groups.clear(self.tree.len());
         for queue in queues.skip(1).rev() {
-            self.refresh(queue, counts[queue.index()] || self.ready.wants(queue));
+            self.refresh(queue, counts[queue.index()] || self.any_counts(queue));
         }
     }
 

@@ -9,96 +9,13 @@
 //! parents whose children change leave their heaps first, from above, and come back from below
 //! when all below them are up to date ([`Engine::change_walk`]).
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use super::View;
-use super::groups::{Group, GroupId, Signature};
+use super::groups::Signature;
+use super::waiting::Waits;
+use super::{Rescaling, View};
 use crate::engine::Engine;
 use crate::engine::room::ShapeId;
-use crate::node_rows::Moves;
 use crate::order::heap::Item;
-use crate::order::rescaled::Term;
 use crate::spec::{NodeRow, QueueRow};
-
-/// The demands that wait.
-#[derive(Default)]
-pub(super) struct WaitingShapes {
-    rows: BTreeMap<ShapeId, Waits>,
-}
-
-/// A demand that waits.
-#[derive(Default)]
-struct Waits {
-    /// How many leaves wait with it.
-    leaves: u32,
-    /// Those of them that are in no group.
-    alone: BTreeSet<QueueRow>,
-    /// Groups that have it in their signature.
-    groups: BTreeSet<GroupId>,
-    /// Whether it could be started somewhere when it was looked at last.
-    open: bool,
-    /// Where.
-    node: Option<NodeRow>,
-}
-
-impl WaitingShapes {
-    pub(super) fn move_rows(&mut self, moves: &Moves) {
-        for waits in self.rows.values_mut() {
-            waits.node = waits.node.and_then(|row| moves.to(row));
-        }
-    }
-
-    /// `leaf`, which is in no group, begins to wait with it.
-    pub(super) fn begins(&mut self, shape: ShapeId, leaf: QueueRow) {
-        let waits = self.rows.entry(shape).or_default();
-        waits.leaves += 1;
-        waits.alone.insert(leaf);
-    }
-
-    /// `leaf`, which is in no group, waits with it no more.
-    pub(super) fn ceases(&mut self, shape: ShapeId, leaf: QueueRow) {
-        let Some(waits) = self.rows.get_mut(&shape) else { return };
-        waits.alone.remove(&leaf);
-        waits.leaves -= 1;
-        if waits.leaves == 0 {
-            self.rows.remove(&shape);
-        }
-    }
-
-    /// `leaf`, which waits with it, is in no group any more.
-    pub(super) fn stands_alone(&mut self, shape: ShapeId, leaf: QueueRow) {
-        if let Some(waits) = self.rows.get_mut(&shape) {
-            waits.alone.insert(leaf);
-        }
-    }
-
-    /// `leaf`, which waits with it, is in a group.
-    fn stands_in_group(&mut self, shape: ShapeId, leaf: QueueRow) {
-        if let Some(waits) = self.rows.get_mut(&shape) {
-            waits.alone.remove(&leaf);
-        }
-    }
-
-    fn note_group(&mut self, id: GroupId, signature: &[ShapeId]) {
-        for shape in signature {
-            self.rows.entry(*shape).or_default().groups.insert(id);
-        }
-    }
-
-    /// Nobody is left in the group.
-    pub(super) fn forget_group(&mut self, id: GroupId, group: &Group) {
-        for shape in group.signature() {
-            if let Some(waits) = self.rows.get_mut(shape) {
-                waits.groups.remove(&id);
-            }
-        }
-    }
-
-    fn open(&self, signature: &[ShapeId]) -> u32 {
-        let open = |shape| self.rows.get(shape).is_some_and(|waits| waits.open);
-        signature.iter().filter(|&shape| open(shape)).count() as u32
-    }
-}
 
 /// What begins or ceases to count.
 #[derive(Default)]
@@ -107,8 +24,8 @@ struct Changes {
     alone: Vec<QueueRow>,
     /// Leaves that are to stand in groups from now on.
     joining: Vec<QueueRow>,
-    /// Groups.
-    groups: Vec<GroupId>,
+    /// Shapes that have opened, or have closed.
+    shapes: Vec<ShapeId>,
 }
 
 /// The children that leave the heap of a parent, and those that come into it.
@@ -118,19 +35,28 @@ pub(super) struct Exchange {
     new: Vec<Item>,
 }
 
+/// What is done with one queue while leaves are settled.
+#[derive(Default)]
+pub(super) struct Marks {
+    /// Some of its groups may begin or cease to count.
+    recounts: bool,
+    /// Something changes below it.
+    changes: bool,
+}
+
 impl Engine {
     /// Takes every leaf of which nothing can start out of the walk, and puts those back that can.
     pub(in crate::engine) fn settle(&mut self) {
         if !self.rescales {
             return;
         }
-        let mut changes = Changes { groups: self.look_at_shapes(), ..Changes::default() };
+        let mut changes = Changes { shapes: self.look_at_shapes(), ..Changes::default() };
         self.unsettle_below_filled();
         let mut unsettled = std::mem::take(&mut self.rescaling.unsettled);
         unsettled.sort_unstable();
         unsettled.dedup();
         for leaf in unsettled.drain(..) {
-            let grouped = self.rescaling.groups.id_of(leaf).is_some();
+            let grouped = self.rescaling.groups.has(leaf);
             if self.ready.waiting(leaf) == 0 || grouped {
                 continue;
             }
@@ -157,32 +83,24 @@ impl Engine {
     }
 
     /// Looks for each demand that waits whether it can be started somewhere. Leaves by themselves
-    /// for which that has changed are to be settled; the groups that may begin or cease to count.
-    fn look_at_shapes(&mut self) -> Vec<GroupId> {
-        let mut shapes = std::mem::take(&mut self.rescaling.shapes.rows);
-        let mut touched = Vec::new();
-        for (&shape, waits) in &mut shapes {
-            let open =
-                self.waits && !self.is_hopeless(shape) || self.still_fits(shape, waits.node) || {
-                    waits.node = self.room.look_or_block(shape);
-                    waits.node.is_some()
-                };
-            if open == waits.open {
-                continue;
+    /// for which that has changed are to be settled; the shapes that have opened, or have closed.
+    fn look_at_shapes(&mut self) -> Vec<ShapeId> {
+        let mut shapes = std::mem::take(&mut self.rescaling.shapes);
+        let mut unsettled = std::mem::take(&mut self.rescaling.unsettled);
+        let mut changed = Vec::new();
+        let is_open = |shape: ShapeId, waits: &mut Waits| {
+            self.waits && !self.is_hopeless(shape) || self.still_fits(shape, waits.node) || {
+                waits.node = self.room.look_or_block(shape);
+                waits.node.is_some()
             }
-            waits.open = open;
-            self.rescaling.unsettled.extend(waits.alone.iter().copied());
-            for &id in &waits.groups {
-                self.rescaling.groups.standing_mut(id).shape_opens(open);
-                touched.push(id);
-            }
-        }
-        self.rescaling.shapes.rows = shapes;
-        touched.retain(|&id| {
-            let standing = self.rescaling.groups.standing(id);
-            standing.counts() != standing.is_open()
+        };
+        shapes.look(is_open, |shape, alone| {
+            unsettled.extend(alone.iter().copied());
+            changed.push(shape);
         });
-        touched
+        self.rescaling.shapes = shapes;
+        self.rescaling.unsettled = unsettled;
+        changed
     }
 
     /// Whether tasks of the shape fit where they did when it was looked at last.
@@ -219,7 +137,8 @@ impl Engine {
 
     /// Brings all that changes, and all above it, up to date; see the module.
     fn change_walk(&mut self, changes: &Changes) {
-        let above = self.above(changes);
+        let recounted = self.recounted(changes);
+        let above = self.above(changes, &recounted);
         for &queue in &above {
             if let Some(parent) = self.tree[queue].parent().filter(|_| self.ready.is_in_heap(queue))
             {
@@ -228,34 +147,55 @@ impl Engine {
         }
         // Whoever is asked for a key has not changed yet: it has left its heap before.
         above.iter().for_each(|&queue| self.exchange(queue));
-        // A group may be listed twice: the second time nothing is left to do.
-        let joined: Vec<GroupId> =
-            changes.joining.iter().filter_map(|&leaf| self.join_group(leaf)).collect();
+        self.rescaling.shapes.turn(&changes.shapes);
+        changes.joining.iter().for_each(|&leaf| self.join_group(leaf));
         changes.alone.iter().for_each(|&leaf| self.move_alone(leaf));
-        changes.groups.iter().chain(&joined).for_each(|&group| self.move_group(group));
+        recounted.iter().for_each(|&parent| self.forget_counted(parent));
         above.iter().for_each(|&queue| self.exchange(queue));
         for &queue in above.iter().rev() {
-            self.refresh(queue, self.ready.wants(queue));
+            self.refresh(queue, self.any_counts(queue));
         }
     }
 
+    /// The parents of the groups that may change, in no order.
+    fn recounted(&mut self, changes: &Changes) -> Vec<QueueRow> {
+        let Rescaling { groups, rows, .. } = &mut self.rescaling;
+        let mut recounted = Vec::new();
+        let mut add = |parent: QueueRow| {
+            if !std::mem::replace(&mut rows[parent.index()].marks.recounts, true) {
+                recounted.push(parent);
+            }
+            recounted.len()
+        };
+        for &shape in &changes.shapes {
+            let all = groups.parents(shape).iter().fold(0, |_, &parent| add(parent));
+            // Where each parent has leaves of many shapes, the first of these names all of them.
+            if all == groups.benches() {
+                break;
+            }
+        }
+        let joining = changes.joining.iter().filter_map(|&leaf| self.tree[leaf].parent());
+        joining.for_each(|parent| {
+            add(parent);
+        });
+        recounted.iter().for_each(|parent| rows[parent.index()].marks.recounts = false);
+        recounted
+    }
+
     /// All queues above what changes, from above: children have larger numbers than their parents.
-    fn above(&mut self, changes: &Changes) -> Vec<QueueRow> {
-        let leaves = changes.alone.iter().chain(&changes.joining);
-        let of_leaves = leaves.filter_map(|&leaf| self.tree[leaf].parent());
-        let of_groups =
-            changes.groups.iter().map(|&id| self.rescaling.groups.standing(id).parent());
+    fn above(&mut self, changes: &Changes, recounted: &[QueueRow]) -> Vec<QueueRow> {
+        let of_leaves = changes.alone.iter().filter_map(|&leaf| self.tree[leaf].parent());
         let mut above = Vec::new();
         let rows = &mut self.rescaling.rows;
-        for parent in of_leaves.chain(of_groups) {
+        for parent in of_leaves.chain(recounted.iter().copied()) {
             let mut at = Some(parent);
-            while let Some(queue) = at.filter(|queue| !rows[queue.index()].changes) {
-                rows[queue.index()].changes = true;
+            while let Some(queue) = at.filter(|queue| !rows[queue.index()].marks.changes) {
+                rows[queue.index()].marks.changes = true;
                 above.push(queue);
                 at = self.tree[queue].parent();
             }
         }
-        above.iter().for_each(|queue| rows[queue.index()].changes = false);
+        above.iter().for_each(|queue| rows[queue.index()].marks.changes = false);
         above.sort_unstable();
         above
     }
@@ -291,9 +231,10 @@ impl Engine {
         }
     }
 
-    /// A leaf by itself comes into the group of those that wait for the same shapes.
-    fn join_group(&mut self, leaf: QueueRow) -> Option<GroupId> {
-        let parent = self.tree[leaf].parent()?;
+    /// A leaf by itself comes into the group of those that wait for the same shapes; its parent is
+    /// counted anew after that.
+    fn join_group(&mut self, leaf: QueueRow) {
+        let Some(parent) = self.tree[leaf].parent() else { return };
         if self.ready.is_in_heap(leaf) {
             self.goes(parent, leaf);
         }
@@ -305,19 +246,9 @@ impl Engine {
             self.rescaling.shapes.stands_in_group(shape, leaf);
         }
         let signature = self.easiest(shapes);
-        let (shapes, all) = (&mut self.rescaling.shapes, &mut self.rescaling.groups);
-        let open = shapes.open(&signature);
-        let id = all.find_or_add(parent, signature, open).unwrap_or_else(|new| {
-            shapes.note_group(new, all.get(new).signature());
-            new
-        });
         let (key, term) = (self.queue_key(leaf), self.view().term(parent, leaf));
         self.rescaling.rows[leaf.index()].term = term;
-        self.rescaling.groups.join(id, leaf, key, &term);
-        if self.rescaling.groups.standing(id).counts() {
-            self.change_sum(parent, |sum| sum.replace(&Term::Absent, &term));
-        }
-        Some(id)
+        self.rescaling.groups.join((parent, leaf), signature, key, &term);
     }
 
     /// Those of `shapes` that want no more of any kind than another one, in order.
@@ -330,48 +261,23 @@ impl Engine {
         shapes
     }
 
-    /// A group, which counts while a shape of it is open.
-    fn move_group(&mut self, id: GroupId) {
-        let standing = *self.rescaling.groups.standing(id);
-        let (parent, before) = (standing.parent(), standing.leader());
-        if before.is_none() && !standing.is_open() {
-            return;
-        }
-        let group = self.rescaling.groups.get(id);
-        let first = standing.is_open().then(|| group.first());
-        let leader = first.map(|(_, leaf)| QueueRow(leaf));
-        if before == leader {
-            return;
-        }
-        self.rescaling.groups.standing_mut(id).set_leader(leader);
-        let row = &mut self.rescaling.rows[parent.index()];
-        row.exchange.out.extend(before.map(|child| child.0));
-        row.exchange.new.extend(first);
-        if before.is_none() == leader.is_none() {
-            return;
-        }
-        if let Some(sum) = row.sum.as_deref_mut() {
-            row.exact.take();
-            let of_group = self.rescaling.groups.get(id).sum();
-            match leader {
-                Some(_) => sum.add(of_group),
-                None => sum.subtract(of_group),
-            }
-        }
-    }
-
     /// What leaves the heap of `parent`, and what comes into it, all at once.
     fn exchange(&mut self, parent: QueueRow) {
+        let exchange = &mut self.rescaling.rows[parent.index()].exchange;
+        if exchange.out.is_empty() && exchange.new.is_empty() {
+            return;
+        }
+        let mut exchange = std::mem::take(exchange);
         let by_share = self.holds_true_keys(parent);
-        let mut exchange = std::mem::take(&mut self.rescaling.rows[parent.index()].exchange);
         let (tree, books, rescaling) = (&self.tree, &self.books, &self.rescaling);
         let (rows, groups) = (&rescaling.rows[..], &rescaling.groups);
+        let open = rescaling.shapes.open();
         self.ready.exchange_by(
             parent,
             &exchange.out,
             &exchange.new,
             |ready, a, b| match by_share {
-                true => View { tree, books, ready, rows, groups }.compare(a, b),
+                true => View { tree, books, ready, rows, groups, open }.compare(a, b),
                 false => a.0.cmp(&b.0),
             },
         );

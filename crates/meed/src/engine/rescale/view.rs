@@ -8,7 +8,9 @@ use std::cmp::Ordering;
 use num_bigint::BigUint;
 
 use super::Row;
+use super::bench::Counted;
 use super::groups::{Group, Groups};
+use super::waiting::Open;
 use crate::engine::books::Books;
 use crate::engine::ready::Ready;
 use crate::engine::tree::Tree;
@@ -26,6 +28,7 @@ pub(super) struct View<'a> {
     pub(super) ready: &'a Ready,
     pub(super) rows: &'a [Row],
     pub(super) groups: &'a Groups,
+    pub(super) open: &'a Open,
 }
 
 impl<'a> View<'a> {
@@ -33,7 +36,7 @@ impl<'a> View<'a> {
         &self.books.domain(parent).pool
     }
 
-    fn weight(&self, queue: QueueRow) -> u64 {
+    pub(super) fn weight(&self, queue: QueueRow) -> u64 {
         self.books.terms(queue).weight
     }
 
@@ -54,24 +57,54 @@ impl<'a> View<'a> {
         Level::Ratio { amount: share.amount, weight: share.per(self.weight(queue)) }
     }
 
+    #[inline]
+    pub(super) fn is_rescaled(&self, queue: QueueRow) -> bool {
+        self.rows[queue.index()].sum.is_some()
+    }
+
+    /// Of all children that count, if it is rescaled.
     pub(super) fn sum(&self, queue: QueueRow) -> Option<&Sum> {
-        self.rows[queue.index()].sum.as_deref()
+        let alone = self.rows[queue.index()].sum.as_deref()?;
+        let counted = self.groups.counted(queue, self.open, Some(alone));
+        Some(counted.map_or(alone, |counted| &counted.total))
     }
 
     /// The children of `parent` that count, in no order.
     pub(super) fn counting(self, parent: QueueRow) -> impl Iterator<Item = QueueRow> + 'a {
-        self.ready.demanding(parent).flat_map(move |child| {
-            let group = self.groups.of(child);
-            let alone = group.is_none().then_some(child);
-            alone.into_iter().chain(group.into_iter().flat_map(Group::leaves))
-        })
+        let grouped = self.groups.counting(parent, self.open).flat_map(Group::leaves);
+        self.ready.demanding(parent).chain(grouped)
+    }
+
+    /// The child of `parent`, whose heap holds true keys, that comes first.
+    #[inline]
+    pub(super) fn first(&self, parent: QueueRow) -> Option<Item> {
+        let alone = self.ready.first(parent).map(|(key, child)| (key, child.0));
+        let sum = self.rows[parent.index()].sum.as_deref();
+        let grouped = self.groups.counted(parent, self.open, sum).and_then(Counted::first);
+        match (alone, grouped) {
+            (Some(a), Some(b)) if self.compare(&b, &a).is_lt() => Some(b),
+            (None, grouped) => grouped,
+            (alone, _) => alone,
+        }
+    }
+
+    /// The one that comes after it. O(groups that count).
+    pub(super) fn second(&self, parent: QueueRow) -> Option<Item> {
+        let (_, first) = self.first(parent)?;
+        let alone = self.ready.first(parent).map(|(key, child)| (key, child.0));
+        let other = self.ready.second_by(parent, |a, b| self.compare(a, b));
+        let other = other.map(|(key, child)| (key, child.0));
+        let fellow = self.groups.of(QueueRow(first)).and_then(Group::second);
+        let firsts = self.groups.counting(parent, self.open).map(Group::first);
+        let all = alone.into_iter().chain(other).chain(fellow).chain(firsts);
+        all.filter(|&(_, child)| child != first).min_by(|a, b| self.compare(a, b))
     }
 
     /// The child of `parent` that counts and has the least s / w, whatever its minimum share.
     fn least(&self, parent: QueueRow) -> Option<Item> {
-        let (key, child) = self.ready.first(parent)?;
-        if key.tier() == Tier::Ordinary {
-            return Some((key, child.0));
+        let first = self.first(parent)?;
+        if first.0.tier() == Tier::Ordinary {
+            return Some(first);
         }
         let item = |child: QueueRow| (Key::at(self.level(child), self.tie(child)), child.0);
         self.counting(parent).map(item).min_by(|a, b| self.compare(a, b))
@@ -80,15 +113,20 @@ impl<'a> View<'a> {
     /// Which comes first, exactly.
     pub(super) fn compare(&self, a: &Item, b: &Item) -> Ordering {
         a.0.compare(&b.0).unwrap_or_else(|| {
-            let ((a_up, a_down), (b_up, b_down)) =
-                (self.ratio(QueueRow(a.1)), self.ratio(QueueRow(b.1)));
+            let ((a_up, a_down), (b_up, b_down)) = (self.ratio(a), self.ratio(b));
             (a_up * b_down).cmp(&(b_up * a_down)).then(a.0.tie().cmp(&b.0.tie()))
         })
     }
 
     /// s / w of a queue as a ratio of whole numbers: M of the last parent on the way to the least,
     /// times what each parent on the way makes of it.
-    fn ratio(&self, queue: QueueRow) -> (BigUint, BigUint) {
+    fn ratio(&self, &(key, queue): &Item) -> (BigUint, BigUint) {
+        let queue = QueueRow(queue);
+        if let (true, Level::Ratio { amount, weight }) =
+            (self.rows[queue.index()].is_bound, key.level())
+        {
+            return (amount.into(), weight.into());
+        }
         let (mut up, mut down, mut at) = (BigUint::from(1u64), BigUint::from(1u64), queue);
         while let Some(sum) = self.sum(at) {
             let least = self.least(at).filter(|_| !sum.is_zero());
@@ -113,7 +151,7 @@ impl<'a> View<'a> {
         let mut next = 0;
         while let Some(&at) = missing.get(next) {
             // Parents stand in the heap themselves.
-            let below = self.ready.demanding(at).filter(|&child| self.sum(child).is_some());
+            let below = self.ready.demanding(at).filter(|&child| self.is_rescaled(child));
             missing.extend(below.filter(|&child| known(child).is_none()));
             next += 1;
         }
@@ -138,7 +176,7 @@ impl<'a> View<'a> {
 
     /// What a queue puts into the sum of its parent, if it counts and the parent has one.
     pub(super) fn term(&self, parent: QueueRow, queue: QueueRow) -> Term {
-        if self.sum(parent).is_none() {
+        if !self.is_rescaled(parent) {
             return Term::Absent;
         }
         let direction = match self.sum(queue) {
