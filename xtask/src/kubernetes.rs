@@ -1,10 +1,17 @@
 //! `cargo xtask kubernetes`: Meed against a real control plane, built from the Go module proxy.
 //!
-//! etcd, kube-apiserver, kube-scheduler, kwok and Helm are built once, into a cache outside the
-//! checkout (`crates/meed-kubernetes/control-plane/control-plane.sh`). Without Go or openssl it
-//! says what it leaves out, and that is no failure.
+//! etcd, kube-apiserver, kube-scheduler, kube-controller-manager, kwok, kubectl and Helm are built
+//! once, into a cache outside the checkout
+//! (`crates/meed-kubernetes/control-plane/control-plane.sh`). Without Go or openssl it says what it
+//! leaves out, and that is no failure.
+//!
+//! `tutorial` runs `docs/kubernetes-tutorial.md` as it stands, which is one of the tests, too; with
+//! `--write` it writes what the run prints into the page.
 //!
 //! `image` builds the image of `deploy/Containerfile` around a static program, and runs it.
+//!
+//! `curves` runs two tenants under `fair` and `long-term` and draws the picture of
+//! `docs/kubernetes.md`.
 //!
 //! `speed`, `takeover` and `admits` are three of the tests (`tests/cluster/speed.rs` and so on) at
 //! the size that is asked for, with Meed built as released; Markdown tables come out. For `admits`
@@ -13,7 +20,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::tools::{cargo, root, runs, succeed};
+use crate::tools::{cargo, root, runs, succeed, target_folder};
 
 /// With this variable a missing control plane fails the tests.
 const REQUIRED: &str = "MEED_CONTROL_PLANE";
@@ -29,6 +36,8 @@ const STATIC: &str = "x86_64-unknown-linux-musl";
 
 const ADMITS: &str = "cargo xtask kubernetes admits [--quick] [--nodes N] [--pods N] \
                       [--queues N] [--meed PROGRAM]";
+
+const TUTORIAL: &str = "cargo xtask kubernetes tutorial [--write]";
 
 const IMAGE_USAGE: &str = "cargo xtask kubernetes image [--meed PROGRAM]";
 
@@ -70,6 +79,14 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
         }
         _ => None,
     };
+    let tutorial = match args.peek().map(String::as_str) {
+        Some("tutorial") => {
+            args.next();
+            Some(asked_tutorial(&mut args)?)
+        }
+        _ => None,
+    };
+    let is_drawn = args.next_if(|what| what == "curves").is_some();
     let beside_kueue = args.peek().is_some_and(|what| what == "admits");
     let measured = match measured {
         Some(measured) => {
@@ -114,6 +131,14 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
         cargo.args(["--exact", "image::the_image_has_the_program_alone_and_leads_a_cluster"]);
         return succeed(cargo.arg("--nocapture"), "the test of the image");
     }
+    if is_drawn {
+        return curves(cargo);
+    }
+    if let Some(how) = tutorial {
+        cargo.env("MEED_TUTORIAL", how);
+        cargo.args(["--exact", "tutorial::the_page_runs_as_it_stands", "--nocapture"]);
+        return succeed(&mut cargo, "the tutorial");
+    }
     match measured {
         Some(Asked { test, variable, sizes, program }) => {
             let program = program.map_or_else(release, Ok)?;
@@ -125,6 +150,17 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
         None => _ = cargo.arg("--test-threads=3").args(tests),
     }
     succeed(&mut cargo, "a test against the control plane")
+}
+
+/// Runs what is drawn, and draws it.
+fn curves(mut cargo: Command) -> Result<(), String> {
+    let samples = target_folder().join("kubernetes-curves");
+    let named = |why: std::io::Error| format!("{}: {why}", samples.display());
+    std::fs::create_dir_all(&samples).map_err(named)?;
+    cargo.env("MEED_CURVES", &samples);
+    cargo.args(["--exact", "curves::who_lends_gets_it_back_under_long_term_alone", "--nocapture"]);
+    succeed(&mut cargo, "the run that is drawn")?;
+    crate::curves::draw(&samples, &root())
 }
 
 /// A test that measures, and how much.
@@ -198,6 +234,15 @@ fn release() -> Result<PathBuf, String> {
     succeed(&mut build, "cargo build --release")?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     Ok(target.unwrap_or_else(|| root().join("target")).join("release/meed-kubernetes"))
+}
+
+/// Whether the page is read, or written.
+fn asked_tutorial(args: &mut impl Iterator<Item = String>) -> Result<&'static str, String> {
+    match (args.next().as_deref(), args.next()) {
+        (None, _) => Ok("read"),
+        (Some("--write"), None) => Ok("write"),
+        _ => Err(TUTORIAL.to_owned()),
+    }
 }
 
 /// The static program that was named, or none.

@@ -3,6 +3,7 @@
 mod browser;
 mod ci;
 mod crash;
+mod curves;
 mod dist;
 mod fuzz;
 mod guest;
@@ -57,6 +58,10 @@ Chores of the project.
   cargo xtask kubernetes [TEST...]             Meed on Kubernetes against a real control plane, \
   which is built first (10 to 25 minutes, once); needs Go and openssl
   cargo xtask kubernetes build                 the control plane alone
+  cargo xtask kubernetes tutorial [--write]    docs/kubernetes-tutorial.md, run as it stands; what \
+  it prints is written into the page
+  cargo xtask kubernetes curves                who holds what under fair and long-term: runs it, \
+  and draws docs/images/kubernetes-story.svg
   cargo xtask kubernetes speed [--quick]       Meed beside kube-scheduler on one API server: pods \
   a second, CPU, memory
   cargo xtask kubernetes admits [--quick]      how fast gates are taken from pods, beside Kueue, \

@@ -1,13 +1,13 @@
 #!/bin/bash
 # A real Kubernetes control plane on loopback, for tests: etcd, kube-apiserver, and on demand
-# kube-scheduler and kwok (fake nodes); and Helm, for the chart. Everything is built from the Go module proxy; the versions
-# are those of the go.mod files beside this script.
+# kube-scheduler, kwok (fake nodes) and the controllers of Jobs; Helm, for the chart, and kubectl, for the tutorial.
+# Everything is built from the Go module proxy; the versions are those of the go.mod files beside this script.
 #
 #   control-plane.sh build             builds what is missing; nothing to do when it is all there
 #   control-plane.sh build kueue       and Kueue, a peer for measurements, which the tests do without
 #   control-plane.sh bin               the folder of the binaries; fails where one is missing
 #   control-plane.sh peer              the folder of Kueue and its definitions; the same
-#   control-plane.sh start [PART...]   parts: etcd apiserver (both always), kwok, scheduler, kueue
+#   control-plane.sh start [PART...]   parts: etcd apiserver (both always), kwok, scheduler, controllers, kueue
 #   control-plane.sh stop [PART...]    all parts if none is named; the data stay
 #   control-plane.sh status            one line per part
 #
@@ -23,12 +23,13 @@ die() { say "$*"; exit 1; }
 key() { cat "$here"/{k8s,etcd,kwok,helm}/go.{mod,sum} | sha256sum | cut -c1-16; }
 bin=$cache/$(key)/bin
 
+is_built() { local p; for p in etcd kube-apiserver kube-scheduler kube-controller-manager kwok helm kubectl; do [ -x "$bin/$p" ] || return 1; done; }
 build() {
-  [ -e "$bin/complete" ] && return
+  is_built && return
   command -v go >/dev/null || die "go is missing: install Go 1.26 or newer"
   mkdir -p "$bin"
   exec 9>"$cache/lock"; flock 9                       # two builds at once would only be slower
-  [ -e "$bin/complete" ] && return
+  is_built && return
   export CGO_ENABLED=0 GOFLAGS="-mod=readonly -trimpath -buildvcs=false -p=${CP_JOBS:-$(nproc)}" GOWORK=off
   local version; version=$(cd "$here/k8s" && go list -m -f '{{.Version}}' k8s.io/kubernetes)
   local v=k8s.io/component-base/version minor=${version#v1.}; minor=${minor%%.*}
@@ -44,7 +45,8 @@ build() {
   one k8s "$stamp" k8s.io/kubernetes/cmd/kube-scheduler
   one kwok "-s -w" sigs.k8s.io/kwok/cmd/kwok
   one helm "-s -w" helm.sh/helm/v4/cmd/helm
-  touch "$bin/complete"
+  one k8s "$stamp" k8s.io/kubernetes/cmd/kube-controller-manager
+  one k8s "$stamp" k8s.io/kubernetes/cmd/kubectl
 }
 
 rival_key() { cat "$here"/kueue/go.{mod,sum} | sha256sum | cut -c1-16; }
@@ -170,6 +172,12 @@ start_scheduler() {
   launch scheduler "$bin/kube-scheduler" --config="$state/scheduler.yaml" --secure-port=0
   sleep 0.5; alive scheduler >/dev/null || { tail -n 15 "$state/scheduler.log" >&2; die "kube-scheduler ended"; }
 }
+start_controllers() { # of Jobs, and of what is deleted with its owner
+  alive controllers >/dev/null && return
+  launch controllers "$bin/kube-controller-manager" --kubeconfig="$state/admin.kubeconfig" --leader-elect=false --secure-port=0 \
+    --kube-api-qps=500 --kube-api-burst=500 --controllers=job-controller,garbage-collector-controller
+  sleep 0.5; alive controllers >/dev/null || { tail -n 15 "$state/controllers.log" >&2; die "kube-controller-manager ended"; }
+}
 start_kueue() { # as its own manifests configure it, without its webhooks, which need certificates of a service
   alive kueue >/dev/null && return
   [ -x "$rival/kueue" ] || die "Kueue is not built: control-plane.sh build kueue"
@@ -197,21 +205,21 @@ END
   launch kueue unshare --mount sh -c "$mount && "'exec "$@"' sh "$rival/kueue" --config="$state/kueue.yaml" --kubeconfig="$state/admin.kubeconfig" --feature-gates=VisibilityOnDemand=false --zap-log-level=error
   sleep 1; alive kueue >/dev/null || { tail -n 15 "$state/kueue.log" >&2; die "kueue ended"; }
 }
-parts=(kueue kwok scheduler apiserver etcd)
+parts=(kueue kwok scheduler controllers apiserver etcd)
 command=${1:-}; shift || true
 case $command in
   build) build; if [ "${1:-}" = kueue ]; then build_kueue; echo "$rival"; else echo "$bin"; fi; exit ;;
   peer) [ -x "$rival/kueue" ] || die "Kueue is not built: control-plane.sh build kueue"; echo "$rival"; exit ;;
-  bin) [ -e "$bin/complete" ] || die "no binaries in $bin: cargo xtask kubernetes builds them"; echo "$bin"; exit ;;
+  bin) is_built || die "no binaries in $bin: cargo xtask kubernetes builds them"; echo "$bin"; exit ;;
   start|stop|status) ;;
   *) sed -n '2,/^set /p' "${BASH_SOURCE[0]}" | sed '/^set /d; s/^# \{0,1\}//'; [ -z "$command" ] && exit; exit 2 ;;
 esac
 state=${CP_STATE:?CP_STATE names the state directory}; mkdir -p "$state"; state=$(cd "$state" && pwd)
 case $command in
   start)
-    for p in "$@"; do case $p in etcd|apiserver|kwok|scheduler|kueue) ;; *) die "no part $p";; esac; done
+    for p in "$@"; do case $p in etcd|apiserver|kwok|scheduler|controllers|kueue) ;; *) die "no part $p";; esac; done
     wanted=("$@"); build; prepare; start_etcd; start_apiserver
     for p in "$@"; do "start_$p"; done ;;
   stop) if [ $# -eq 0 ]; then set -- "${parts[@]}"; fi; for p in "$@"; do halt "$p"; done ;;
-  status) for p in etcd apiserver scheduler kwok kueue; do if pid=$(alive $p); then echo "$p runs, pid $pid"; else echo "$p stopped"; fi; done ;;
+  status) for p in etcd apiserver scheduler controllers kwok kueue; do if pid=$(alive $p); then echo "$p runs, pid $pid"; else echo "$p stopped"; fi; done ;;
 esac

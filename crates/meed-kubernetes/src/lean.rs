@@ -1,15 +1,26 @@
 //! Objects as they come, without what nobody here reads.
 //!
 //! `managedFields` say who owns which field of an object, as a tree of maps; they are a third of a
-//! pod's bytes, and most of its memory. The images of a node are tens of names.
+//! pod's bytes, and most of its memory. Of them only is kept that somebody applies the pod
+//! ([`is_applied`]). The images of a node are tens of names.
 
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{Node, Pod, PodSpec, PodStatus};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta, Time};
 use serde::{Deserialize, Deserializer};
 
-/// A pod without `managedFields` and owners.
+/// Under this name kubectl writes what it applies by itself. When it applies the same object
+/// server-side for the first time, it takes over what stands under it.
+const KUBECTL_APPLIES: &str = "kubectl-client-side-apply";
+
+/// Whether this is the entry of somebody who applies the object, now or by kubectl: he is asked by
+/// it which fields were his, and may be gone.
+pub(crate) fn is_applied(entry: &ManagedFieldsEntry) -> bool {
+    entry.operation.as_deref() == Some("Apply") || entry.manager.as_deref() == Some(KUBECTL_APPLIES)
+}
+
+/// A pod without owners, and without `managedFields` but the names of those who apply it.
 #[derive(Clone, Debug)]
 pub(crate) struct LeanPod(pub(crate) Pod);
 
@@ -38,6 +49,24 @@ struct Meta {
     annotations: Option<BTreeMap<String, String>>,
     creation_timestamp: Option<Time>,
     deletion_timestamp: Option<Time>,
+    managed_fields: Option<Vec<Manager>>,
+}
+
+#[derive(Deserialize)]
+struct Manager {
+    manager: Option<String>,
+    operation: Option<String>,
+}
+
+/// Those who apply it; none, where there is none.
+fn who_applies(all: Vec<Manager>) -> Option<Vec<ManagedFieldsEntry>> {
+    let entry = |Manager { manager, operation }| ManagedFieldsEntry {
+        manager,
+        operation,
+        ..ManagedFieldsEntry::default()
+    };
+    let kept: Vec<ManagedFieldsEntry> = all.into_iter().map(entry).filter(is_applied).collect();
+    (!kept.is_empty()).then_some(kept)
 }
 
 impl<'de> Deserialize<'de> for LeanPod {
@@ -52,6 +81,7 @@ impl<'de> Deserialize<'de> for LeanPod {
             annotations: read.annotations,
             creation_timestamp: read.creation_timestamp,
             deletion_timestamp: read.deletion_timestamp,
+            managed_fields: read.managed_fields.and_then(who_applies),
             ..ObjectMeta::default()
         };
         Ok(LeanPod(Pod { metadata, spec, status }))
@@ -95,6 +125,20 @@ mod tests {
             "status": { "phase": "Pending" },
         });
         let kinds = ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)]).unwrap();
+        let mut applied = pod.clone();
+        for (manager, operation, is_kept) in [
+            ("kubectl-create", "Update", false),
+            ("kubectl-client-side-apply", "Update", true),
+            ("argocd-controller", "Apply", true),
+        ] {
+            let entry = json!({ "manager": manager, "operation": operation, "fieldsV1": {} });
+            let first = pod["metadata"]["managedFields"][0].clone();
+            applied["metadata"]["managedFields"] = json!([first, entry]);
+            let whole: Pod = serde_json::from_value(applied.clone()).unwrap();
+            let LeanPod(lean) = serde_json::from_value(applied.clone()).unwrap();
+            let seen = PodSeen::of(&lean, &kinds);
+            assert_eq!((seen.applied, &seen), (is_kept, &PodSeen::of(&whole, &kinds)));
+        }
         let whole: Pod = serde_json::from_value(pod.clone()).unwrap();
         let LeanPod(lean) = serde_json::from_value(pod).unwrap();
         assert_eq!(PodSeen::of(&lean, &kinds), PodSeen::of(&whole, &kinds));

@@ -267,7 +267,7 @@ impl<'s> Begin<'s> {
             saving: None,
             writer: writer
                 .tells_bound(settings.bound_events, in_flight)
-                .drops_fields(settings.drop_managed_fields),
+                .keeps_fields(settings.keep_managed_fields),
             looker,
             ears: Ears::default(),
             statuses: StatusBook::default(),

@@ -53,11 +53,12 @@ pub struct KubernetesSettings {
     /// two thirds of what the binding costs.
     #[arg(long)]
     pub bound_events: bool,
-    /// Drop a pod's `managedFields` as its gate is taken away: the record of who owns which of its
-    /// fields, which only server-side apply asks for. All later writes of the pod are cheaper for
-    /// the API server, and what is watched and stored is a third smaller.
+    /// Keep a pod's `managedFields` as its gate is taken away: the record of who owns which of its
+    /// fields, which only server-side apply asks for. Without this they go, unless somebody applies
+    /// the pod: later writes are cheaper for the API server, and what is watched and stored is a
+    /// third smaller.
     #[arg(long)]
-    pub drop_managed_fields: bool,
+    pub keep_managed_fields: bool,
     /// Seconds between checkpoints of the ledger: what is lost at worst, with the takeover.
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=3600))]
     pub checkpoint_seconds: u16,

@@ -77,8 +77,8 @@ pub(crate) struct Writer {
     board: Arc<Board>,
     /// Events on pods that are bound, so many at a time; `None`: none is written.
     tells_bound: Option<Arc<Semaphore>>,
-    /// Whether `managedFields` go with the gate.
-    drops_fields: bool,
+    /// Whether `managedFields` stay where a gate goes.
+    keeps_fields: bool,
 }
 
 impl Writer {
@@ -103,7 +103,7 @@ impl Writer {
             events,
             board,
             tells_bound: None,
-            drops_fields: false,
+            keeps_fields: false,
         }
     }
 
@@ -113,10 +113,11 @@ impl Writer {
         Writer { tells_bound, ..self }
     }
 
-    /// Whether the record of who owns which field goes with the gate. A list of one empty entry is
-    /// how the API server is told so; it then keeps none for later writes.
-    pub(crate) fn drops_fields(self, drops_fields: bool) -> Writer {
-        Writer { drops_fields, ..self }
+    /// Whether the record of who owns which field stays on every pod. It goes with the gate where
+    /// nobody applies the pod, who alone asks for it: a list of one empty entry is how the API
+    /// server is told so, and it then keeps none for later writes.
+    pub(crate) fn keeps_fields(self, keeps_fields: bool) -> Writer {
+        Writer { keeps_fields, ..self }
     }
 
     /// Lets a pod start; the answer is heard.
@@ -267,7 +268,7 @@ impl Writer {
     }
 
     async fn write(&self, order: &StartOrder) -> Result<(), kube::Error> {
-        let StartOrder { pod, queue, node, binds, pin, started } = order;
+        let StartOrder { pod, queue, node, binds, pin, applied, started } = order;
         let annotations = json!({
             (keys::EPOCH): self.epoch.to_string(),
             (keys::CHARGED): queue,
@@ -293,7 +294,7 @@ impl Writer {
                     "metadata": { "uid": pod.uid, "annotations": annotations },
                     "spec": { "schedulingGates": [{ "$patch": "delete", "name": keys::GATE }] },
                 });
-                if self.drops_fields {
+                if !self.keeps_fields && !applied {
                     body["metadata"]["managedFields"] = json!([{}]);
                 }
                 if let Some(terms) = pin {

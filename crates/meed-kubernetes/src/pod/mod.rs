@@ -72,6 +72,8 @@ pub(crate) struct PodSeen {
     /// Why it must not be bound by Meed.
     pub(crate) not_supported: Option<String>,
     pub(crate) deleting: bool,
+    /// Somebody applies it, and asks for the record of whose fields are whose.
+    pub(crate) applied: bool,
     pub(crate) end: Option<PodEnd>,
     /// Since when it is charged, as whoever let it start wrote.
     pub(crate) started: Option<i64>,
@@ -121,6 +123,7 @@ impl PodSeen {
             unbound: None,
             not_supported: refuse::not_supported(pod, unread),
             deleting: metadata.deletion_timestamp.is_some(),
+            applied: metadata.managed_fields.iter().flatten().any(crate::lean::is_applied),
             end: end_of(pod),
             started: note(keys::STARTED).and_then(|text| text.parse().ok()),
             scheduled: scheduled(pod),
@@ -155,6 +158,7 @@ impl PodSeen {
             unbound: None,
             not_supported: None,
             deleting: false,
+            applied: false,
             end: None,
             started: None,
             scheduled: None,

@@ -135,6 +135,8 @@ pub(crate) struct StartOrder {
     pub(crate) binds: bool,
     /// Where it is let go and held to the node: the terms of its node affinity.
     pub(crate) pin: Option<Vec<NodeSelectorTerm>>,
+    /// Somebody applies it: the record of who owns which field stays.
+    pub(crate) applied: bool,
     /// Since when it is charged: microseconds since 1970.
     pub(crate) started: i64,
 }
@@ -194,6 +196,8 @@ struct PodRow {
     near: Arc<Near>,
     /// The gang that it is of.
     gang: Option<GangLabel>,
+    /// Somebody applies it.
+    applied: bool,
     /// Its priority; of a pod that stands in the checkpoint only none yet.
     priority: i32,
     /// The claims that it uses, while it is to be placed.
@@ -408,7 +412,9 @@ impl World {
             let placed = Placed { job: start.job, task: start.allocation };
             self.stands(&pod.uid, Stand::Sent(placed));
             let pin = if pins { Some(self.pin_of(&pod.uid, &node)) } else { None };
-            self.orders.push(Order::Start(StartOrder { pod, queue, node, binds, pin, started }));
+            let applied = self.pods.get(&pod.uid).is_some_and(|row| row.applied);
+            let order = StartOrder { pod, queue, node, binds, pin, applied, started };
+            self.orders.push(Order::Start(order));
             if is_gang {
                 self.gang_begins_with(start.job);
             }

@@ -43,7 +43,7 @@ impl World {
         let seen = self.with_volumes(seen);
         let uid = seen.name.uid.clone();
         let row = self.pods.entry(uid.clone()).or_insert_with(|| PodRow::new(&seen));
-        row.priority = seen.priority;
+        (row.priority, row.applied) = (seen.priority, seen.applied);
         let before = std::mem::replace(&mut row.near, Arc::clone(&seen.near));
         let mut stand = row.stand.clone();
         self.marks.seen(&uid, seen.unschedulable);
@@ -181,9 +181,11 @@ impl World {
             return self.end_placed(uid, placed, None, now);
         };
         let id = row.id;
-        if self.driver.running(placed.task).is_some_and(|task| task.node != id) {
+        let assumed = self.driver.running(placed.task).map(|task| task.node);
+        if let Some(from) = assumed.filter(|&from| from != id) {
             self.told = true;
             must(self.driver.task_moved(now, placed.task, id))?;
+            self.make_way(node, from, now)?;
         }
         let was_bound = self.pods.get(uid).is_some_and(|row| matches!(row.stand, Stand::Bound(_)));
         let placed = match was_bound {
@@ -713,6 +715,7 @@ impl PodRow {
             near: Arc::default(),
             gang: None,
             claims: Vec::new(),
+            applied: false,
             priority: 0,
             came: false,
             place: 0,

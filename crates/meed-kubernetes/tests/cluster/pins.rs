@@ -1,11 +1,13 @@
 //! Pods that are let go and held to the node that Meed chose, in one write.
 
-use kube::api::PostParams;
+use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
+use kube::api::{Patch, PatchParams, PostParams};
 use serde_json::json;
 
 use crate::check::note;
 use crate::cluster::{LONG_TERM, Meed, pod};
-use crate::plane::{until, with_plane};
+use crate::plane::{Plane, until, with_plane};
 
 #[test]
 fn kube_scheduler_places_a_pod_where_meed_chose() {
@@ -82,28 +84,60 @@ fn kube_scheduler_places_a_pod_where_meed_chose() {
     });
 }
 
+/// Its entries of who owns which field.
+fn managers(pod: &Pod) -> Vec<&ManagedFieldsEntry> {
+    pod.metadata.managed_fields.iter().flatten().collect()
+}
+
 #[test]
-fn managed_fields_go_with_the_gate_where_that_is_asked_for() {
+fn managed_fields_go_with_the_gate_unless_somebody_applies_the_pod() {
     with_plane(&["kwok", "scheduler"], async |plane| {
         plane.nodes(2).await;
         for (flags, queue, mode) in [
-            (&["--checkpoint-seconds=1"][..], "kept", "Gates"),
-            (&["--checkpoint-seconds=1", "--drop-managed-fields"], "lean", "Gates"),
-            (&["--checkpoint-seconds=1", "--drop-managed-fields"], "pinned", "Pins"),
+            (&["--checkpoint-seconds=1"][..], "lean", "Gates"),
+            (&["--checkpoint-seconds=1", "--keep-managed-fields"], "kept", "Gates"),
+            (&["--checkpoint-seconds=1"], "pinned", "Pins"),
         ] {
             plane.queue(queue, mode).await;
+            let mut applied = serde_json::to_value(pod("applied", queue, "1", "", json!({})));
+            let applied = applied.as_mut().expect("JSON");
+            (applied["apiVersion"], applied["kind"]) = ("v1".into(), "Pod".into());
+            applied["metadata"]["namespace"] = queue.into();
+            plane.apply(applied).await;
             let mut meed = Meed::with(&plane, LONG_TERM, flags);
             meed.decides().await;
-            plane.submit(queue, "p", 4, "1", "").await;
+            plane.submit(queue, "p", 3, "1", "").await;
             until("all run", 40, async || plane.ran(&[queue]).await.len() == 4).await;
             for pod in plane.all_pods(queue).await {
-                let fields = pod.metadata.managed_fields.as_ref().map_or(0, Vec::len);
-                assert_eq!(fields == 0, queue != "kept", "{queue}: {fields} managers");
+                let is_applied = pod.metadata.name.as_deref() == Some("applied");
+                let all = managers(&pod);
+                assert_eq!(all.is_empty(), queue != "kept" && !is_applied, "{queue}: {all:?}");
+                let applies = all.iter().any(|entry| entry.operation.as_deref() == Some("Apply"));
+                assert_eq!(applies, is_applied, "{queue}: {all:?}");
                 assert_eq!(note(&pod, "meed.dev/charged").as_deref(), Some(queue));
             }
             meed.end().await;
             plane.ledger_is_true(queue, 0.0).await;
         }
         plane.invariants(&["kept", "lean", "pinned"], 8.0).await;
+        first_apply_is_told_of_conflicts(&plane).await;
     });
+}
+
+/// Who applies a pod for the first time after its record is gone is told of what others have set,
+/// all of whom are one to the API server; and from then on there is a record again.
+async fn first_apply_is_told_of_conflicts(plane: &Plane) {
+    let pods = plane.pods("lean");
+    let label = |value: &str| json!({ "metadata": { "labels": { "note": value } } });
+    let set = Patch::Merge(label("theirs"));
+    let seen = pods.patch("p-000", &PatchParams::default(), &set).await.expect("it is set");
+    assert!(managers(&seen).is_empty(), "{:?}", managers(&seen));
+    let mut wanted = label("ours");
+    (wanted["apiVersion"], wanted["kind"]) = ("v1".into(), "Pod".into());
+    let apply = PatchParams::apply("platform");
+    let refused = pods.patch("p-000", &apply, &Patch::Apply(&wanted)).await.expect_err("theirs");
+    let refused = refused.to_string();
+    assert!(refused.contains("before-first-apply") && refused.contains("note"), "{refused}");
+    let done = pods.patch("p-000", &apply.force(), &Patch::Apply(&wanted)).await.expect("it is");
+    assert!(managers(&done).iter().any(|entry| entry.manager.as_deref() == Some("platform")));
 }

@@ -77,6 +77,25 @@ pub(crate) fn with_plane_like<F: Future<Output = ()>>(
     parts: &[&str],
     test: impl FnOnce(Plane) -> F,
 ) {
+    with_bare_plane_like(like, parts, async |plane| {
+        plane.install().await;
+        test(plane).await;
+    });
+}
+
+/// The same, without anything of Meed in it.
+pub(crate) fn with_bare_plane<F: Future<Output = ()>>(
+    parts: &[&str],
+    test: impl FnOnce(Plane) -> F,
+) {
+    with_bare_plane_like(&[], parts, test);
+}
+
+fn with_bare_plane_like<F: Future<Output = ()>>(
+    like: &[(&str, &str)],
+    parts: &[&str],
+    test: impl FnOnce(Plane) -> F,
+) {
     if std::env::var_os(REQUIRED).is_some_and(|value| value == "later") {
         say("skipped: cargo xtask kubernetes runs this");
         return;
@@ -117,9 +136,7 @@ impl Plane {
         assert!(started.status.success(), "the control plane starts: {log}");
         let admin = client(&state.path().join("admin.kubeconfig")).await;
         let owned = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
-        let plane = Plane { state, like: like.iter().map(owned).collect(), admin };
-        plane.install().await;
-        plane
+        Plane { state, like: like.iter().map(owned).collect(), admin }
     }
 
     pub(crate) fn state(&self) -> &Path {

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use kube::api::DynamicObject;
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::{DynamicObject, Patch, PatchParams};
 use serde_json::json;
 
 use crate::cluster::Meed;
 use crate::log::is_as_recorded;
-use crate::plane::{until, with_plane};
+use crate::plane::{Plane, until, with_plane};
 
 /// Soon, so that a test need not wait for hours.
 const RECLAIM: &str = "long-term,quantum=0,when_blocked=reserve,reclaim_after=3s,\
@@ -56,7 +57,14 @@ fn a_pod_is_evicted_for_who_is_owed_when_its_budget_allows() {
         next.decides().await;
         let budgets: kube::Api<DynamicObject> =
             plane.api("policy/v1", "PodDisruptionBudget", Some("alpha"));
+        keep_when_deleted(&plane, true).await;
         budgets.delete("all", &Default::default()).await.expect("it is deleted");
+        until("it is said why one stops", 60, async || {
+            plane.all_pods("alpha").await.iter().filter(|pod| is_disrupted(pod)).count() == 1
+        })
+        .await;
+        assert!(plane.ran(&["beta"]).await.is_empty(), "its room is taken until that one is gone");
+        keep_when_deleted(&plane, false).await;
         until("beta runs", 60, async || {
             plane.no_node_is_overfull(8.0).await;
             plane.ran(&["beta"]).await.len() == 1
@@ -82,6 +90,26 @@ fn a_pod_is_evicted_for_who_is_owed_when_its_budget_allows() {
         plane.ledger_is_true("beta", 0.0).await;
         plane.invariants(&["alpha", "beta"], 8.0).await;
     });
+}
+
+/// Holds alpha's pods in their last state, so that it can be read.
+async fn keep_when_deleted(plane: &Plane, kept: bool) {
+    let finalizers = if kept { json!(["test.example/kept"]) } else { json!(null) };
+    let patch = Patch::Merge(json!({ "metadata": { "finalizers": finalizers } }));
+    for name in ["a-000", "a-001"] {
+        let patched = plane.pods("alpha").patch(name, &PatchParams::default(), &patch).await;
+        patched.expect("a pod that is there");
+    }
+}
+
+/// It is being deleted, and its condition says that it was evicted: Jobs do not count such a pod
+/// as failed where their policy says so.
+fn is_disrupted(pod: &Pod) -> bool {
+    let conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    let mut ours = conditions.filter(|one| one.type_ == "DisruptionTarget");
+    let is_told = ours
+        .any(|one| one.status == "True" && one.reason.as_deref() == Some("EvictionByEvictionAPI"));
+    is_told && pod.metadata.deletion_timestamp.is_some()
 }
 
 /// Without `reclaim_after` nobody is stopped, and a deposed leader evicts nobody.

@@ -8,8 +8,8 @@
 //! | Binds | Meed places and binds |
 //! | Binds, with events | the same with `--bound-events`: an event for each pod |
 //! | Gates | Meed takes gates away, kube-scheduler places |
-//! | Gates, lean | the same with `--drop-managed-fields` |
-//! | Pins | the same, and the pod is held to the node that Meed chose |
+//! | Gates, kept | the same with `--keep-managed-fields` |
+//! | Pins | as Gates, and the pod is held to the node that Meed chose |
 //!
 //! Pods wait before the scheduler starts. When each is bound is told by a watch of metadata that
 //! costs the API server the same for every pod and way. What processes use is read from /proc, from
@@ -62,13 +62,13 @@ enum Way {
     Binds,
     BindsAndTells,
     Gates,
-    LeanGates,
+    KeptGates,
     Pins,
 }
 
 impl Way {
     const ALL: [Way; 6] =
-        [Way::Scheduler, Way::Binds, Way::BindsAndTells, Way::Gates, Way::LeanGates, Way::Pins];
+        [Way::Scheduler, Way::Binds, Way::BindsAndTells, Way::Gates, Way::KeptGates, Way::Pins];
 
     fn name(self) -> &'static str {
         match self {
@@ -76,14 +76,14 @@ impl Way {
             Way::Binds => "Binds",
             Way::BindsAndTells => "Binds, with events",
             Way::Gates => "Gates",
-            Way::LeanGates => "Gates, lean",
+            Way::KeptGates => "Gates, kept",
             Way::Pins => "Pins",
         }
     }
 
     fn mode(self) -> &'static str {
         match self {
-            Way::Gates | Way::LeanGates => "Gates",
+            Way::Gates | Way::KeptGates => "Gates",
             Way::Pins => "Pins",
             _ => "Binds",
         }
@@ -91,14 +91,14 @@ impl Way {
 
     /// Whether kube-scheduler places what Meed lets go.
     fn lets_go(self) -> bool {
-        matches!(self, Way::Gates | Way::LeanGates | Way::Pins)
+        matches!(self, Way::Gates | Way::KeptGates | Way::Pins)
     }
 
     /// What Meed is started with besides.
     fn flags(self) -> &'static [&'static str] {
         match self {
             Way::BindsAndTells => &["--bound-events"],
-            Way::LeanGates => &["--drop-managed-fields"],
+            Way::KeptGates => &["--keep-managed-fields"],
             _ => &[],
         }
     }
