@@ -13,14 +13,13 @@
 //! or ceases to count is not touched, unless it waits for several shapes; and closed shapes cost
 //! nothing: there are few open ones where a backlog waits, and they differ from end to end.
 //!
-//! Adding up waits until somebody asks. Who only wants to know that a parent does not come first asks
-//! for a bound from below ([`Bench::quick`]): the own sums of the open shapes are no more than all of
-//! it, and their floats lie side by side.
+//! Adding up waits until somebody asks. Who only wants to know that a parent does not come first
+//! asks for a bound from below ([`Bench::quick`]): the own sums of the open shapes are no more than
+//! all of it, and their floats lie side by side.
 //!
-//! Cost: a look at each shape that waits below the parent, and O(kinds) for each open one, and for
-//! each of its groups that has another shape before it. A leaf that changes: O(kinds) for each shape
-//! of its signature, and a look at the groups that have a shape where the first of them comes later
-//! now.
+//! Cost: O(kinds) for each open shape, and for each of its groups that has another shape before it;
+//! a look at each block of 16 shapes. A leaf that changes: O(kinds) for each shape of its
+//! signature, and a look at the groups that have a shape where the first of them comes later now.
 
 use std::cell::OnceCell;
 

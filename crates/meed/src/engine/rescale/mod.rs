@@ -16,18 +16,20 @@
 //!
 //! Invariants, while the tree has such a parent: the heap of every parent that orders by dominant
 //! allocation holds the *true* keys of its children, for they move at events only, and each change
-//! goes up the path at once ([`Engine::refresh`]); so its top gives M. The sum of a rescaled parent
-//! (`order::rescaled`) has one term for each child that counts. Leaves that wait for the same
-//! shapes are kept together (`groups`): one of them, the leader, stands in the heap for all. Before
-//! each walk the leaves that can start something now, and only those, count (`settle`).
+//! goes up the path at once ([`Engine::refresh`]). The sum of a rescaled parent (`order::rescaled`)
+//! has one term for each child that counts. Leaves that wait for the same shapes are kept together,
+//! in no heap of their parent (`groups`), and added up from the shapes that are open (`bench`); M
+//! is the less of the heap's top and theirs. Before each walk the leaves that can start something
+//! now, and only those, count (`settle`). One exception: a parent whose term nobody needs may stand
+//! in its heap by a bound from below until it is the first there ([`Engine::first_child`]).
 //!
 //! Keys are compared exactly (`view`).
 //!
 //! Cost of a start or an end: O(kinds + log children) for each level of its path. Of a decision: a
-//! look at each distinct demand that waits; where one begins or ceases to fit, O(kinds + log
-//! groups) for each group of leaves that wait for it, whatever leaves it has, and the path above
-//! each parent of some once. Leaves below a maximum share are looked at one by one, after each
-//! start there, and so are all leaves where the root has a guard.
+//! look at each distinct demand that waits; where one begins or ceases to fit, O(kinds) for each
+//! open demand that waits below a parent, whatever leaves do, and the path above each such parent
+//! once. Leaves below a maximum share are looked at one by one, after each start there, and so are
+//! all leaves where the root has a guard.
 
 mod bench;
 mod groups;
