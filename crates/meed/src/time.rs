@@ -59,6 +59,7 @@ impl Time {
     }
 
     /// This instant plus `span`, at most [`Time::MAX`].
+    #[inline]
     pub fn saturating_add(self, span: Span) -> Time {
         Time((self.0 + span.0).min(MAX_MICROS))
     }
@@ -110,6 +111,7 @@ impl Span {
 impl Add<Span> for Time {
     type Output = Time;
     /// Panics beyond [`MAX_MICROS`]; where the sum comes from outside, use [`Time::checked_add`].
+    #[inline]
     fn add(self, span: Span) -> Time {
         assert!(self.0 + span.0 <= MAX_MICROS, "instant beyond {MAX_MICROS} microseconds");
         Time(self.0 + span.0)
@@ -119,6 +121,7 @@ impl Add<Span> for Time {
 impl Sub for Time {
     type Output = Span;
     /// Panics when `earlier` is later; where that can happen, use [`Time::saturating_since`].
+    #[inline]
     fn sub(self, earlier: Time) -> Span {
         assert!(earlier <= self, "a span cannot be negative");
         Span(self.0 - earlier.0)
@@ -126,6 +129,7 @@ impl Sub for Time {
 }
 
 impl AddAssign for Span {
+    #[inline]
     fn add_assign(&mut self, other: Span) {
         self.0 = (self.0 + other.0).min(MAX_MICROS);
     }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | a block of `sh` | run by bash in the repository's root, with kubectl and a kubeconfig |
 //! | `<!-- stays -->` before it | it is started, and ended with the test |
-//! | `<!-- until: blue USED >= 96; .. -->` | its last command is run again until its table says so |
+//! | `<!-- until: blue USED >= 96; .. -->` | its last command is run until its table says so |
 //! | `<!-- says: TEXT -->` | its last command is run again until it prints TEXT |
 //! | `<!-- ends -->` | what stays is ended before, as by Ctrl-C |
 //! | a block of `text` behind it | where none of these stands: what it prints, but for numbers |

@@ -82,11 +82,12 @@ fn slots_now(now: Time, node: usize, classes: &Classes) -> SlotChange {
 impl World<'_> {
     pub(super) fn heartbeat(&mut self, node: usize) -> Result<(), RunError> {
         let had = self.events();
-        self.busy_until = self.now.saturating_add(self.cluster.master.beat);
         for task in std::mem::take(&mut self.nodes[node].ended) {
             self.report_end(task)?;
         }
-        let load = self.load(node);
+        // Nobody else asks.
+        let adapts = self.classes.rule().adapts;
+        let load = if adapts { self.load(node) } else { ClassLoad::default() };
         if self.classes.beat(load) {
             self.slots_changed()?;
         } else if self.events() > had {
@@ -97,6 +98,16 @@ impl World<'_> {
             self.fill_reduces(node)?;
         }
         Ok(())
+    }
+
+    /// Whether a heartbeat of the node does anything: it tells of an end, its load counts, or a
+    /// slot is free where tasks wait or may get a second attempt.
+    pub(super) fn hears(&self, number: usize) -> bool {
+        let copies = self.cluster.as_hadoop.speculative;
+        self.classes.rule().adapts
+            || !self.nodes[number].ended.is_empty()
+            || (copies || self.waiting_maps > 0) && self.has_free(number, true)
+            || (copies || self.waiting_reduces > 0) && self.has_free(number, false)
     }
 
     /// Whether a slot of the node is free, for a map or for a reduce.
@@ -147,10 +158,11 @@ impl World<'_> {
         let node = &mut self.nodes[number];
         let since = now - std::mem::replace(&mut node.last_beat, now);
         let before = std::mem::replace(&mut node.usage, usage);
-        let all = u128::from(since.as_micros()) * u128::from(self.cluster.machines[number].cores);
-        let busy = u128::from(usage.core_micros - before.core_micros) * 1000;
         ClassLoad {
-            cpu_busy: busy.checked_div(all).unwrap_or(0) as u32,
+            cpu_busy: thousandths(
+                usage.core_micros - before.core_micros,
+                (since, self.cluster.machines[number].cores),
+            ),
             io_bytes_per_s: per_second(usage.disk_bytes - before.disk_bytes, since),
         }
     }
@@ -362,6 +374,17 @@ impl World<'_> {
         }
         self.start_up(task);
         task
+    }
+}
+
+/// Busy thousandths of so many cores in a span. Mostly it fits 64 bits, which divide faster.
+fn thousandths(busy: u64, (span, cores): (Span, u32)) -> u32 {
+    match (busy.checked_mul(1000), span.as_micros().checked_mul(u64::from(cores))) {
+        (Some(busy), Some(all)) => busy.checked_div(all).unwrap_or(0) as u32,
+        _ => {
+            let all = u128::from(span.as_micros()) * u128::from(cores);
+            (u128::from(busy) * 1000).checked_div(all).unwrap_or(0) as u32
+        }
     }
 }
 

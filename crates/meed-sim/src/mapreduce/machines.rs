@@ -100,6 +100,8 @@ pub(super) struct Machines {
     pools: Vec<Pool>,
     /// Where each server shares; empty where none does.
     seats: Vec<Option<Seat>>,
+    /// The leaf of each server in `timers`: its pool's, or its own.
+    leaves: Vec<u32>,
 }
 
 /// A server's place in a pool.
@@ -135,10 +137,27 @@ impl Machines {
             seek_penalty,
             pools: Vec::new(),
             seats: Vec::new(),
+            leaves: Vec::new(),
         };
         all.share(cluster);
-        all.timers = Timers::new(all.servers.len() + all.pools.len());
+        all.plant();
         all
+    }
+
+    /// Gives each pool a leaf, and each server that is in none.
+    fn plant(&mut self) {
+        let mut next = self.pools.len() as u32;
+        for server in 0..self.servers.len() {
+            let leaf = match self.seats.get(server) {
+                Some(Some(seat)) => seat.pool,
+                _ => {
+                    next += 1;
+                    next - 1
+                }
+            };
+            self.leaves.push(leaf);
+        }
+        self.timers = Timers::new(next as usize);
     }
 
     /// Says which servers share what. O(hosts + machines).
@@ -190,17 +209,18 @@ impl Machines {
     /// The server has changed: when it is due, and those that it shares with.
     #[inline]
     fn changed(&mut self, now: Time, number: usize) {
-        let server = &mut self.servers[number];
+        let (server, leaf) = (&mut self.servers[number], self.leaves[number] as usize);
         let Some(&Some(seat)) = self.seats.get(number) else {
             let due = server.next().map(|at| (at, number as u32));
-            return self.timers.set(number, due);
+            return self.timers.set(leaf, due);
         };
         let pool = &mut self.pools[seat.pool as usize];
         let state = (server.law(), server.users());
         pool.change(now, seat.member, state, server.rest_of_first());
-        self.timers.set(self.servers.len() + seat.pool as usize, pool.next());
+        self.timers.set(leaf, pool.next());
     }
 
+    #[inline]
     fn server(&self, place: Place) -> usize {
         match place {
             Place::Cores(node) => SERVERS_PER_NODE * node,
@@ -314,6 +334,9 @@ impl Machines {
 
 /// `amount` in `span`, a second; nothing in no time.
 pub(super) fn per_second(amount: u64, span: Span) -> u64 {
+    if let Some(amount) = amount.checked_mul(meed::MICROS_PER_S) {
+        return amount.checked_div(span.as_micros()).unwrap_or(0);
+    }
     let micros = u128::from(span.as_micros());
     let rate =
         (u128::from(amount) * u128::from(meed::MICROS_PER_S)).checked_div(micros).unwrap_or(0);

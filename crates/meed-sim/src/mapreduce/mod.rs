@@ -9,8 +9,9 @@
 //! Files: `sharing` one server; `hosts`, `pools` servers that share one below them; `timers` the
 //! next of many; `machines` nodes; `flows` works side by side; `blocks` where input lies; `kinds`
 //! what jobs do; `tasks` phases; `courses` shuffle and output as Hadoop's; `copies` speculative
-//! execution; `pages` what of files lies in memory, `caches` whose memory; `world` the loop; `beat`
-//! a heartbeat; `jobs` their lives; `views` samples for reports.
+//! execution; `pages` what of files lies in memory, `caches` whose memory; `world` the loop;
+//! `rounds` when heartbeats come; `beat` one of them; `jobs` their lives; `views` samples for
+//! reports.
 
 mod beat;
 mod blocks;
@@ -25,6 +26,7 @@ mod machines;
 mod pages;
 mod pools;
 mod record;
+mod rounds;
 mod setup;
 mod sharing;
 mod tasks;

@@ -8,10 +8,12 @@
 
 use meed::Time;
 
-/// When a server is due, in microseconds, and its number.
-type Due = (u64, u32);
+/// When a server is due, in microseconds, and its number below that: one comparison for both.
+type Due = u128;
 
-const NEVER: Due = (u64::MAX, u32::MAX);
+const NEVER: Due = Due::MAX;
+
+const NUMBER_BITS: u32 = u32::BITS;
 
 /// See the module.
 pub(super) struct Timers {
@@ -31,7 +33,8 @@ impl Timers {
     #[inline]
     pub(super) fn set(&mut self, leaf: usize, due: Option<(Time, u32)>) {
         let mut place = self.half + leaf;
-        self.tree[place] = due.map_or(NEVER, |(at, id)| (at.as_micros(), id));
+        self.tree[place] = due
+            .map_or(NEVER, |(at, id)| u128::from(at.as_micros()) << NUMBER_BITS | u128::from(id));
         while place > 1 {
             place /= 2;
             let winner = self.tree[2 * place].min(self.tree[2 * place + 1]);
@@ -45,8 +48,8 @@ impl Timers {
     /// The earliest, and whose it is.
     #[inline]
     pub(super) fn first(&self) -> Option<(Time, u32)> {
-        let (micros, id) = self.tree[1];
-        Time::from_micros(micros).map(|at| (at, id))
+        let first = self.tree[1];
+        Time::from_micros((first >> NUMBER_BITS) as u64).map(|at| (at, first as u32))
     }
 }
 

@@ -3,7 +3,9 @@
 //!
 //! Cost: a phase's end O(log users of a server + log servers); a heartbeat that starts nothing O(1)
 //! besides the engine's offer, which looks at the jobs that wait and at no other node. So nothing
-//! but the number of heartbeats grows with the number of nodes.
+//! but the number of heartbeats grows with the number of nodes. Most of them tell of no end and
+//! find no slot free for what waits ([`World::hears`]): those are counted one after the other,
+//! until something else happens.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::ControlFlow;
@@ -21,6 +23,7 @@ use super::jobs::{Job, RequestState};
 use super::kinds::MapReduceKind;
 use super::machines::{Machines, SpeedChange};
 use super::record::{MapReduceRecord, Speculation};
+use super::rounds::Rounds;
 use super::setup::{Begin, Cluster, MapReduceRequest, MapReduceSetup};
 use super::tasks::{Step, Tasks};
 use super::views::Views;
@@ -62,10 +65,8 @@ pub(crate) struct World<'a> {
     /// Tasks that start up, and when they have.
     pub(super) starting: VecDeque<(Time, u32)>,
     changes: VecDeque<SpeedChange>,
-    /// Number of the next heartbeat: of node `beat % nodes`, in round `beat / nodes`.
-    beat: u64,
-    /// When it is due; `None` after the last instant.
-    beat_due: Option<Time>,
+    /// The next heartbeat.
+    rounds: Rounds,
     /// Until when the master is busy with the heartbeats before.
     pub(super) busy_until: Time,
     pub(super) heartbeats: u64,
@@ -129,9 +130,8 @@ impl<'a> World<'a> {
             offered_copies: 0,
             starting: VecDeque::new(),
             changes: cluster.changes.iter().copied().collect(),
+            rounds: Rounds::new(cluster.machines.len(), cluster.heartbeat),
             cluster,
-            beat: 0,
-            beat_due: Some(Time::ZERO),
             busy_until: Time::ZERO,
             heartbeats: 0,
             slot_settings: 0,
@@ -158,12 +158,14 @@ impl<'a> World<'a> {
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<(), RunError> {
         let mut instants = 0u64;
-        while let Some(at) = self.next_instant().filter(|&at| at <= last) {
+        loop {
+            instants += 1 + self.pass_unheard(last);
+            let Some(at) = self.next_instant().filter(|&at| at <= last) else { break };
             self.sample_until(at);
             self.now = at;
             self.instant()?;
-            instants += 1;
-            if instants.is_multiple_of(INSTANTS_PER_PROGRESS) {
+            if instants >= INSTANTS_PER_PROGRESS {
+                instants = 0;
                 let word = Progress {
                     now: at,
                     jobs_ended: self.driver.counted().totals.jobs_ended,
@@ -215,36 +217,51 @@ impl<'a> World<'a> {
         if self.live.is_empty() {
             // Nodes without work beat unheard: on to the round of the next submission.
             let at = submission?;
-            while let Some(beat) = self.beat_due.filter(|&beat| beat < at) {
-                let rounds = (at - beat).as_micros() / self.cluster.heartbeat.as_micros();
-                self.skip_beats((rounds * self.nodes.len() as u64).max(1));
-            }
+            self.rounds.pass_until(at);
             return Some(at);
         }
+        earlier(self.next_besides_beats(), self.beat_time())
+    }
+
+    /// The next instant at which something other than a heartbeat happens.
+    fn next_besides_beats(&self) -> Option<Time> {
         let start = self.starting.front().map(|&(at, _)| at);
         let change = self.changes.front().map(|change| change.at);
-        let phase = self.machines.next();
-        [phase, start, change, submission, self.beat_time()].into_iter().flatten().min()
+        let submission = self.due.first().map(|&(at, _)| at);
+        earlier(earlier(self.machines.next(), start), earlier(change, submission))
+    }
+
+    /// Passes the next heartbeats that do nothing, up to `last` and before anything else happens;
+    /// how many, of at most so many that words of progress come.
+    fn pass_unheard(&mut self, last: Time) -> u64 {
+        if self.live.is_empty() {
+            return 0;
+        }
+        let (other, mut passed) = (self.next_besides_beats(), 0);
+        while passed < INSTANTS_PER_PROGRESS
+            && let Some(at) = self.beat_time()
+            && at <= last
+            && other.is_none_or(|other| at < other)
+            && !self.hears(self.rounds.node())
+        {
+            self.now = at;
+            self.master_hears();
+            self.rounds.pass();
+            passed += 1;
+        }
+        passed
+    }
+
+    /// A heartbeat comes: the master is busy with it.
+    fn master_hears(&mut self) {
+        self.busy_until = self.now.saturating_add(self.cluster.master.beat);
+        self.heartbeats += 1;
     }
 
     /// When the next heartbeat comes: within each round the nodes follow each other at equal
     /// distances; later where the master is busy. `None` after the last instant.
     fn beat_time(&self) -> Option<Time> {
-        self.beat_due.map(|due| due.max(self.busy_until))
-    }
-
-    /// The next heartbeat is one that comes so many later.
-    fn skip_beats(&mut self, beats: u64) {
-        self.beat += beats;
-        self.beat_due = self.due_of_beat();
-    }
-
-    fn due_of_beat(&self) -> Option<Time> {
-        let nodes = self.nodes.len() as u64;
-        let (round, node) = (self.beat / nodes, self.beat % nodes);
-        let interval = self.cluster.heartbeat.as_micros();
-        let within = (u128::from(node) * u128::from(interval) / u128::from(nodes)) as u64;
-        Time::from_micros(round.checked_mul(interval)?.checked_add(within)?)
+        self.rounds.due().map(|due| due.max(self.busy_until))
     }
 
     fn instant(&mut self) -> Result<(), RunError> {
@@ -270,9 +287,9 @@ impl<'a> World<'a> {
             self.submit(number)?;
         }
         while !self.live.is_empty() && self.beat_time().is_some_and(|beat| beat <= now) {
-            let node = (self.beat % self.nodes.len() as u64) as usize;
-            self.skip_beats(1);
-            self.heartbeats += 1;
+            let node = self.rounds.node();
+            self.rounds.pass();
+            self.master_hears();
             self.heartbeat(node)?;
         }
         Ok(())
@@ -346,5 +363,14 @@ impl<'a> World<'a> {
         self.driver.journal_mut().finish()?;
         let record = self.record(end, views.as_ref());
         Ok(Finished { driver: self.driver, end, sampler: self.sampler, record })
+    }
+}
+
+/// The earlier of two instants, where there are any.
+#[inline]
+fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }

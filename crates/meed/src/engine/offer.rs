@@ -26,11 +26,8 @@ use crate::decision::{Choice, Reason, Start};
 use crate::order::key::Key;
 use crate::spec::{JobId, NodeId, NodeRow, QueueRow};
 
-/// A leaf that may have the place, and its groups that may.
-struct Able {
-    leaf: QueueRow,
-    groups: Vec<u32>,
-}
+/// A group that may have the place, and its leaf. Those of a leaf follow each other.
+type Able = (QueueRow, u32);
 
 impl Engine {
     /// Starts at most one task on `node`: of the waiting groups whose tasks fit there now and for
@@ -67,9 +64,9 @@ impl Engine {
             };
             let able = self.able(node, &mut rank);
             let mut reason = explain.then(|| Reason::of("the node that asked"));
-            let leaf = self.choose_among(&able, reason.as_mut())?;
-            let groups = &able.iter().find(|able| able.leaf == leaf)?.groups;
-            let slot = groups.iter().copied().min_by_key(|&slot| self.group_key(slot))?;
+            let chosen = self.choose_among(&able, reason.as_mut())?;
+            let groups = able.iter().filter(|(leaf, _)| *leaf == chosen).map(|&(_, slot)| slot);
+            let slot = groups.min_by_key(|&slot| self.group_key(slot))?;
             let (job, group) = (self.work.group(slot).job, self.work.group(slot).number);
             if !accept(job, group) {
                 passed_over.push((job, group));
@@ -79,7 +76,7 @@ impl Engine {
         }
     }
 
-    /// The groups of the lowest rank that fit the node, by leaf.
+    /// The groups of the lowest rank that fit the node.
     fn able(&self, node: NodeRow, rank: &mut dyn FnMut(JobId, u32) -> Option<u32>) -> Vec<Able> {
         let mut best = u32::MAX;
         let mut able: Vec<Able> = Vec::new();
@@ -88,7 +85,6 @@ impl Engine {
             // Only what wants something, and is not set apart because it fits nowhere, stands in
             // the heaps.
             queues.extend(self.counting(queue));
-            let mut here = Able { leaf: queue, groups: Vec::new() };
             for slot in self.fitting(queue, node) {
                 let group = self.work.group(slot);
                 let Some(rank) = rank(group.job, group.number).filter(|&rank| rank <= best) else {
@@ -97,12 +93,8 @@ impl Engine {
                 if rank < best {
                     best = rank;
                     able.clear();
-                    here.groups.clear();
                 }
-                here.groups.push(slot);
-            }
-            if !here.groups.is_empty() {
-                able.push(here);
+                able.push((queue, slot));
             }
         }
         able
@@ -138,11 +130,15 @@ impl Engine {
                 }
                 !ours
             });
-            keys.sort_unstable_by(|a, b| self.compare_children(&(a.0, a.1.0), &(b.0, b.1.0)));
-            let &(key, chosen) = keys.first()?;
+            let by_order = |a: &&(Key, QueueRow), b: &&(Key, QueueRow)| {
+                self.compare_children(&(a.0, a.1.0), &(b.0, b.1.0))
+            };
+            let &(key, chosen) = keys.iter().min_by(by_order)?;
             if let Some(reason) = reason.as_deref_mut() {
                 let id = |row: QueueRow| self.tree.id(row);
-                let runner_up = keys.get(1).map(|(key, row)| (id(*row), self.shown(at, key)));
+                let others = keys.iter().filter(|(_, row)| *row != chosen);
+                let runner_up = others.min_by(by_order);
+                let runner_up = runner_up.map(|(key, row)| (id(*row), self.shown(at, key)));
                 reason.levels.push(Choice {
                     among: id(at),
                     chosen: id(chosen),
@@ -158,8 +154,11 @@ impl Engine {
     /// Every (parent, child) on the paths from the root to these leaves, once.
     fn edges_to(&self, able: &[Able]) -> Vec<(QueueRow, QueueRow)> {
         let mut edges = Vec::new();
-        for able in able {
-            let mut at = able.leaf;
+        for (i, &(leaf, _)) in able.iter().enumerate() {
+            if i > 0 && able[i - 1].0 == leaf {
+                continue;
+            }
+            let mut at = leaf;
             while let Some(parent) = self.tree[at].parent() {
                 edges.push((parent, at));
                 at = parent;
@@ -174,7 +173,7 @@ impl Engine {
     fn starved_among(&mut self, able: &[Able]) -> Option<(QueueRow, crate::Span)> {
         let guard = self.guard.as_mut()?;
         let least =
-            able.iter().map(|able| able.leaf).min_by_key(|&leaf| guard.key(self.now, leaf))?;
+            able.iter().map(|&(leaf, _)| leaf).min_by_key(|&leaf| guard.key(self.now, leaf))?;
         let waited = self.now.saturating_since(self.ready.waits_since(least));
         (waited >= guard.t_wait()).then_some((least, waited))
     }
