@@ -95,7 +95,8 @@ mod tests {
                 assert_eq!(rounds.due(), due(beat));
                 assert_eq!(rounds.node() as u64, beat % nodes as u64);
                 if stream.below(4) > 0 {
-                    (rounds.pass(), beat += 1);
+                    rounds.pass();
+                    beat += 1;
                     continue;
                 }
                 let micros = due(beat).map_or(0, Time::as_micros) + stream.below(4 * interval);
