@@ -185,7 +185,7 @@ impl World {
         if let Some(from) = assumed.filter(|&from| from != id) {
             self.told = true;
             must(self.driver.task_moved(now, placed.task, id))?;
-            self.make_way(node, from, now)?;
+            self.make_way(placed, (node, from), now)?;
         }
         let was_bound = self.pods.get(uid).is_some_and(|row| matches!(row.stand, Stand::Bound(_)));
         let placed = match was_bound {

@@ -106,12 +106,14 @@ impl World {
         Ok(())
     }
 
-    /// A pod came to `node`, and room on `from`, where it was assumed, is free: pods that are not
-    /// bound yet go there, as long as the node has not room for all that it holds.
+    /// A pod came to `node`, and room on `from`, where it was assumed, is free: other pods that are
+    /// not bound yet go there, as long as the node has not room for all that it holds. What is
+    /// moved is only where they are assumed, so rules between pods (spread, affinity, host ports)
+    /// are not asked: kube-scheduler keeps them.
     pub(super) fn make_way(
         &mut self,
-        node: &str,
-        from: NodeId,
+        came: Placed,
+        (node, from): (&str, NodeId),
         now: Time,
     ) -> Result<(), KubernetesError> {
         let Some(row) = self.nodes.get(node) else { return Ok(()) };
@@ -125,7 +127,8 @@ impl World {
             }
             let placed = Placed { job: view.job, task: view.task };
             let (_, free) = self.driver.engine().node(from);
-            if view.demand.fits_in(&free) && self.may_be_assumed(placed, from) {
+            let is_other = placed.task != came.task;
+            if is_other && view.demand.fits_in(&free) && self.may_be_assumed(placed, from) {
                 must(self.driver.task_moved(now, placed.task, from))?;
                 held.sub(&view.demand);
             }

@@ -1,5 +1,6 @@
 //! Pods that were let go and that nobody places.
 
+use super::super::Placed;
 use super::*;
 
 const PATIENCE: i64 = 60_000_000;
@@ -266,33 +267,51 @@ fn one_of_a_gang_that_is_not_placed_holds_no_other_up() {
     is(after - before, 2_000_000);
 }
 
-/// Two pods of two cores are let go, each for a node of its own, and kube-scheduler places the
-/// first where the other was assumed: no third one is let go, for all room is promised.
+/// The pods that the engine has on a node.
+fn on(test: &Test, node: &str) -> Vec<String> {
+    let world = &test.world;
+    let running = world.driver.engine().running_on(world.nodes[node].id);
+    let uid = |placed: Placed| {
+        let detail = &world.driver.job(placed.job).unwrap().detail;
+        detail.pod_of(world.number_of(placed)).unwrap().uid.clone()
+    };
+    running.iter().map(|view| uid(Placed { job: view.job, task: view.task })).collect()
+}
+
+/// Two pods of two cores are let go, each for a node of its own, and kube-scheduler places one of
+/// them where the other was assumed: they change places, whichever comes first, and no third one is
+/// let go, for all room is promised.
 #[test]
 fn no_more_is_let_go_than_fits_where_kube_scheduler_chooses_otherwise() {
-    let mut test = Test::new();
-    let wide = |uid: &str| of_cores(uid, "gates", 2, json!({}));
-    let as_bound = |uid: &str, node: &str| {
-        let mut pod = wide(uid);
-        let spec = pod.spec.get_or_insert_default();
-        (spec.node_name, spec.scheduling_gates) = (Some(node.to_owned()), None);
-        pod
-    };
-    test.seen(&wide("first"));
-    test.seen(&wide("second"));
-    let starts = test.starts();
-    let [first, second] = starts.as_slice() else { panic!("{starts:?}") };
-    let (of_first, of_second) = (first.node.clone(), second.node.clone());
-    assert_ne!(of_first, of_second);
-    test.answered("first", Found::Done);
-    test.answered("second", Found::Done);
-    test.seen(&wide("third"));
-    test.seen(&as_bound("first", &of_second));
-    assert_eq!(test.starts(), [], "the room of both is taken");
-    test.seen(&as_bound("second", &of_first));
-    assert_eq!(test.starts(), []);
-    let mut ended = serde_json::to_value(as_bound("first", &of_second)).unwrap();
-    lay(&mut ended, json!({ "status": { "phase": "Succeeded" } }));
-    test.gone(&serde_json::from_value(ended).unwrap());
-    assert_eq!(test.starts().len(), 1);
+    for [early, late] in [["first", "second"], ["second", "first"]] {
+        let mut test = Test::new();
+        let wide = |uid: &str| of_cores(uid, "gates", 2, json!({}));
+        let as_bound = |uid: &str, node: &str| {
+            let mut pod = wide(uid);
+            let spec = pod.spec.get_or_insert_default();
+            (spec.node_name, spec.scheduling_gates) = (Some(node.to_owned()), None);
+            pod
+        };
+        test.seen(&wide("first"));
+        test.seen(&wide("second"));
+        let starts = test.starts();
+        let node = |uid: &str| &starts.iter().find(|start| start.pod.uid == uid).unwrap().node;
+        let (of_early, of_late) = (node(early), node(late));
+        assert_ne!(of_early, of_late);
+        test.answered("first", Found::Done);
+        test.answered("second", Found::Done);
+        test.seen(&wide("third"));
+        for (uid, node) in [(early, of_late), (late, of_early)] {
+            test.seen(&as_bound(uid, node));
+            assert_eq!(test.starts(), [], "the room of both is taken");
+            assert_eq!(
+                (on(&test, of_late), on(&test, of_early)),
+                (vec![early.to_owned()], vec![late.to_owned()])
+            );
+        }
+        let mut ended = serde_json::to_value(as_bound(early, of_late)).unwrap();
+        lay(&mut ended, json!({ "status": { "phase": "Succeeded" } }));
+        test.gone(&serde_json::from_value(ended).unwrap());
+        assert_eq!(test.starts().len(), 1);
+    }
 }
