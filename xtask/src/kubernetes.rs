@@ -232,8 +232,7 @@ fn release() -> Result<PathBuf, String> {
     let mut build = cargo();
     build.args(["build", "--release", "--locked", "--package", "meed-kubernetes"]);
     succeed(&mut build, "cargo build --release")?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    Ok(target.unwrap_or_else(|| root().join("target")).join("release/meed-kubernetes"))
+    Ok(target_folder().join("release/meed-kubernetes"))
 }
 
 /// Whether the page is read, or written.
@@ -261,9 +260,7 @@ fn static_program() -> Result<PathBuf, String> {
     build.env("CC_x86_64_unknown_linux_musl", "musl-gcc");
     build.args(["build", "--release", "--locked", "--package", "meed-kubernetes"]);
     succeed(build.args(["--target", STATIC]), "cargo build for musl")?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    let target = target.unwrap_or_else(|| root().join("target"));
-    Ok(target.join(STATIC).join("release/meed-kubernetes"))
+    Ok(target_folder().join(STATIC).join("release/meed-kubernetes"))
 }
 
 /// What is not there to build an image, and to run it.

@@ -14,7 +14,7 @@ use meed_lab::audit::pool::{
 };
 use meed_lab::audit::{
     AuditError, AuditOptions, CaseKind, DEFAULT_POLICIES, DEFAULT_TRIALS, PROPERTIES, Property,
-    Tasks, all_orders, audit, page, replay, summary_page, write_counterexamples,
+    ReplayedCase, Tasks, all_orders, audit, page, replay, summary_page, write_counterexamples,
 };
 use meed_report::page::{Page, to_html_made, to_text};
 
@@ -243,44 +243,31 @@ fn json(result: &impl serde::Serialize) -> String {
 }
 
 fn again(case: &Path) -> Result<(), Failure> {
-    match CaseKind::of(case) {
+    const TASKS: &str = "whole tasks alone could make";
+    let line = match CaseKind::of(case) {
         CaseKind::Pool => {
             let replayed = replay_pool(case)?;
-            print(&format!(
-                "{} under {}, user {}: {} (written: {}; whole tasks alone could make {})\n",
-                replayed.property.row().title,
-                replayed.policy,
-                replayed.user,
-                replayed.value,
-                replayed.written,
-                replayed.tolerance,
-            ))
+            told(&replayed, replayed.property.row().title, "user", TASKS)
         }
         CaseKind::Plans => {
             let replayed = replay_plans(case)?;
-            print(&format!(
-                "{} under {}, tenant {}: {} (written: {}; tasks and ticks explain {})\n",
-                replayed.property.row().name,
-                replayed.policy,
-                replayed.tenant,
-                replayed.value,
-                replayed.written,
-                replayed.tolerance,
-            ))
+            let title = replayed.property.row().name;
+            told(&replayed, title, "tenant", "tasks and ticks explain")
         }
         CaseKind::Tenants => {
             let replayed = replay(case)?;
-            print(&format!(
-                "{} under {}, tenant {}: {} (written: {}; whole tasks alone could make {})\n",
-                replayed.property.row().title,
-                replayed.policy,
-                replayed.tenant,
-                replayed.value,
-                replayed.written,
-                replayed.tolerance,
-            ))
+            told(&replayed, replayed.property.row().title, "tenant", TASKS)
         }
-    }
+    };
+    print(&line)
+}
+
+/// `who` it is about, and what makes its tolerance.
+fn told<P>(replayed: &ReplayedCase<P>, title: &str, who: &str, makes: &str) -> String {
+    let ReplayedCase { policy, about, value, written, tolerance, .. } = replayed;
+    format!(
+        "{title} under {policy}, {who} {about}: {value} (written: {written}; {makes} {tolerance})\n"
+    )
 }
 
 impl From<AuditError> for Failure {

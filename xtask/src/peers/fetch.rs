@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::tools::{cargo, root, succeed, succeed_quietly};
+use crate::tools::{cargo, succeed, succeed_quietly, target_folder};
 
 /// Where programs of a peer are, and what they need.
 pub(super) struct Programs {
@@ -18,8 +18,7 @@ pub(super) fn meed() -> Result<PathBuf, String> {
     let mut build = cargo();
     build.args(["build", "--release", "--locked", "--package", "meed-cli"]);
     succeed(&mut build, "cargo build --release")?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    Ok(target.unwrap_or_else(|| root().join("target")).join("release/meed"))
+    Ok(target_folder().join("release/meed"))
 }
 
 /// A package of the crates registry.

@@ -34,6 +34,23 @@ impl CaseKind {
     }
 }
 
+/// A case, evaluated again.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ReplayedCase<P> {
+    /// Of which property.
+    pub property: P,
+    /// Under which policy.
+    pub policy: String,
+    /// The tenant, or the user, that it is about.
+    pub about: String,
+    /// What the file says.
+    pub written: f64,
+    /// What came out now.
+    pub value: f64,
+    /// What whole tasks, or ticks, explain of it.
+    pub tolerance: f64,
+}
+
 /// The file, for messages and for what stands beside it.
 pub(super) struct CaseText {
     name: String,

@@ -48,10 +48,10 @@ mod tests;
 mod twin;
 
 pub use case::Tasks;
-pub use case_file::CaseKind;
+pub use case_file::{CaseKind, ReplayedCase};
 pub use page::{page, summary_page};
 pub use property::{PROPERTIES, Property};
-pub use replay::{ReplayedAudit, replay, write_counterexamples};
+pub use replay::{replay, write_counterexamples};
 pub use result::{Audit, AuditCell, AuditVerdict, Counterexample, SCHEMA};
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::AuditError;
 use super::case::Tasks;
-use super::case_file::CaseText;
+use super::case_file::{CaseText, ReplayedCase};
 use super::course::Course;
 use super::draft::Draft;
 use super::ground::order_of;
@@ -44,23 +44,6 @@ struct CaseFile {
     /// In text: the reader of JSON rounds numbers, and a replay is compared to the last digit.
     value: String,
     tolerance: String,
-}
-
-/// A case, evaluated again.
-#[derive(Clone, PartialEq, Debug)]
-pub struct ReplayedAudit {
-    /// Of which property.
-    pub property: Property,
-    /// Under which policy.
-    pub policy: String,
-    /// The tenant.
-    pub tenant: String,
-    /// What the file says.
-    pub written: f64,
-    /// What came out now.
-    pub value: f64,
-    /// What whole tasks alone could make of it.
-    pub tolerance: f64,
 }
 
 /// Writes every counterexample into a folder of its own below `folder`, and returns these.
@@ -169,7 +152,7 @@ fn remarks(cell: &AuditCell, found: &Counterexample, lying: bool) -> Vec<String>
 }
 
 /// Evaluates the case of a `case.json` again.
-pub fn replay(file: &Path) -> Result<ReplayedAudit, AuditError> {
+pub fn replay(file: &Path) -> Result<ReplayedCase<Property>, AuditError> {
     let (text, case) = CaseText::read::<CaseFile>(file)?;
     let wrong = |what: String| text.wrong(what);
     let property = Property::named(&case.property)
@@ -202,9 +185,9 @@ pub fn replay(file: &Path) -> Result<ReplayedAudit, AuditError> {
         since_s,
         spells: OnceCell::new(),
     };
-    Ok(ReplayedAudit {
+    Ok(ReplayedCase {
         property,
-        tenant: tenant.clone(),
+        about: tenant.clone(),
         written: text.number("value", &case.value)?,
         value: value(row, &seen, &case.names),
         tolerance: text.number("tolerance", &case.tolerance)?,

@@ -301,7 +301,7 @@ fn files_give_the_same_number_again() {
         let numbers = (again.value, again.written, again.tolerance);
         assert_eq!(numbers, (found.value, found.value, found.tolerance), "{}", folder.display());
         assert_eq!(
-            (again.property, &again.policy, &again.tenant),
+            (again.property, &again.policy, &again.about),
             (cell.property, &cell.policy, &found.tenant)
         );
         let lies = cell.property.row().against.is_lie();

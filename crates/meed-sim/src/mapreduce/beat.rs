@@ -10,7 +10,7 @@ use meed_driver::LiveJob;
 use super::World;
 use super::blocks::{Distance, Racks, Taken};
 use super::jobs::{Job, MAPS};
-use super::machines::{Machine, Usage, per_second};
+use super::machines::{Machine, Usage, per_second, quotient};
 use super::record::SlotChange;
 use super::setup::Cluster;
 use super::tasks::{Task, Work};
@@ -158,11 +158,9 @@ impl World<'_> {
         let node = &mut self.nodes[number];
         let since = now - std::mem::replace(&mut node.last_beat, now);
         let before = std::mem::replace(&mut node.usage, usage);
+        let all = u128::from(since.as_micros()) * u128::from(self.cluster.machines[number].cores);
         ClassLoad {
-            cpu_busy: thousandths(
-                usage.core_micros - before.core_micros,
-                (since, self.cluster.machines[number].cores),
-            ),
+            cpu_busy: quotient(usage.core_micros - before.core_micros, 1000, all) as u32,
             io_bytes_per_s: per_second(usage.disk_bytes - before.disk_bytes, since),
         }
     }
@@ -374,17 +372,6 @@ impl World<'_> {
         }
         self.start_up(task);
         task
-    }
-}
-
-/// Busy thousandths of so many cores in a span. Mostly it fits 64 bits, which divide faster.
-fn thousandths(busy: u64, (span, cores): (Span, u32)) -> u32 {
-    match (busy.checked_mul(1000), span.as_micros().checked_mul(u64::from(cores))) {
-        (Some(busy), Some(all)) => busy.checked_div(all).unwrap_or(0) as u32,
-        _ => {
-            let all = u128::from(span.as_micros()) * u128::from(cores);
-            (u128::from(busy) * 1000).checked_div(all).unwrap_or(0) as u32
-        }
     }
 }
 

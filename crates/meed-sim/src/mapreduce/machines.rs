@@ -334,11 +334,14 @@ impl Machines {
 
 /// `amount` in `span`, a second; nothing in no time.
 pub(super) fn per_second(amount: u64, span: Span) -> u64 {
-    if let Some(amount) = amount.checked_mul(meed::MICROS_PER_S) {
-        return amount.checked_div(span.as_micros()).unwrap_or(0);
-    }
-    let micros = u128::from(span.as_micros());
-    let rate =
-        (u128::from(amount) * u128::from(meed::MICROS_PER_S)).checked_div(micros).unwrap_or(0);
+    let rate = quotient(amount, meed::MICROS_PER_S, span.as_micros().into());
     u64::try_from(rate).unwrap_or(u64::MAX)
+}
+
+/// floor(a * b / c); 0 where c is 0. Mostly it fits 64 bits, which divide faster.
+pub(super) fn quotient(a: u64, b: u64, c: u128) -> u128 {
+    match (a.checked_mul(b), u64::try_from(c)) {
+        (Some(product), Ok(c)) => product.checked_div(c).unwrap_or(0).into(),
+        _ => (u128::from(a) * u128::from(b)).checked_div(c).unwrap_or(0),
+    }
 }

@@ -42,9 +42,11 @@ struct Said {
 /// The instant that `text` says of a run from `first` to `last`, in microseconds since 1970; `None`
 /// where it is no date, and what is wrong where it is none of the run.
 pub fn date_of_run(text: &str, first: u64, last: u64) -> Option<Result<u64, String>> {
+    // People read instants to the second: what they were told is one of the run.
+    let second = first / 1_000_000 * 1_000_000;
     let dates = match iso(text) {
         Some(at) => vec![at],
-        None => match said(text)?.instants(first, last) {
+        None => match said(text)?.instants(second, last) {
             Ok(dates) => dates,
             Err(wrong) => return Some(Err(wrong)),
         },
@@ -52,8 +54,6 @@ pub fn date_of_run(text: &str, first: u64, last: u64) -> Option<Result<u64, Stri
     if dates.is_empty() {
         return None;
     }
-    // People read instants to the second: what they were told is one of the run.
-    let second = first / 1_000_000 * 1_000_000;
     let is_of_run = |at: &u64| (second..=last).contains(at);
     let fits: Vec<u64> = dates.iter().filter(|at| is_of_run(at)).map(|&at| at.max(first)).collect();
     let shown = |at: u64| people(at);
@@ -256,6 +256,9 @@ mod tests {
             let wrong = "names a tuesday, but 2025-03-03 is a monday";
             assert_eq!(of(text), Err(wrong.to_owned()), "{text}");
         }
+        // The first instant of a run, as people read it.
+        let (first, last) = (at("2025-03-03T14:30:00.4"), at("2026-04-01T00:00:00"));
+        assert_eq!(date_of_run("Mon Mar 3 14:30:00", first, last), Some(Ok(first)));
         // It tells the years apart.
         assert_eq!(of("Fri Jan 3"), Ok(at("2025-01-03T00:00:00")));
         assert_eq!(of("Sat Jan 3"), Ok(at("2026-01-03T00:00:00")));

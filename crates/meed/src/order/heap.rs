@@ -22,9 +22,11 @@ pub(crate) const ABSENT: u32 = u32::MAX;
 
 const ARITY: usize = 4;
 
-/// A key and whose it is: one line of memory.
+/// A key and whose it is: as large as a line of memory.
 pub(crate) type Item = (Key, u32);
 
+// Where words have less than 64 bits it is smaller.
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Item>() == 64);
 
 /// The heap. `id` numbers index the caller's positions.

@@ -23,7 +23,8 @@ pub enum Tier {
 }
 
 /// A child's key at one instant. Its integers stand in halves, so that no field asks for more than
-/// the alignment of a word: with whose it is a key in a heap is one line of memory, not 80 bytes.
+/// the alignment of a word: with whose it is a key in a heap has 64 bytes, as a line of memory, not
+/// 80.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
     /// Of the ratio; where only bounds are known, the bits of the lower one and of the upper one.
@@ -293,6 +294,7 @@ impl Eq for Key {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use num_bigint::BigUint;
     use proptest::prelude::*;
 
     /// Schoolbook multiplication in 32-bit limbs: slow, obvious.
@@ -324,6 +326,25 @@ mod tests {
     }
 
     proptest! {
+        /// A float is mantissa x 2^exponent: the ratio is the largest of its parts that is no more.
+        #[test]
+        fn a_bound_is_just_below_its_float(
+            mantissa in 1u64 << 52..1 << 53,
+            exponent in prop_oneof![-140i32..20, Just(-115), Just(11)],
+        ) {
+            // A power of two, by its bits.
+            let power = f64::from_bits(u64::try_from(1023 + exponent).unwrap() << 52);
+            let level = mantissa as f64 * power;
+            let Level::Ratio { amount, weight } = Key::at_least(level, (0, 0)).level() else {
+                panic!("a ratio");
+            };
+            // amount / weight <= mantissa x 2^exponent < (amount + 1) / weight
+            let by = |power: i32| BigUint::from(1u8) << u32::try_from(power.max(0)).unwrap();
+            let exact = BigUint::from(mantissa) * weight * by(exponent);
+            let at = |amount: u128| BigUint::from(amount) * by(-exponent);
+            prop_assert!(at(amount) <= exact && exact < at(amount + 1), "{level}");
+        }
+
         #[test]
         fn compares_like_schoolbook_arithmetic(
             a in any::<u128>(), c in any::<u128>(), b in 1..u64::MAX, d in 1..u64::MAX,

@@ -180,7 +180,7 @@ impl Sum {
         self.nothings += other.nothings;
     }
 
-    /// See [`Lows`]; of one that is zero nothing, for its share is.
+    /// See [`Lows`]. Of a sum with a child that holds nothing, too: its share is zero because M is.
     pub(crate) fn lows(&self) -> Lows {
         let mut lows = Lows::default();
         for (low, part) in lows.0.iter_mut().zip(&self.parts) {

@@ -107,7 +107,10 @@ proptest! {
         demands in 1usize..17,
         minimum in prop::option::of(1u64..4),
         maximum in prop::option::of(4u64..12),
+        // Beside two: bounds look at the first three.
+        more_kinds in 0usize..4,
     ) {
+        let all_kinds = 2 + more_kinds;
         let name = |parent: usize| match chained {
             true => (0..=parent).map(|level| format!("g{level}")).collect::<Vec<_>>().join("."),
             false => format!("g{parent}"),
@@ -116,20 +119,24 @@ proptest! {
         names.extend((0..leaves).map(|leaf| format!("{}.l{leaf}", name(leaf % parents))));
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let mut config = slots_config(1, &policy("drf"), &names);
-        config.kinds = kinds(2);
+        config.kinds = kinds(all_kinds);
         let capacities = nodes.iter().enumerate();
         config.nodes = capacities
-            .map(|(number, capacity)| node(&format!("n{number}"), Resources::new(capacity)))
+            .map(|(number, capacity)| {
+                let amounts: Vec<u64> = capacity.iter().copied().cycle().take(all_kinds).collect();
+                node(&format!("n{number}"), Resources::new(&amounts))
+            })
             .collect();
-        config.queues[0].max = maximum.map(|most| Resources::new(&[most, most]));
-        config.queues[parents].min = minimum.map(|least| Resources::new(&[least, least]));
+        config.queues[0].max = maximum.map(|most| Resources::new(&vec![most; all_kinds]));
+        config.queues[parents].min = minimum.map(|least| Resources::new(&vec![least; all_kinds]));
         for (number, queue) in config.queues.iter_mut().enumerate() {
             queue.weight = [1000, 333, 7919][number % 3];
         }
         let ids: Vec<QueueId> = engine(&config).queue_ids().skip(1 + parents).collect();
         let job = |(at, &(leaf, demand, tasks, seconds)): (usize, &(usize, usize, usize, u64))| {
             let demand = (demand % demands) as u64;
-            let amounts = [1 + demand % 4, 1 + demand / 4];
+            let mut amounts = vec![1 + demand % 4, 1 + demand / 4];
+            amounts.extend((0..more_kinds as u64).map(|kind| (demand + kind) % 5));
             SimJob {
                 queue: ids[leaf % leaves],
                 at: at as u64 / 8 * S,

@@ -11,7 +11,7 @@ use super::case::{PlanCase, name};
 use super::measure::{Runs, texts, tolerance, value};
 use super::property::PlanProperty;
 use super::{AuditError, PlanAudit, PlanCell, PlanCounterexample};
-use crate::audit::case_file::{CaseText, read};
+use crate::audit::case_file::{CaseText, ReplayedCase, read};
 use crate::audit::replay::{plain, write_each};
 
 /// Names of the files, in the order of [`Runs`], and what each is.
@@ -37,23 +37,6 @@ struct PlanCaseFile {
     /// In text: the reader of JSON rounds numbers.
     value: String,
     case: PlanCase,
-}
-
-/// A case, evaluated again.
-#[derive(Clone, PartialEq, Debug)]
-pub struct PlanReplayed {
-    /// Of which property.
-    pub property: PlanProperty,
-    /// Under which policy.
-    pub policy: String,
-    /// The tenant that it is about.
-    pub tenant: String,
-    /// What the file says.
-    pub written: f64,
-    /// What came out now.
-    pub value: f64,
-    /// What whole tasks and ticks explain of it.
-    pub tolerance: f64,
 }
 
 /// Writes every counterexample into a folder of its own below `folder`, and returns these.
@@ -125,7 +108,7 @@ fn tenant_of(own: &str) -> Option<usize> {
 }
 
 /// Evaluates the case of a `case.json` again.
-pub fn replay_plans(file: &Path) -> Result<PlanReplayed, AuditError> {
+pub fn replay_plans(file: &Path) -> Result<ReplayedCase<PlanProperty>, AuditError> {
     let (text, file_of) = CaseText::read::<PlanCaseFile>(file)?;
     let wrong = |what: String| text.wrong(what);
     let (property, case) = (file_of.property, &file_of.case);
@@ -146,12 +129,12 @@ pub fn replay_plans(file: &Path) -> Result<PlanReplayed, AuditError> {
     }
     let runs = Runs::of(&texts, &file_of.policy, None)?;
     let written = text.number("value", &file_of.value)?;
-    Ok(PlanReplayed {
+    Ok(ReplayedCase {
         property,
         value: value(property, case, &runs, tenant),
         written,
         tolerance: tolerance(property, case, tenant),
-        tenant: file_of.tenant,
+        about: file_of.tenant,
         policy: file_of.policy,
     })
 }

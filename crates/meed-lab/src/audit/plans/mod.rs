@@ -38,7 +38,7 @@ use meed_config::policy::SLOTS;
 use meed_sim::scenario::STATIC;
 use serde::Serialize;
 
-pub use files::{PlanReplayed, replay_plans, write_plans};
+pub use files::{replay_plans, write_plans};
 pub use page::{plans_page, plans_summary};
 pub use problem::{PLAN_PROBLEMS, PlanProblem};
 pub use property::{PLAN_PROPERTIES, PlanProperty};

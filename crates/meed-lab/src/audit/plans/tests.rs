@@ -209,7 +209,7 @@ fn files_give_the_same_number_again() {
         let again = replay_plans(&case).unwrap();
         let numbers = (again.value, again.written, again.tolerance);
         assert_eq!(numbers, (found.value, found.value, found.tolerance), "{}", place.display());
-        assert_eq!(again.tenant, found.tenant);
+        assert_eq!(again.about, found.tenant);
         assert!(found.value > found.tolerance);
     }
     assert_eq!(audit, audit_plans(&options, &|_, _| {}).unwrap(), "the same seed");

@@ -28,7 +28,7 @@ mod tests;
 
 pub use page::{pool_page, pool_summary};
 pub use property::{POOL_PROPERTIES, PoolProperty};
-pub use replay::{PoolReplayed, replay_pool, write_pool};
+pub use replay::{replay_pool, write_pool};
 
 use serde::Serialize;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -12,7 +12,7 @@ use super::measure::value;
 use super::property::PoolProperty;
 use super::run::{of_text, text};
 use super::{AuditError, PoolAudit, PoolCell, PoolCounterexample};
-use crate::audit::case_file::{CaseText, read};
+use crate::audit::case_file::{CaseText, ReplayedCase, read};
 use crate::audit::replay::{plain, write_each};
 
 /// What stands in `case.json`.
@@ -30,23 +30,6 @@ struct PoolCaseFile {
     value: String,
     tolerance: String,
     case: PoolCase,
-}
-
-/// A case, evaluated again.
-#[derive(Clone, PartialEq, Debug)]
-pub struct PoolReplayed {
-    /// Of which property.
-    pub property: PoolProperty,
-    /// Under which policy.
-    pub policy: String,
-    /// The user that it is about.
-    pub user: String,
-    /// What the file says.
-    pub written: f64,
-    /// What came out now.
-    pub value: f64,
-    /// What whole tasks explain of it.
-    pub tolerance: f64,
 }
 
 /// Writes every counterexample into a folder of its own below `folder`, and returns these.
@@ -109,7 +92,7 @@ fn remarks(cell: &PoolCell, found: &PoolCounterexample, file: &str) -> Vec<Strin
 }
 
 /// Evaluates the case of a `case.json` again.
-pub fn replay_pool(file: &Path) -> Result<PoolReplayed, AuditError> {
+pub fn replay_pool(file: &Path) -> Result<ReplayedCase<PoolProperty>, AuditError> {
     let (text, case) = CaseText::read::<PoolCaseFile>(file)?;
     let wrong = |what: String| text.wrong(what);
     let property = case.property;
@@ -134,9 +117,9 @@ pub fn replay_pool(file: &Path) -> Result<PoolReplayed, AuditError> {
     let honest = run(&case.honest)?;
     let other = case.deviating.as_deref().map(run).transpose()?;
     let lack = value(property, &case.case, &honest, other.as_ref())?;
-    Ok(PoolReplayed {
+    Ok(ReplayedCase {
         property,
-        user: PoolCase::name(lack.user),
+        about: PoolCase::name(lack.user),
         written: text.number("value", &case.value)?,
         value: lack.value(),
         tolerance: text.number("tolerance", &case.tolerance)?,

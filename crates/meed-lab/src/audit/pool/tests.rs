@@ -153,7 +153,7 @@ fn files_give_the_same_number_again() {
             (found.value, found.value, found.tolerance)
         );
         assert_eq!(
-            (again.property, &again.policy, &again.user),
+            (again.property, &again.policy, &again.about),
             (cell.property, &cell.policy, &found.user)
         );
         assert_eq!(folder.join("deviating.toml").is_file(), cell.property.deviates());

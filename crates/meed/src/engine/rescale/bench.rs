@@ -19,7 +19,8 @@
 //!
 //! Cost: O(kinds) for each open shape, and for each of its groups that has another shape before it;
 //! a look at each block of 16 shapes. A leaf that changes: O(kinds) for each shape of its
-//! signature, and a look at the groups that have a shape where the first of them comes later now.
+//! signature, and a look at the groups that have a shape where the first of them comes later now,
+//! or has gone. Whoever starts is mostly such a first one.
 
 use std::cell::OnceCell;
 
@@ -52,7 +53,6 @@ struct Block {
 }
 
 /// What counts below a parent.
-#[derive(Default)]
 pub(super) struct Counted {
     /// Of the leaves in groups.
     first: Option<First>,
@@ -97,20 +97,11 @@ struct Cell {
 }
 
 impl Cell {
-    /// The first leaf of the group of this number is `item` now.
-    fn renew(&mut self, id: GroupId, item: Item, groups: &[Option<Group>]) {
-        if is_later(&self.first, id, &item) {
-            self.find_first(groups);
-        } else if is_first(&self.first, id, &item) {
-            self.first = Some((item, id));
-        }
-    }
-
-    fn find_first(&mut self, groups: &[Option<Group>]) {
+    fn find_first(&self, groups: &[Option<Group>]) -> Option<First> {
         let shared = self.shared.iter().map(|&(_, id)| id);
         let all = self.own.iter().copied().chain(shared);
         let firsts = all.map(|id| (all_groups(groups, id).first(), id));
-        self.first = firsts.min_by(|a, b| a.0.0.cmp(&b.0.0));
+        firsts.min_by(|a, b| a.0.0.cmp(&b.0.0))
     }
 
     /// Its groups that count and of which no shape before it is open.
@@ -137,14 +128,21 @@ impl Cell {
     }
 }
 
-/// Whether the group of this number has been the first, and is so no more, for all that is known.
-fn is_later(first: &Option<First>, id: GroupId, item: &Item) -> bool {
-    first.is_some_and(|(before, of)| of == id && before.0 < item.0)
-}
-
-/// Whether `item` of the group of this number comes first now.
-fn is_first(first: &Option<First>, id: GroupId, item: &Item) -> bool {
-    first.is_none_or(|(before, of)| of == id || item.0 < before.0)
+/// What comes first, once the first leaf of the group of this number is `item`, or it has none: all
+/// are looked at, by `find`, where it has been the first and comes later now.
+fn renewed(
+    first: Option<First>,
+    id: GroupId,
+    item: Option<Item>,
+    find: impl FnOnce() -> Option<First>,
+) -> Option<First> {
+    match (first, item) {
+        (None, item) => item.map(|item| (item, id)),
+        (Some((before, of)), Some(item)) if of == id && before.0 < item.0 => find(),
+        (Some((_, of)), None) if of == id => find(),
+        (Some((before, of)), Some(item)) if of == id || item.0 < before.0 => Some((item, id)),
+        (first, _) => first,
+    }
 }
 
 /// A key as a float, below zero where it says less than a minimum share.
@@ -222,8 +220,8 @@ impl Bench {
             if cell.own.is_empty() && cell.shared.is_empty() {
                 self.remove_cell(shape);
                 gone.push(shape);
-            } else if cell.first.is_some_and(|(_, of)| of == id) {
-                cell.find_first(groups);
+            } else {
+                cell.first = renewed(cell.first, id, None, || cell.find_first(groups));
                 quick.least = float(&cell.first);
             }
         }
@@ -255,7 +253,8 @@ impl Bench {
         let group = all_groups(groups, id);
         for &shape in group.signature() {
             let (cell, quick) = self.cell(shape);
-            cell.renew(id, group.first(), groups);
+            let item = Some(group.first());
+            cell.first = renewed(cell.first, id, item, || cell.find_first(groups));
             quick.least = float(&cell.first);
         }
     }
@@ -279,13 +278,7 @@ impl Bench {
     /// The first leaf of a group that counts is another, or its key is; `None`: the group is gone.
     pub(super) fn renew_counted(&mut self, id: GroupId, item: Option<Item>, open: &Open) {
         let Some(first) = self.counted.get().map(|counted| counted.first) else { return };
-        let first = match item {
-            Some(item) if !is_later(&first, id, &item) => match is_first(&first, id, &item) {
-                true => Some((item, id)),
-                false => first,
-            },
-            _ => self.find_first(open),
-        };
+        let first = renewed(first, id, item, || self.find_first(open));
         if let Some(counted) = self.counted.get_mut() {
             counted.first = first;
         }

@@ -25,11 +25,13 @@
 //!
 //! Keys are compared exactly (`view`).
 //!
-//! Cost of a start or an end: O(kinds + log children) for each level of its path. Of a decision: a
-//! look at each distinct demand that waits; where one begins or ceases to fit, O(kinds) for each
-//! open demand that waits below a parent, whatever leaves do, and the path above each such parent
-//! once. Leaves below a maximum share are looked at one by one, after each start there, and so are
-//! all leaves where the root has a guard.
+//! Cost of a start or an end: O(kinds + log children) for each level of its path; and where the
+//! first leaf of all that wait for a shape below one parent comes later now, as it mostly does when
+//! it starts, a look at the groups of leaves there that wait for it. Of a decision: a look at each
+//! distinct demand that waits; where one begins or ceases to fit, O(kinds) for each open demand
+//! that waits below a parent, whatever leaves do, and the path above each such parent once. Leaves
+//! below a maximum share are looked at one by one, after each start there, and so are all leaves
+//! where the root has a guard.
 
 mod bench;
 mod groups;
@@ -42,8 +44,10 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::Engine;
-use super::ready::{AT_ONCE, Bucket};
+use super::books::Books;
+use super::ready::{AT_ONCE, Bucket, Ready};
 use super::room::ShapeId;
+use super::tree::Tree;
 use crate::node_rows::Moves;
 use crate::order::heap::Item;
 use crate::order::key::Key;
@@ -91,6 +95,20 @@ struct Row {
 }
 
 impl Rescaling {
+    /// How a heap of true keys, or of others, compares while it changes.
+    fn comparing<'a>(
+        &'a self,
+        tree: &'a Tree,
+        books: &'a Books,
+        by_share: bool,
+    ) -> impl Fn(&Ready, &Item, &Item) -> Ordering + 'a {
+        let Rescaling { rows, groups, shapes, .. } = self;
+        move |ready, a, b| match by_share {
+            true => View { tree, books, ready, rows, groups, open: shapes.open() }.compare(a, b),
+            false => a.0.cmp(&b.0),
+        }
+    }
+
     /// Rows of nodes have moved.
     pub(super) fn move_rows(&mut self, moves: &Moves) {
         self.shapes.move_rows(moves);
@@ -144,7 +162,7 @@ impl Engine {
     pub(super) fn first_child(&mut self, parent: QueueRow) -> Option<(Key, QueueRow)> {
         loop {
             let (key, child) = self.view().first(parent)?;
-            if self.is_certain(parent, QueueRow(child)) {
+            if self.is_certain(parent, (key, child)) {
                 return Some((key, QueueRow(child)));
             }
         }
@@ -155,20 +173,25 @@ impl Engine {
         loop {
             self.first_child(parent)?;
             let (key, child) = self.view().second(parent)?;
-            if self.is_certain(parent, QueueRow(child)) {
+            if self.is_certain(parent, (key, child)) {
                 return Some((key, QueueRow(child)));
             }
         }
     }
 
-    /// Whether `child` stands in the heap of its parent by its true key; from now on it does.
+    /// Whether a child stands in the heap of its parent by its true key; from now on it does.
     #[inline]
-    fn is_certain(&mut self, parent: QueueRow, child: QueueRow) -> bool {
-        let row = &mut self.rescaling.rows[child.index()];
-        if !std::mem::take(&mut row.is_bound) {
+    fn is_certain(&mut self, parent: QueueRow, (stored, child): Item) -> bool {
+        let child = QueueRow(child);
+        if !self.rescaling.rows[child.index()].is_bound {
             return true;
         }
         let key = self.queue_key(child);
+        debug_assert!(
+            self.view().compare(&(stored, child.0), &(key, child.0)).is_le(),
+            "a bound is not above what it stands for"
+        );
+        self.rescaling.rows[child.index()].is_bound = false;
         self.place(parent, child, Some(key));
         false
     }
@@ -234,13 +257,8 @@ impl Engine {
     /// The key of `queue` in the heap of its parent; `None`: it is in it no more.
     fn place(&mut self, parent: QueueRow, queue: QueueRow, key: Option<Key>) {
         let by_share = self.holds_true_keys(parent);
-        let (tree, books, rescaling) = (&self.tree, &self.books, &self.rescaling);
-        let (rows, groups) = (&rescaling.rows[..], &rescaling.groups);
-        let open = rescaling.shapes.open();
-        self.ready.place_by(parent, queue, key, |ready, a, b| match by_share {
-            true => View { tree, books, ready, rows, groups, open }.compare(a, b),
-            false => a.0.cmp(&b.0),
-        });
+        let compare = self.rescaling.comparing(&self.tree, &self.books, by_share);
+        self.ready.place_by(parent, queue, key, compare);
     }
 
     fn replace_term(&mut self, parent: QueueRow, queue: QueueRow, counts: bool) {
@@ -329,9 +347,7 @@ impl Engine {
         let Rescaling { groups, shapes, rows, .. } = &mut self.rescaling;
         let Some(row) = rows.get_mut(leaf.index()) else { return };
         let Some(left) = groups.leave(leaf, &row.term, shapes.open()) else { return };
-        for bucket in self.ready.buckets(leaf).iter().filter(|bucket| !bucket.is_empty()) {
-            shapes.stands_alone(bucket.shape(), leaf);
-        }
+        shapes.stands_alone(leaf, self.ready.buckets(leaf));
         match left.counts {
             // By the key that it had: whatever has changed it brings it up to date.
             true => {
@@ -356,12 +372,16 @@ impl Engine {
 
     /// Weights, the pool or the tree have changed, or a state is restored: all sums and heaps anew,
     /// from below. Children have larger numbers than their parents. Leaves find their groups anew
-    /// when they are settled.
+    /// when they are settled. Linear: groups are thrown away as they are, no leaf leaves one.
     pub(super) fn rebuild_rescaled(&mut self) {
         let mut counts = vec![false; self.tree.len()];
         let begins = self.rescaling.rows.is_empty();
         for leaf in self.rescaling.groups.grouped().collect::<Vec<_>>() {
-            self.leave_group(leaf);
+            match self.is_set_apart(leaf) {
+                true => self.ready.park(leaf, None, AT_ONCE),
+                false => counts[leaf.index()] = !self.tree.is_parent(leaf),
+            }
+            self.rescaling.shapes.stands_alone(leaf, self.ready.buckets(leaf));
             self.unsettle(leaf);
         }
         for queue in (0..self.tree.len() as u32).map(QueueRow) {

@@ -9,9 +9,9 @@
 //! parents whose children change leave their heaps first, from above, and come back from below
 //! when all below them are up to date ([`Engine::change_walk`]).
 
+use super::Rescaling;
 use super::groups::Signature;
 use super::waiting::Waits;
-use super::{Rescaling, View};
 use crate::engine::Engine;
 use crate::engine::room::ShapeId;
 use crate::order::heap::Item;
@@ -269,18 +269,8 @@ impl Engine {
         }
         let mut exchange = std::mem::take(exchange);
         let by_share = self.holds_true_keys(parent);
-        let (tree, books, rescaling) = (&self.tree, &self.books, &self.rescaling);
-        let (rows, groups) = (&rescaling.rows[..], &rescaling.groups);
-        let open = rescaling.shapes.open();
-        self.ready.exchange_by(
-            parent,
-            &exchange.out,
-            &exchange.new,
-            |ready, a, b| match by_share {
-                true => View { tree, books, ready, rows, groups, open }.compare(a, b),
-                false => a.0.cmp(&b.0),
-            },
-        );
+        let compare = self.rescaling.comparing(&self.tree, &self.books, by_share);
+        self.ready.exchange_by(parent, &exchange.out, &exchange.new, compare);
         exchange.out.clear();
         exchange.new.clear();
         self.rescaling.rows[parent.index()].exchange = exchange;

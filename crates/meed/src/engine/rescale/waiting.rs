@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::engine::ready::Bucket;
 use crate::engine::room::ShapeId;
 use crate::node_rows::Moves;
 use crate::spec::{NodeRow, QueueRow};
@@ -95,10 +96,12 @@ impl WaitingShapes {
         }
     }
 
-    /// `leaf`, which waits with it, is in no group any more.
-    pub(super) fn stands_alone(&mut self, shape: ShapeId, leaf: QueueRow) {
-        if let Some(waits) = self.rows.get_mut(&shape) {
-            waits.alone.insert(leaf);
+    /// `leaf`, which waits with what is in `buckets`, is in no group any more.
+    pub(super) fn stands_alone(&mut self, leaf: QueueRow, buckets: &[Bucket]) {
+        for bucket in buckets.iter().filter(|bucket| !bucket.is_empty()) {
+            if let Some(waits) = self.rows.get_mut(&bucket.shape()) {
+                waits.alone.insert(leaf);
+            }
         }
     }
 

@@ -484,14 +484,8 @@ impl Room {
         alike && easier.demand != shape.demand && easier.demand.fits_in(&shape.demand)
     }
 
-    /// A node for tasks of this shape; for a gang's any of those where it
-    /// may be.
-    #[inline]
-    fn find(&mut self, shape: ShapeId) -> Option<NodeRow> {
-        if self.is_open(shape) { self.find_open(shape) } else { None }
-    }
-
-    /// The same of a shape that is known to be open.
+    /// A node for tasks of this shape, which is known to be open; for a gang's any of those where
+    /// it may be.
     #[inline]
     fn find_open(&mut self, shape: ShapeId) -> Option<NodeRow> {
         if self.shapes[shape].key.turn.is_some() {
@@ -512,22 +506,18 @@ impl Room {
 
     /// The same; where there is none the shape is blocked.
     #[inline]
-    pub(super) fn find_or_block(&mut self, shape: ShapeId) -> Option<NodeRow> {
-        let found = self.find(shape);
-        if found.is_none() {
-            self.shapes.block(shape);
-        }
-        found
-    }
-
-    /// The same of a shape that has just been found open: asked twice, it would be looked at twice.
-    #[inline]
     pub(super) fn find_open_or_block(&mut self, shape: ShapeId) -> Option<NodeRow> {
         let found = self.find_open(shape);
         if found.is_none() {
             self.shapes.block(shape);
         }
         found
+    }
+
+    /// The same of any shape: one that is not open is blocked already.
+    #[inline]
+    pub(super) fn find_or_block(&mut self, shape: ShapeId) -> Option<NodeRow> {
+        if self.is_open(shape) { self.find_open_or_block(shape) } else { None }
     }
 
     /// The same, only to look: a placement that draws draws as it would have without.
