@@ -50,6 +50,8 @@ pub(crate) struct Server {
     state: PathBuf,
     config: Option<String>,
     child: Option<Child>,
+    /// Where what the one that runs says begins in the log.
+    begun: usize,
 }
 
 impl Server {
@@ -68,7 +70,8 @@ impl Server {
         // Other users come as well.
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(base.path(), open).unwrap();
-        let mut server = Server { base, state, config: config.map(str::to_owned), child: None };
+        let config = config.map(str::to_owned);
+        let mut server = Server { base, state, config, child: None, begun: 0 };
         server.run();
         server
     }
@@ -96,6 +99,7 @@ impl Server {
         }
         command.arg("--state").arg(&self.state).arg("--socket").arg(self.socket());
         let log = fs::OpenOptions::new().append(true).create(true).open(self.path("server.log"));
+        self.begun = self.log().len();
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log.unwrap());
         self.child.insert(command.spawn().unwrap())
     }
@@ -148,6 +152,11 @@ impl Server {
 
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.path("server.log")).unwrap()
+    }
+
+    /// What the one that runs has said: it answers before it says where it listens.
+    pub(crate) fn log_since_start(&self) -> String {
+        self.log().split_off(self.begun)
     }
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {

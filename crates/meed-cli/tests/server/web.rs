@@ -43,7 +43,7 @@ pub(crate) fn served(config: Option<&str>) -> (Server, Web) {
 impl Web {
     pub(crate) fn of(server: &Server) -> Web {
         let address = until("the interface listens", || {
-            let log = server.log();
+            let log = server.log_since_start();
             log.lines()
                 .rev()
                 .find_map(|line| Some(line.split_once("HTTP at http://")?.1.to_owned()))
