@@ -1,4 +1,4 @@
-//! Logs: read, run again and explained, or refused with a message.
+//! Logs: read, run again and explained, taken as workloads, or refused with a message.
 #![no_main]
 
 use std::ops::ControlFlow;
@@ -7,6 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use meed_sim::Watch;
 use meed_sim::explain::{LogSubject, explain};
 use meed_sim::log::read::LogFile;
+use meed_sim::logged::workload_of;
 use meed_sim::replay::{Recording, ReplayOptions, replay};
 use meed_sim::world::Progress;
 use meed_workload::Origin;
@@ -39,6 +40,10 @@ fuzz_target!(|data: &[u8]| {
     };
     if !is_small(data) {
         return;
+    }
+    match workload_of(log.clone(), Some("1")) {
+        Ok(jobs) => assert!(jobs.is_sorted_by_key(|job| job.submit)),
+        Err(error) => assert!(!error.to_string().is_empty()),
     }
     let recording = match Recording::of(log, Some("1")) {
         Ok(recording) => recording,

@@ -122,6 +122,7 @@ Examples:
   meed simulate cluster.toml --policy long-term,half_life=24h --policy long-term,round=24h
   meed simulate cluster.toml --set policy.quantum=30s --set queue.ads.weight=2 --json result.json
   meed simulate jobs.csv --map tenant=team,submit=created,duration=took:min,memory=mem:GiB
+  meed simulate decisions.jsonl --run 2 --policy fair --policy long-term
   meed simulate cluster.toml --policy long-term --log run.jsonl.zst";
 
 /// A file to read; `-` is standard input.
@@ -152,7 +153,8 @@ pub(crate) struct SimulateArgs {
     /// Scenario (TOML, docs/scenario.md), or a trace: .swf, .mwf, .tsv (SWIM), task_events*.csv
     /// (Google), .csv (Philly), a YARN ResourceManager's list of applications (JSON), .jsonl,
     /// sacct --parsable2, accounting logs of PBS and LSF, condor_history -jsonl, any table with
-    /// one job a row (--map); compressed or not. `-` is standard input.
+    /// one job a row (--map), a log of Meed's or the folder of a journal; compressed or not. `-`
+    /// is standard input.
     #[arg(value_parser = input)]
     pub(crate) scenario: PathBuf,
     #[arg(long, short, value_name = "POLICY", help = policy_help(), long_help = policy_keys())]
@@ -197,7 +199,7 @@ pub(crate) struct SimulateArgs {
     pub(crate) quiet: bool,
 }
 
-/// What is said of a trace that is somebody's own table.
+/// What is said of a trace that is somebody's own table, or a log.
 #[derive(Args)]
 pub(crate) struct TableArgs {
     /// Format of the trace, where its name and content do not tell: csv, tsv, jsonl (tables of
@@ -208,6 +210,9 @@ pub(crate) struct TableArgs {
     /// (docs/traces.md). May be given several times.
     #[arg(long, value_name = "KEY=COLUMN,...")]
     pub(crate) map: Vec<String>,
+    /// Which run of a log that holds several is meant, where a log is the trace (docs/traces.md).
+    #[arg(long, value_name = "N|POLICY")]
+    pub(crate) run: Option<String>,
 }
 
 impl TableArgs {
@@ -216,6 +221,7 @@ impl TableArgs {
         let mut all = sets.to_vec();
         let text = |value: &str| serde_json::Value::from(value).to_string();
         all.extend(self.format.iter().map(|format| format!("trace.format={}", text(format))));
+        all.extend(self.run.iter().map(|run| format!("trace.run={}", text(run))));
         for pair in self.map.iter().flat_map(|map| map.split(',')) {
             let known = pair.split_once('=').map(|(key, column)| (key.trim(), column.trim()));
             let Some((key, column)) = known.filter(|(key, _)| !key.is_empty()) else {

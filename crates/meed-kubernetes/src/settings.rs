@@ -65,8 +65,8 @@ pub struct KubernetesSettings {
     /// Seconds between two writes of a Queue's status.
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u16).range(1..=3600))]
     pub status_seconds: u16,
-    /// Write what happens and what is decided to this file, for `meed replay --verify` and `meed
-    /// explain`; `-` is standard output.
+    /// Write what happens and what is decided to this file, for `meed replay --verify`, `meed
+    /// explain` and `meed simulate`; `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub log: Option<String>,
     /// Answer probes and metrics over HTTP at this address, as in `0.0.0.0:8080`: /healthz,

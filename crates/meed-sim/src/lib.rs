@@ -11,6 +11,7 @@ pub mod explain;
 mod holds;
 mod live;
 pub mod log;
+pub mod logged;
 pub mod mapreduce;
 mod plans;
 pub mod replay;

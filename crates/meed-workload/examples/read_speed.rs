@@ -65,6 +65,11 @@ fn read(path: &Path, kinds: &ResourceKinds) -> Result<(u64, u64), TraceError> {
             let options = TableAssumptions { form, known, ..TableAssumptions::default() };
             Box::new(TableSource::open(&origin, kinds, &options, OnBadLine::Skip)?)
         }
+        TraceFormat::Log => {
+            let what = path.display().to_string();
+            let why = "logs are read by the simulator".to_owned();
+            return Err(TraceError::Settings { what, why });
+        }
         TraceFormat::Canonical => Box::new(CanonicalSource::open(&origin, None, OnBadLine::Skip)?),
     };
     while source.next_job()?.is_some() {}

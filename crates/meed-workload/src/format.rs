@@ -31,6 +31,8 @@ pub enum TraceFormat {
     Kubernetes,
     /// Meed's own, [`crate::canonical`].
     Canonical,
+    /// A log of Meed's, or the folder of a live world's journal; the simulator reads it.
+    Log,
     /// Values separated by commas, semicolons, tabs or bars, [`crate::table`].
     Csv,
     /// The same, by tabs.
@@ -54,7 +56,7 @@ pub enum TraceFormat {
 }
 
 /// Every format by the name that scenarios give it.
-const NAMES: [(&str, TraceFormat); 19] = [
+const NAMES: [(&str, TraceFormat); 20] = [
     ("swf", TraceFormat::Swf),
     ("mwf", TraceFormat::Mwf),
     ("google", TraceFormat::Google),
@@ -64,6 +66,7 @@ const NAMES: [(&str, TraceFormat); 19] = [
     ("jhist", TraceFormat::Jhist),
     ("kubernetes", TraceFormat::Kubernetes),
     ("meed", TraceFormat::Canonical),
+    ("meed-log", TraceFormat::Log),
     ("csv", TraceFormat::Csv),
     ("tsv", TraceFormat::Tsv),
     ("jsonl", TraceFormat::JsonLines),
@@ -117,8 +120,8 @@ pub const UNKNOWN: &str = "neither its name nor its content tells the format of 
     are SWF (.swf), MWF (.mwf), SWIM (.tsv), Google's task_events*.csv, Philly (.csv), a YARN \
     ResourceManager's applications, Hadoop's job histories (.jhist), lists of kubectl get -o json, \
     sacct --parsable2, accounting logs of PBS and LSF, condor_history -jsonl, Alibaba's openb and \
-    batch_task, Azure's vmtable, and Meed's own (.jsonl), compressed or not. Any table with one \
-    job a row (CSV, TSV, JSON lines) is read with \
+    batch_task, Azure's vmtable, Meed's own (.jsonl) and Meed's logs, compressed or not. Any \
+    table with one job a row (CSV, TSV, JSON lines) is read with \
     --format csv --map tenant=COLUMN,submit=COLUMN,duration=COLUMN";
 
 /// Plain bytes at the beginning of a file that are looked at to tell its format.
@@ -128,7 +131,10 @@ impl TraceFormat {
     /// Told by name and content. Where several formats share an ending the content decides, and the
     /// usual one of that name holds where it says nothing.
     pub fn of_file(path: &Path) -> Result<TraceFormat, TraceError> {
-        use TraceFormat::{Canonical, Philly, Swim};
+        use TraceFormat::{Canonical, Log, Philly, Swim};
+        if path.is_dir() {
+            return Ok(Log);
+        }
         let named = TraceFormat::of_name(path);
         if named.as_ref().is_ok_and(|format| !matches!(format, Philly | Swim | Canonical)) {
             return named;
@@ -173,13 +179,15 @@ impl TraceFormat {
     }
 
     /// Told by the first line that holds data: numbers between blanks (18 are SWF, 21 columns MWF),
-    /// an object of JSON with our version or with `apps` (YARN, also as XML, of which its reader
-    /// says what to ask for instead), a row of Google's table, a header of Philly's or of another
-    /// known table, one whose names are those of jobs, or six columns between tabs.
+    /// an object of JSON with our version, or that begins a log, or with `apps` (YARN, also as XML,
+    /// of which its reader says what to ask for instead), a row of Google's table, a header of
+    /// Philly's or of another known table, one whose names are those of jobs, or six columns
+    /// between tabs.
     pub fn of_content(start: &[u8]) -> Option<TraceFormat> {
         let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
         let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-        let line = lines.find(|line| !matches!(line, [] | [b';', ..]))?;
+        let is_told = |line: &&[u8]| !matches!(line, [] | [b';', ..]) && !is_of_store(line);
+        let line = lines.find(is_told)?;
         let blanks = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
         let numbers = blanks.clone().filter(|word| is_number(word)).count();
         let commas = || line.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
@@ -187,12 +195,15 @@ impl TraceFormat {
             (18, 18) => Some(TraceFormat::Swf),
             (21, 18..) => Some(TraceFormat::Mwf),
             _ if line.starts_with(b"{") => {
-                let ours = String::from_utf8_lossy(line).contains("\"meed_trace\"");
+                let text = String::from_utf8_lossy(line);
+                let ours = text.contains("\"meed_trace\"");
+                let log = || is_log(&text).then_some(TraceFormat::Log);
                 let yarn = || is_yarn(start).then_some(TraceFormat::Yarn);
                 let table = || is_likely(line).map(|_| TraceFormat::JsonLines);
                 let pods = || is_kubernetes(start).then_some(TraceFormat::Kubernetes);
                 let ours = ours.then_some(TraceFormat::Canonical);
-                ours.or_else(yarn)
+                ours.or_else(log)
+                    .or_else(yarn)
                     .or_else(pods)
                     .or_else(|| format_of(known_of(line)?))
                     .or_else(table)
@@ -222,6 +233,16 @@ fn of_table_line(line: &[u8]) -> Option<TraceFormat> {
     let likely = || is_likely(line).map(|_| TraceFormat::Csv);
     let swim = || line.split(|byte| *byte == b'\t').count() == 6;
     known.or_else(likely).or_else(|| swim().then_some(TraceFormat::Swim))
+}
+
+/// Whether a log begins with this line.
+fn is_log(line: &str) -> bool {
+    line.contains("\"run\":{") && line.contains("\"schema\":")
+}
+
+/// Whether a store of journals has put this line between records.
+fn is_of_store(line: &[u8]) -> bool {
+    [b"{\"segment\":".as_slice(), b"{\"block\":"].iter().any(|word| line.starts_with(word))
 }
 
 /// Whether this is `{"apps":`, with blanks or without.
@@ -271,6 +292,11 @@ mod tests {
             (google, Some(TraceFormat::Google)),
             ("job0\t0\t1\t5\t0\t0\n", Some(TraceFormat::Swim)),
             ("{\"meed_trace\":1,\"resources\":{}}\n", Some(TraceFormat::Canonical)),
+            ("{\"seq\":0,\"t\":0.0,\"run\":{\"schema\":2,\"poli", Some(TraceFormat::Log)),
+            (
+                "{\"segment\":{\"version\":1}}\n{\"t\":0.0,\"run\":{\"schema\":1}}\n",
+                Some(TraceFormat::Log),
+            ),
             ("{\"apps\":{\"app\":[{\"id\":", Some(TraceFormat::Yarn)),
             ("\n{\n  \"apps\" : null\n}\n", Some(TraceFormat::Yarn)),
             ("{\"apps\"}", None),

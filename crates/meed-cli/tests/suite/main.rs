@@ -18,6 +18,7 @@ mod files;
 mod issue;
 mod jobs;
 mod live;
+mod logged;
 mod manual;
 mod mapreduce;
 mod names;

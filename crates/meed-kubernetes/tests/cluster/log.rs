@@ -5,6 +5,9 @@ use std::path::Path;
 use meed_sim::Unwatched;
 use meed_sim::explain::{LogSubject, explain};
 use meed_sim::replay::{Recording, verify};
+use meed_sim::scenario::Scenario;
+use meed_sim::{SimulateOptions, simulate};
+use meed_workload::{JobSource as _, OnBadLine};
 
 use crate::cluster::{LONG_TERM, Meed};
 use crate::plane::{until, with_plane};
@@ -14,6 +17,22 @@ pub(crate) fn is_as_recorded(path: &Path, run: &str) -> Recording {
     let difference = verify(&recording, &mut Unwatched).expect("it runs again");
     assert!(difference.is_none(), "run {run}: {difference:?}");
     recording
+}
+
+/// Pods that came in a term, and how many of them ended under `fair` and under `long-term`: each
+/// term is a workload of its own, also from its middle on.
+pub(crate) fn simulated(path: &Path, run: &str) -> (u64, Vec<u64>) {
+    let sets = [format!("trace.run={run}")];
+    let scenario = Scenario::load_any(path, &sets, OnBadLine::Stop).expect("a workload");
+    let mut source = scenario.source(0, OnBadLine::Stop).expect("its jobs");
+    let pods = std::iter::from_fn(|| source.next_job().expect("a job")).count() as u64;
+    let policies = ["fair", "long-term"].map(str::to_owned).to_vec();
+    let options = SimulateOptions { policies, ..SimulateOptions::default() };
+    let result = simulate(&scenario, &options, None, &mut Unwatched).expect("it runs");
+    let ended = |run: &meed_sim::record::RunRecord| -> u64 {
+        run.queues.iter().map(|queue| queue.jobs).sum()
+    };
+    (pods, result.runs.iter().map(ended).collect())
 }
 
 /// Three leaders write one file, the first of them killed: each one's decisions are decided again
@@ -52,6 +71,10 @@ fn each_leaders_log_replays_to_its_decisions() {
         third.end().await;
         for run in ["1", "2", "3"] {
             is_as_recorded(&path, run);
+            let (pods, ended) = simulated(&path, run);
+            assert_eq!(ended, [pods, pods], "run {run}");
+            // The second leader's term has all that ran still, and six of those that came late.
+            assert!(pods >= 6, "run {run}: {pods} pods");
         }
         // Why one that came under the second leader waits under the third.
         let recording = is_as_recorded(&path, "3");

@@ -65,7 +65,7 @@ pub(crate) fn begun(
 
 impl Begun {
     /// The driver that begins the run.
-    pub(super) fn driver<K: Journal>(
+    pub(crate) fn driver<K: Journal>(
         &self,
         place: Box<dyn Placement>,
         journal: K,

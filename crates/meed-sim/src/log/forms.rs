@@ -16,7 +16,7 @@ pub(crate) fn key_of(label: &JobLabel) -> JobKey {
     }
 }
 
-fn label_of(key: &JobKey) -> JobLabel {
+pub(crate) fn label_of(key: &JobKey) -> JobLabel {
     match key {
         JobKey::Number(number) => JobLabel::Number(*number),
         JobKey::Text(name) => JobLabel::Name(name.as_str().into()),
@@ -120,6 +120,16 @@ fn group_of(group: &Group, limit: Option<Span>, kinds: &ResourceKinds) -> Result
         [one] => Durations::Same(*one),
         all => Durations::Each(all.into()),
     };
+    group_with(group, limit, kinds, duration)
+}
+
+/// The same, of tasks that run so long, whatever the record says of that.
+pub(crate) fn group_with(
+    group: &Group,
+    limit: Option<Span>,
+    kinds: &ResourceKinds,
+    duration: Durations,
+) -> Result<JobGroup, String> {
     Ok(JobGroup {
         stage: group.stage,
         count: group.tasks,

@@ -51,6 +51,8 @@ pub(crate) struct Workload {
     chains: Arc<BTreeMap<u32, VecDeque<(Cause, Job)>>>,
     pub(crate) changes: Vec<TimedChange>,
     pub(crate) assumptions: Vec<String>,
+    /// What the clock said at time 0, where sources are to tell it.
+    pub(crate) clock_us: Option<u64>,
 }
 
 impl Workload {
@@ -63,6 +65,7 @@ impl Workload {
             chains: Arc::default(),
             changes: Vec::new(),
             assumptions: Vec::new(),
+            clock_us: None,
         }
     }
 
@@ -72,8 +75,17 @@ impl Workload {
         run: &Run,
         kinds: &ResourceKinds,
     ) -> Result<Workload, LogError> {
-        let mut queues: Vec<String> =
-            run.header.queues.iter().map(|form| form.queue.to_string()).collect();
+        let queues = run.header.queues.iter().map(|form| form.queue.to_string());
+        Workload::of_queues(log, run, kinds, queues.collect())
+    }
+
+    /// The same, of these queues and what others jobs name.
+    pub(crate) fn of_queues(
+        log: &LogFile,
+        run: &Run,
+        kinds: &ResourceKinds,
+        mut queues: Vec<String>,
+    ) -> Result<Workload, LogError> {
         let mut numbers: BTreeMap<String, u32> = queues.iter().cloned().zip(0..).collect();
         let mut chains: BTreeMap<u32, VecDeque<(Cause, Job)>> = BTreeMap::new();
         let mut changes = Vec::new();
@@ -110,6 +122,7 @@ impl Workload {
             chains: Arc::new(chains),
             changes,
             assumptions: run.header.assumptions.clone(),
+            clock_us: None,
         })
     }
 
@@ -177,6 +190,10 @@ impl JobSource for LogSource {
 
     fn assumptions(&self) -> Vec<String> {
         self.workload.assumptions.clone()
+    }
+
+    fn clock_us(&self) -> Option<u64> {
+        self.workload.clock_us
     }
 
     fn progress(&self) -> Option<f64> {

@@ -15,6 +15,7 @@ mod machines;
 mod mapreduce;
 mod of_data;
 pub(crate) mod of_log;
+mod of_logged;
 mod of_trace;
 mod policy;
 mod possible;
@@ -391,6 +392,7 @@ impl Scenario {
         let Some(trace) = &self.trace else { return Ok(()) };
         let source = trace.open(&self.kinds, on_bad_line, None)?;
         self.trace_queues = source.queues().to_vec();
+        self.warnings.extend_from_slice(trace.remarks());
         if trace.is_table() {
             let words = source.assumptions();
             let guesses = meed_workload::table::guesses(&words);

@@ -58,6 +58,10 @@ impl Scenario {
             None if is_mapped(sets) => TraceFormat::of_table(path),
             None => TraceFormat::of_file(path)?,
         };
+        if format == TraceFormat::Log {
+            let run = told(path, sets)?.trace.run.map(|run| run.text());
+            return Scenario::of_log(path, run.as_deref(), sets, on_bad_line);
+        }
         let (cluster, note) = cluster_for(path, format, sets)?;
         let file = path.display().to_string();
         let unnamed = TraceFormat::of_name(path).ok() != Some(format);
@@ -92,7 +96,7 @@ pub(super) fn without_line(error: LoadError) -> LoadError {
 const BEGINNING: u64 = 64 << 10;
 
 fn is_trace(path: &Path, sets: &[String]) -> bool {
-    if TraceFormat::of_name(path).is_ok() {
+    if TraceFormat::of_name(path).is_ok() || path.is_dir() {
         return true;
     }
     if path.extension().is_some_and(|ending| ending == "toml") {
@@ -310,6 +314,7 @@ fn cluster_for(
         | TraceFormat::Openb
         | TraceFormat::Alibaba2018
         | TraceFormat::AzureVms => cluster_for_table(path, format, &told),
+        TraceFormat::Log => unreachable!("a log has a cluster of its own"),
         TraceFormat::Canonical => {
             let source = CanonicalSource::open(&Origin::path(path), None, OnBadLine::Skip)?;
             let kinds = source.kinds().clone();

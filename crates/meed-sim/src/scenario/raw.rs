@@ -304,6 +304,8 @@ pub(super) struct NamedDist {
 pub(super) struct Trace {
     pub(super) file: String,
     pub(super) format: Option<String>,
+    // Logs (and `unfinished`)
+    pub(super) run: Option<Quantity>,
     // Tables
     pub(super) map: Option<BTreeMap<String, String>>,
     pub(super) separator: Option<String>,

@@ -29,6 +29,7 @@ use meed_workload::{JobSource, OnBadLine, Origin, TraceError};
 
 use super::jobs::span;
 use super::raw::{self, Quantity, Tenants};
+use crate::logged::{LogAssumptions, LogTrace};
 use meed_config::quantity::amounts;
 
 /// A trace that can be opened again and again.
@@ -49,6 +50,7 @@ enum Reader {
     History(HistoryAssumptions),
     Kubernetes(KubernetesQueues),
     Canonical,
+    Log(LogTrace),
     Table(Box<TableAssumptions>),
 }
 
@@ -112,6 +114,7 @@ impl TracePlan {
             TraceFormat::Jhist => Reader::History(history(raw, kinds)?),
             TraceFormat::Kubernetes => Reader::Kubernetes(kubernetes(raw)?),
             TraceFormat::Canonical => Reader::Canonical,
+            TraceFormat::Log => Reader::Log(LogTrace::new(logged(raw)?)),
             TraceFormat::Csv
             | TraceFormat::Tsv
             | TraceFormat::JsonLines
@@ -136,6 +139,14 @@ impl TracePlan {
     /// Whether it is a table, of which much may be guessed.
     pub(super) fn is_table(&self) -> bool {
         matches!(self.reader, Reader::Table(_))
+    }
+
+    /// What is to be said of it before anything runs, once it was opened.
+    pub(super) fn remarks(&self) -> &[String] {
+        match &self.reader {
+            Reader::Log(log) => log.remarks(),
+            _ => &[],
+        }
     }
 
     /// Opens it anew. `queues`, when known from an earlier opening, spare SWF the pass that
@@ -183,6 +194,7 @@ impl TracePlan {
             (Reader::Table(options), _) => {
                 Box::new(TableSource::open(&origin, kinds, options, on_bad_line)?)
             }
+            (Reader::Log(log), _) => log.open(&self.path, kinds)?,
             (Reader::Canonical, _) => {
                 Box::new(CanonicalSource::open(&origin, Some(kinds), on_bad_line)?)
             }
@@ -317,6 +329,15 @@ impl Says {
     }
 }
 
+/// The keys of a log.
+fn logged(raw: &raw::Trace) -> Result<LogAssumptions, String> {
+    let unfinished = [("until-end", false), ("drop", true)];
+    Ok(LogAssumptions {
+        run: raw.run.as_ref().map(Quantity::text),
+        drops_unfinished: one_of("unfinished", &raw.unfinished, &unfinished, false)?,
+    })
+}
+
 fn kubernetes(raw: &raw::Trace) -> Result<KubernetesQueues, String> {
     let queues = [
         ("namespace", KubernetesQueues::Namespace),
@@ -372,14 +393,15 @@ pub(super) fn history(
 }
 
 /// Each key of a format, whether it is given, and the formats that it means something for.
-fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 39] {
+fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 40] {
     use TraceFormat::{
-        Alibaba2018, AzureVms, Condor, Csv, Google, Jhist, JsonLines, Kubernetes, Lsf, Mwf, Openb,
-        Pbs, Philly, Sacct, Swf, Swim, Tsv, Yarn,
+        Alibaba2018, AzureVms, Condor, Csv, Google, Jhist, JsonLines, Kubernetes, Log, Lsf, Mwf,
+        Openb, Pbs, Philly, Sacct, Swf, Swim, Tsv, Yarn,
     };
     const TABLES: &[TraceFormat] =
         &[Csv, Tsv, JsonLines, Sacct, Pbs, Lsf, Condor, Openb, Alibaba2018, AzureVms];
     [
+        ("run", raw.run.is_some(), &[Log]),
         ("map", raw.map.is_some(), TABLES),
         ("separator", raw.separator.is_some(), &[Csv, Tsv, Sacct, Openb, Alibaba2018, AzureVms]),
         ("header", raw.header.is_some(), &[Csv, Tsv]),
@@ -403,7 +425,7 @@ fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 39] 
         ("properties", raw.properties.is_some(), &[Mwf]),
         ("episode", raw.episode.is_some(), &[Google, Jhist]),
         ("reduces", raw.reduces.is_some(), &[Jhist]),
-        ("unfinished", raw.unfinished.is_some(), &[Google]),
+        ("unfinished", raw.unfinished.is_some(), &[Google, Log]),
         ("keep_earlier", raw.keep_earlier.is_some(), &[Google]),
         ("missing_demand", raw.missing_demand.is_some(), &[Google]),
         ("priorities", raw.priorities.is_some(), &[Google]),

@@ -16,7 +16,12 @@ use meed_store::{FileStore, FileStoreOptions, Retention, Seq, Store};
 use crate::world::{Machine, WALL, config, header, lines, opening, step};
 
 /// Runs a live world in `folder`, opened anew now and then; its books at the end.
-fn lives(folder: &Path, seed: u64, steps: u64, header: Header) -> (Vec<QueueStatus>, Vec<String>) {
+pub(crate) fn lives(
+    folder: &Path,
+    seed: u64,
+    steps: u64,
+    header: Header,
+) -> (Vec<QueueStatus>, Vec<String>) {
     let mut machine = Machine::default();
     let open = || -> Live<u32> {
         let options = FileStoreOptions::default().segment_bytes(20_000).room_bytes(4096);

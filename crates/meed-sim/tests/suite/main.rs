@@ -15,6 +15,7 @@ mod joint;
 mod limits;
 mod live;
 mod load;
+mod logged;
 mod mapreduce;
 mod mapreduce_as_hadoop;
 mod mapreduce_attempts;

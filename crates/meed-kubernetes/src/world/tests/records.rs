@@ -5,6 +5,9 @@ use std::path::Path;
 use meed_sim::Unwatched;
 use meed_sim::explain::{LogSubject, explain};
 use meed_sim::replay::{Recording, ReplayOptions, replay, verify};
+use meed_sim::scenario::Scenario;
+use meed_sim::{SimulateOptions, simulate};
+use meed_workload::{JobSource as _, OnBadLine};
 
 use super::*;
 use crate::record::DecisionLog;
@@ -140,9 +143,29 @@ fn is_as_recorded(path: &Path, run: &str) {
     assert!(difference.is_none(), "{}, run {run}: {difference:?}", path.display());
 }
 
+/// Any term can be run under any policy, from its middle on: all that ran fits the nodes that its
+/// workload has. Whether pods ran when it began.
+fn is_a_workload(path: &Path, run: &str) -> bool {
+    let sets = [format!("trace.run={run}")];
+    let scenario = Scenario::load_any(path, &sets, OnBadLine::Stop).unwrap();
+    let policies = ["fair", "long-term"].map(str::to_owned).to_vec();
+    let options = SimulateOptions { policies, ..SimulateOptions::default() };
+    let result = simulate(&scenario, &options, None, &mut Unwatched).unwrap();
+    let jobs = {
+        let mut source = scenario.source(0, OnBadLine::Stop).unwrap();
+        std::iter::from_fn(move || source.next_job().unwrap()).count() as u64
+    };
+    for ran in &result.runs {
+        let ended: u64 = ran.queues.iter().map(|queue| queue.jobs).sum();
+        assert_eq!((ended, ran.refused), (jobs, 0), "run {run} under {}", ran.policy);
+    }
+    result.assumptions.iter().any(|words| words.contains("tasks ran when it began"))
+}
+
 #[test]
 fn every_term_replays_from_its_own_beginning() {
     let (mut starts, mut undone, mut together, mut priced) = (0, 0, 0, 0);
+    let mut at_head = 0;
     for seed in 0..25 {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.jsonl");
@@ -177,6 +200,7 @@ fn every_term_replays_from_its_own_beginning() {
         }
         for run in ["1", "2", "3"] {
             is_as_recorded(&path, run);
+            at_head += u64::from(is_a_workload(&path, run));
         }
         let text = std::fs::read_to_string(&path).unwrap();
         undone += text.matches("\"undone\":").count();
@@ -196,6 +220,7 @@ fn every_term_replays_from_its_own_beginning() {
     assert!(starts > 500 && undone > 50, "{starts} starts, {undone} undone");
     assert!(priced > 30, "{priced} nodes that count a half");
     assert!(together > 30, "{together} starts of gangs");
+    assert!(at_head > 30, "{at_head} terms began with pods that ran");
 }
 
 #[test]

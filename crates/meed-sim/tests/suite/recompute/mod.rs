@@ -1,6 +1,6 @@
 //! What a run reports, computed again from its log alone, by other code and in whole numbers.
 
-mod scenarios;
+pub(crate) mod scenarios;
 mod tally;
 
 use meed_sim::log::read::LogFile;

@@ -1,0 +1,259 @@
+//! Nodes and queues of a run of a log: what is there at its start, and what changes later.
+//!
+//! Of a simulated run all is as it was. Of a live one:
+//!
+//! | told | here |
+//! |---|---|
+//! | a node that joins, leaves, is resized before the first job comes | it is so from the start |
+//! | the same later | a change of the scenario |
+//! | what strangers use of a node | taken off what it has: as it was at the start |
+//! | labels | all that a node ever had ([`LabelHistory`]) |
+//! | a node that leaves and joins at one instant, as large as before | it stays |
+//! | a queue that came later | it is there from the start |
+//! | a queue's weight, minimum, maximum | a change of the scenario |
+//! | cordons, queues that went, policies that changed, jobs that were cancelled | left out |
+//!
+//! What is left out is counted, and said.
+
+use std::collections::BTreeMap;
+
+use meed::{NodeSpec, QueueChange, ResourceKinds, Resources, Time};
+use meed_journal::{Fact, Keys, QueueEntry};
+
+use super::Logged;
+use super::labels::LabelHistory;
+use crate::log::forms::change_of;
+use crate::log::read::LogError;
+use crate::world::{Change, TimedChange};
+
+/// See the module.
+pub(crate) struct LoggedCluster {
+    pub(crate) nodes: Vec<NodeSpec>,
+    /// Parents before their children.
+    pub(crate) queues: Vec<QueueEntry>,
+    pub(crate) changes: Vec<TimedChange>,
+    /// What is left out, and what is otherwise than it was.
+    pub(crate) remarks: Vec<String>,
+}
+
+/// What is counted.
+#[derive(Default)]
+struct LeftOut {
+    strangers: u64,
+    cordons: u64,
+    repriced: u64,
+    later: u64,
+    removed: u64,
+    policies: u64,
+}
+
+struct Reading<'l> {
+    kinds: &'l ResourceKinds,
+    begin: Time,
+    nodes: Vec<NodeSpec>,
+    /// What strangers use of nodes at the start.
+    strangers: BTreeMap<String, Resources>,
+    queues: Vec<QueueEntry>,
+    changes: Vec<TimedChange>,
+    labels: LabelHistory,
+    left_out: LeftOut,
+    /// No job has come yet.
+    is_start: bool,
+}
+
+impl LoggedCluster {
+    /// Reads it, in the resources of the log.
+    pub(crate) fn read(logged: &Logged, kinds: &ResourceKinds) -> Result<LoggedCluster, LogError> {
+        let (log, run) = (&logged.log, &logged.run);
+        let wrong = |what| logged.wrong_header(what);
+        let nodes = run.header.nodes.iter().map(|node| node.read(kinds).map_err(wrong));
+        let mut reading = Reading {
+            kinds,
+            begin: run.begin,
+            nodes: nodes.collect::<Result<_, _>>()?,
+            strangers: logged.strangers(),
+            queues: run.header.queues.clone(),
+            changes: Vec::new(),
+            labels: LabelHistory::of(&run.header),
+            left_out: LeftOut::default(),
+            is_start: logged.head.as_ref().is_none_or(|head| head.engine().live_jobs() == 0),
+        };
+        let mut reader = log.read(run)?;
+        while let Some((line, record)) = reader.next_any()? {
+            let told = match logged.is_live() {
+                true => reading.live(record.t, &record.fact),
+                false => reading.simulated(record.t, &record.fact),
+            };
+            told.map_err(|what| reader.wrong(line, what))?;
+        }
+        Ok(reading.settled(logged.is_live(), &run.header.root))
+    }
+}
+
+impl Reading<'_> {
+    fn simulated(&mut self, at: Time, fact: &Fact) -> Result<(), String> {
+        let change = change_of(fact, self.kinds)?.filter(says_something);
+        self.changes.extend(change.map(|change| TimedChange { at, change }));
+        Ok(())
+    }
+
+    fn live(&mut self, t: Time, fact: &Fact) -> Result<(), String> {
+        self.labels.hears(fact);
+        let at = Time::ZERO.saturating_add(t.saturating_since(self.begin));
+        let is_start = self.is_start || at == Time::ZERO;
+        match fact {
+            Fact::Arrive(_) | Fact::Refuse(_) => self.is_start = false,
+            Fact::NodeJoins(_) | Fact::NodeLeaves(_) | Fact::NodeResized(_) => {
+                let Some(change) = change_of(fact, self.kinds)? else { return Ok(()) };
+                match is_start {
+                    true => self.at_start(change),
+                    false => self.changes.push(TimedChange { at, change }),
+                }
+            }
+            Fact::NodeStrangers(told) => {
+                let used = told.used.read(self.kinds).map_err(|why| format!("used: {why}"))?;
+                match is_start {
+                    true => drop(self.strangers.insert(told.name.to_string(), used)),
+                    false => self.left_out.strangers += 1,
+                }
+            }
+            Fact::NodeCordoned(_) | Fact::NodeUncordoned(_) => self.left_out.cordons += 1,
+            Fact::QueueAdded(entry) => self.queue_comes(at, is_start, entry)?,
+            Fact::QueueChanged(told) => {
+                let change = Change::Queue(told.name.to_string(), told.read(self.kinds)?);
+                let change = Some(change).filter(says_something);
+                self.changes.extend(change.map(|change| TimedChange { at, change }));
+            }
+            Fact::QueueRemoved(_) => self.left_out.removed += 1,
+            Fact::PoliciesChanged(_) => self.left_out.policies += 1,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn at_start(&mut self, change: Change) {
+        match change {
+            Change::NodeJoins(node) => self.nodes.push(node),
+            Change::NodeLeaves(name) => self.nodes.retain(|node| node.name != name),
+            Change::NodeResized(name, capacity) => {
+                let found = self.nodes.iter_mut().find(|node| node.name == name);
+                found.into_iter().for_each(|node| node.capacity = capacity);
+            }
+            _ => {}
+        }
+    }
+
+    fn queue_comes(&mut self, at: Time, is_start: bool, entry: &QueueEntry) -> Result<(), String> {
+        let Some(known) = self.queues.iter().find(|known| known.queue == entry.queue) else {
+            self.left_out.later += u64::from(!is_start);
+            self.queues.push(entry.clone());
+            return Ok(());
+        };
+        let is_same = |known: &QueueEntry| {
+            known.weight == entry.weight && known.min == entry.min && known.max == entry.max
+        };
+        if is_same(known) {
+            return Ok(());
+        }
+        let min = entry.min.as_ref().map(|min| min.read(self.kinds)).transpose()?;
+        let max = entry.max.as_ref().map(|max| max.read_maximum(self.kinds)).transpose()?;
+        let change =
+            QueueChange { weight: Some(entry.weight), min: Some(min), max: Some(max), rank: None };
+        let change = Change::Queue(entry.queue.to_string(), change);
+        self.changes.push(TimedChange { at, change });
+        Ok(())
+    }
+
+    fn settled(mut self, is_live: bool, root: &Keys) -> LoggedCluster {
+        if is_live {
+            self.take_strangers_off();
+            self.keep_repriced();
+            for change in &mut self.changes {
+                if let Change::NodeJoins(node) = &mut change.change {
+                    node.labels = self.labels.of_node(&node.name);
+                }
+            }
+            self.nodes.iter_mut().for_each(|node| node.labels = self.labels.of_node(&node.name));
+            self.queues.iter_mut().for_each(|entry| tell_own(entry, root));
+        }
+        let remarks = self.remarks();
+        let Reading { nodes, queues, changes, .. } = self;
+        LoggedCluster { nodes, queues, changes, remarks }
+    }
+
+    fn take_strangers_off(&mut self) {
+        for node in &mut self.nodes {
+            let Some(used) = self.strangers.get(&node.name) else { continue };
+            let has = node.capacity.as_mut_slice().iter_mut();
+            has.zip(used.as_slice()).for_each(|(has, used)| *has = has.saturating_sub(*used));
+        }
+        self.nodes.retain(|node| !node.capacity.is_zero());
+    }
+
+    /// A node that leaves and joins at one instant, as large as before, counts otherwise and stays:
+    /// so do the tasks on it.
+    fn keep_repriced(&mut self) {
+        let mut kept: Vec<TimedChange> = Vec::with_capacity(self.changes.len());
+        for change in std::mem::take(&mut self.changes) {
+            let joined = match &change.change {
+                Change::NodeJoins(node) => kept.iter().rposition(|left| {
+                    left.at == change.at
+                        && matches!(&left.change, Change::NodeLeaves(name) if *name == node.name)
+                }),
+                _ => None,
+            };
+            match joined {
+                None => kept.push(change),
+                Some(place) => {
+                    kept.remove(place);
+                    self.left_out.repriced += 1;
+                }
+            }
+        }
+        self.changes = kept;
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let LeftOut { strangers, cordons, repriced, later, removed, policies } = self.left_out;
+        let table = [
+            (self.labels.changes, "changes of labels of nodes: each has all that it ever had"),
+            (
+                strangers,
+                "changes of what strangers use of nodes are left out: taken off is what they used \
+                 at the start",
+            ),
+            (cordons, "cordons of nodes are left out"),
+            (repriced, "nodes that were made anew, as with another price, stay as they were"),
+            (later, "queues that came later are there from the start"),
+            (removed, "removals of queues are left out"),
+            (policies, "changes of policies are left out"),
+        ];
+        let said = table.into_iter().filter(|(count, _)| *count > 0);
+        said.map(|(count, words)| format!("log: {count} {words}")).collect()
+    }
+}
+
+/// Whether a scenario can say something of it: it knows no ranks.
+fn says_something(change: &Change) -> bool {
+    match change {
+        Change::Queue(_, change) => {
+            change.weight.is_some() || change.min.is_some() || change.max.is_some()
+        }
+        _ => true,
+    }
+}
+
+/// Keys that mean something of the root alone begin so.
+const OF_ROOT: [&str; 6] =
+    ["t_wait", "when_blocked", "reserv", "charge_reserv", "estimates", "reclaim"];
+
+/// Keys that a queue of a live world has of its own, where it tells its policy in full only: those
+/// that are not the root's.
+fn tell_own(entry: &mut QueueEntry, root: &Keys) {
+    let Some(policy) = entry.policy.as_ref().filter(|_| entry.own.is_empty()) else { return };
+    let is_own = |(key, value): &(&String, &serde_json::Value)| {
+        root.get(*key) != Some(*value) && !OF_ROOT.iter().any(|begin| key.starts_with(begin))
+    };
+    let own = policy.iter().filter(is_own);
+    entry.own = own.map(|(key, value)| (key.clone(), value.clone())).collect();
+}

@@ -1,0 +1,95 @@
+//! With what a run begins that begins in the middle: jobs that wait and tasks that run, as its
+//! driver's state tells.
+
+use meed::state::{GroupState, LiveJobState, State};
+use meed::{Gang, Resources, Span};
+use meed_driver::{Driver, LiveJob, Off};
+use meed_journal::JobKey;
+use meed_workload::{Durations, JobGroup};
+
+use super::ran::Ran;
+use crate::live::Came;
+
+/// A job that was alive.
+pub(super) struct HeadJob {
+    pub(super) key: JobKey,
+    pub(super) name: JobKey,
+    pub(super) queue: String,
+    /// In thousandths.
+    pub(super) weight: u64,
+    /// The number of its arrival: those of one queue came in this order.
+    arrival: u64,
+    /// How long their tasks run is not known.
+    pub(super) groups: Vec<JobGroup>,
+    /// Those of its tasks that run, in order.
+    pub(super) running: Vec<(u32, Ran)>,
+    /// How many wait.
+    pub(super) waiting: u64,
+}
+
+/// The jobs of a driver, in the order in which they came.
+pub(super) fn jobs(driver: &Driver<Came, Off>) -> Vec<HeadJob> {
+    let state = driver.engine().state();
+    // Rows of the state stand in the order of the engine's jobs.
+    let rows = driver.jobs().zip(&state.jobs.live);
+    let mut all: Vec<HeadJob> =
+        rows.map(|(live, (_, row))| job(driver, live, row, &state)).collect();
+    all.sort_by_key(|job| job.arrival);
+    all
+}
+
+fn job(
+    driver: &Driver<Came, Off>,
+    live: &LiveJob<Came>,
+    row: &LiveJobState,
+    state: &State,
+) -> HeadJob {
+    let engine = driver.engine();
+    let now = engine.now();
+    let groups: Vec<JobGroup> = row.groups.iter().map(|group| group_of(group, state)).collect();
+    let count: u32 = groups.iter().map(|group| group.count).sum();
+    let running = |task| {
+        let since = engine.started(engine.running_task(live.id(), task)?)?;
+        Some((task, Ran::at_head(since, now)))
+    };
+    HeadJob {
+        key: live.key().clone(),
+        name: live.name().clone(),
+        queue: engine.queue(live.queue()).name.to_owned(),
+        weight: row.weight,
+        arrival: row.arrival,
+        groups,
+        running: (0..count).filter_map(running).collect(),
+        waiting: engine.waiting_of(live.id()).len() as u64,
+    }
+}
+
+/// A group as it was submitted, but for how long its tasks run.
+fn group_of(group: &GroupState, state: &State) -> JobGroup {
+    // The driver was made from this state: its rows are there.
+    let shape = state.shapes.get(group.shape as usize).and_then(Option::as_ref);
+    let amounts = shape.map(|shape| shape.demand.as_slice()).unwrap_or_default();
+    let mut demand = Resources::zero(state.kinds.len());
+    demand.as_mut_slice().iter_mut().zip(amounts).for_each(|(to, from)| *to = *from);
+    let rules = shape.and_then(|shape| state.rules.get(shape.rules? as usize)).cloned();
+    let distinct = shape.is_some_and(|shape| shape.distinct.is_some());
+    let constraints = match rules {
+        None if !distinct => None,
+        rules => {
+            let mut rules = rules.unwrap_or_default();
+            rules.distinct_nodes = distinct;
+            Some(Box::new(rules))
+        }
+    };
+    let gang = group.gang.map(|gang| {
+        let label = (gang.same as usize).checked_sub(1).and_then(|row| state.gang_labels.get(row));
+        let joint = gang.joint.is_some();
+        Box::new(Gang { least: gang.least, same: label.cloned(), joint })
+    });
+    JobGroup {
+        constraints,
+        limit: shape.and_then(|shape| shape.limit),
+        gang,
+        ..JobGroup::new(group.count, demand, Durations::Same(Span::ZERO))
+    }
+}

@@ -1,0 +1,248 @@
+//! A scenario from a log alone: its nodes, queues and policies, and its jobs as a trace.
+//!
+//! It is made as data in the shape of a scenario file, so `--set` changes it like any file, and the
+//! logs of its runs keep it.
+
+use std::path::Path;
+
+use meed::{NodeSpec, QueueChange, ResourceKinds, Resources, Unit};
+use meed_config::units::{format_amount, format_span};
+use meed_journal::{Header, QueueEntry};
+use meed_workload::format::TraceFormat;
+use meed_workload::{OnBadLine, TraceError};
+use serde_json::{Map, Value, json};
+
+use super::of_trace::without_line;
+use super::{LoadError, Place, Scenario, delays};
+use crate::log::read::LogError;
+use crate::logged::Logged;
+use crate::logged::cluster::LoggedCluster;
+use crate::world::{Change, TimedChange};
+
+/// A table of a scenario.
+type Table = Map<String, Value>;
+
+impl Scenario {
+    /// The run of the log at `path` that `which` names, with its own nodes, queues and policies;
+    /// `sets` change it as they change a file.
+    pub(super) fn of_log(
+        path: &Path,
+        which: Option<&str>,
+        sets: &[String],
+        on_bad_line: OnBadLine,
+    ) -> Result<Scenario, LoadError> {
+        let file = path.display().to_string();
+        let read = |path| -> Result<_, LogError> {
+            let logged = Logged::open(path, which)?;
+            let kinds = logged.kinds()?;
+            let cluster = LoggedCluster::read(&logged, &kinds)?;
+            Ok((logged, kinds, cluster))
+        };
+        let (logged, kinds, cluster) = read(path).map_err(TraceError::from)?;
+        let wrong = |what: String| Place { file: &file, text: "" }.whole(what);
+        let mut remarks = cluster.remarks.clone();
+        if logged.header().slots_per_server.is_some() {
+            let what = "log: slots were shared: nodes and tasks are those slots, and nothing else";
+            remarks.push(what.to_owned());
+        }
+        let data = data(&file, &logged, &kinds, &cluster, &mut remarks).map_err(wrong)?;
+        let mut scenario = match sets {
+            [] => Scenario::of_data(&file, &data, Path::new(""), on_bad_line),
+            _ => {
+                let value = toml::Value::try_from(&data).map_err(|why| wrong(why.to_string()))?;
+                let text = toml::to_string(&value).map_err(|why| wrong(why.to_string()))?;
+                Scenario::parse(&file, &text, Path::new(""), sets, on_bad_line)
+            }
+        }
+        .map_err(without_line)?;
+        if !sets.iter().any(|set| set.starts_with("cluster.")) {
+            scenario.warnings.extend(remarks);
+        }
+        Ok(scenario)
+    }
+}
+
+/// The scenario, as a file would say it.
+fn data(
+    file: &str,
+    logged: &Logged,
+    kinds: &ResourceKinds,
+    cluster: &LoggedCluster,
+    remarks: &mut Vec<String>,
+) -> Result<Value, String> {
+    let header = logged.header();
+    if cluster.nodes.is_empty() && cluster.changes.is_empty() {
+        return Err("tells of no node".to_owned());
+    }
+    let resource = |kind| {
+        let unit = if kinds.unit(kind) == Unit::Bytes { "bytes" } else { "milli" };
+        json!({ "name": kinds.name(kind), "unit": unit })
+    };
+    let resources: Vec<Value> = (0..kinds.len()).map(resource).collect();
+    let node: Vec<Value> = cluster.nodes.iter().map(|spec| node(spec, kinds)).collect();
+    let most = most(cluster, kinds);
+    let queue = cluster.queues.iter().map(|entry| queue(entry, kinds, &most, remarks));
+    let queue = queue.collect::<Result<Vec<_>, _>>()?;
+    let change: Vec<Value> = cluster.changes.iter().map(|timed| change(timed, kinds)).collect();
+    let mut policy = header.base.clone().unwrap_or_else(|| header.root.clone());
+    if header.base.is_none() {
+        policy.insert("placement".to_owned(), header.placement.clone().into());
+    }
+    let mut trace = Table::new();
+    trace.insert("file".to_owned(), file.into());
+    trace.insert("format".to_owned(), TraceFormat::Log.name().into());
+    if let Some(number) = logged.number() {
+        trace.insert("run".to_owned(), number.to_string().into());
+    }
+    Ok(json!({
+        "cluster": { "resources": resources, "node": node },
+        "fairness": { "resource": header.measured },
+        "policy": policy,
+        "policies": header.policies,
+        "queue": queue,
+        "change": change,
+        "trace": trace,
+        "run": run(header, kinds)?,
+    }))
+}
+
+/// All that the cluster ever has, as a scenario's minimums are checked.
+fn most(cluster: &LoggedCluster, kinds: &ResourceKinds) -> Resources {
+    let mut most = Resources::zero(kinds.len());
+    let joins = cluster.changes.iter().filter_map(|timed| match &timed.change {
+        Change::NodeJoins(node) => Some(&node.capacity),
+        Change::NodeResized(_, capacity) => Some(capacity),
+        _ => None,
+    });
+    let there = cluster.nodes.iter().map(|node| &node.capacity);
+    there.chain(joins).for_each(|capacity| most.add(capacity));
+    most
+}
+
+fn run(header: &Header, kinds: &ResourceKinds) -> Result<Table, String> {
+    let mut run = Table::new();
+    let mut say = |key: &str, value: Value| drop(run.insert(key.to_owned(), value));
+    say("seed", i64::try_from(header.seed).map_err(|_| "its seed is too large")?.into());
+    if !header.world.is_empty() {
+        return Ok(run);
+    }
+    say("max_attempts", header.max_attempts.into());
+    if let Some(rate) = &header.fail_rate {
+        let parts = rate.parts(1_000_000, 999_999).map_err(|why| format!("fail_rate: {why}"))?;
+        say("fail_rate", (parts as f64 / 1e6).into());
+    }
+    if let Some(every) = header.checkpoint {
+        say("checkpoint", format_span(every).into());
+    }
+    if let Some(until) = header.until {
+        let span = until.saturating_since(meed::Time::ZERO);
+        say("until", format_span(span).into());
+    }
+    let delays = delays::of_detail(&header.detail, kinds)?;
+    if let Some(heartbeat) = delays.heartbeat {
+        say("heartbeat", format_span(heartbeat).into());
+    }
+    if delays.master_start > meed::Span::ZERO {
+        say("master_start", format_span(delays.master_start).into());
+    }
+    if let Some(master) = &delays.master {
+        say("master", amounts(master, kinds, 0));
+    }
+    Ok(run)
+}
+
+/// Amounts by name, but of what is `missing`.
+fn amounts(of: &Resources, kinds: &ResourceKinds, missing: u64) -> Value {
+    let some = (0..kinds.len()).filter(|&kind| of.get(kind) != missing);
+    let one = |kind| {
+        let amount = format_amount(of.get(kind), kinds.unit(kind));
+        (kinds.name(kind).to_owned(), Value::from(amount))
+    };
+    Value::Object(some.map(one).collect())
+}
+
+fn thousandths(weight: u64) -> Value {
+    format_amount(weight, Unit::Milli).into()
+}
+
+fn node(spec: &NodeSpec, kinds: &ResourceKinds) -> Value {
+    let mut node = Table::new();
+    node.insert("name".to_owned(), spec.name.clone().into());
+    node.insert("capacity".to_owned(), amounts(&spec.capacity, kinds, 0));
+    if spec.weight != 1000 {
+        node.insert("weight".to_owned(), thousandths(u64::from(spec.weight)));
+    }
+    if !spec.labels.is_empty() {
+        node.insert("labels".to_owned(), json!(spec.labels));
+    }
+    Value::Object(node)
+}
+
+/// A queue; its minimum is at most what all nodes ever have.
+fn queue(
+    entry: &QueueEntry,
+    kinds: &ResourceKinds,
+    most: &Resources,
+    remarks: &mut Vec<String>,
+) -> Result<Value, String> {
+    let wrong = |what: &str, why: String| format!("queue `{}`, {what}: {why}", entry.queue);
+    let mut queue = Table::new();
+    queue.insert("name".to_owned(), entry.queue.to_string().into());
+    queue.insert("weight".to_owned(), thousandths(entry.weight));
+    if let Some(min) = &entry.min {
+        let min = min.read(kinds).map_err(|why| wrong("min", why))?;
+        let mut least = min;
+        let amounts_of = least.as_mut_slice().iter_mut().zip(most.as_slice());
+        amounts_of.for_each(|(min, most)| *min = (*min).min(*most));
+        if least != min {
+            let name = &entry.queue;
+            remarks.push(format!("log: the minimum of queue `{name}` is cut to all there is"));
+        }
+        queue.insert("min".to_owned(), amounts(&least, kinds, 0));
+    }
+    if let Some(max) = &entry.max {
+        let max = max.read_maximum(kinds).map_err(|why| wrong("max", why))?;
+        queue.insert("max".to_owned(), amounts(&max, kinds, meed::MAX_AMOUNT));
+    }
+    if !entry.own.is_empty() {
+        queue.insert("policy".to_owned(), json!(entry.own));
+    }
+    Ok(Value::Object(queue))
+}
+
+fn change(TimedChange { at, change }: &TimedChange, kinds: &ResourceKinds) -> Value {
+    let mut table = Table::new();
+    let mut say = |key: &str, value: Value| drop(table.insert(key.to_owned(), value));
+    say("at", format_span(at.saturating_since(meed::Time::ZERO)).into());
+    match change {
+        Change::NodeJoins(spec) => say("node_joins", node(spec, kinds)),
+        Change::NodeLeaves(name) => say("node_leaves", json!(name)),
+        Change::NodeResized(name, capacity) => {
+            let capacity = amounts(capacity, kinds, 0);
+            say("node_resized", json!({ "name": name, "capacity": capacity }));
+        }
+        Change::Queue(name, change) => say("queue", queue_change(name, change, kinds)),
+        Change::QueueRemoved(name) => say("queue_removed", json!(name)),
+        Change::JobCancelled(label) => say("job_cancelled", json!(label)),
+    }
+    Value::Object(table)
+}
+
+/// A bound that is taken away bounds nothing.
+fn queue_change(name: &str, change: &QueueChange, kinds: &ResourceKinds) -> Value {
+    let mut table = Table::new();
+    table.insert("name".to_owned(), name.into());
+    if let Some(weight) = change.weight {
+        table.insert("weight".to_owned(), thousandths(weight));
+    }
+    let open = |amount| Resources::new(&vec![amount; kinds.len()]);
+    if let Some(min) = &change.min {
+        let min = min.unwrap_or_else(|| open(0));
+        table.insert("min".to_owned(), amounts(&min, kinds, 0));
+    }
+    if let Some(max) = &change.max {
+        let max = max.unwrap_or_else(|| open(meed::MAX_AMOUNT));
+        table.insert("max".to_owned(), amounts(&max, kinds, meed::MAX_AMOUNT));
+    }
+    Value::Object(table)
+}
