@@ -13,7 +13,7 @@ use crate::exit::Failure;
 const PROGRAM: &str = "meed-kubernetes";
 
 /// What it answers; in its own words why not.
-pub(crate) fn ask(arguments: &[&str]) -> Result<String, Failure> {
+pub(crate) fn ask(arguments: &[OsString]) -> Result<String, Failure> {
     let program = beside().unwrap_or_else(|| PathBuf::from(PROGRAM));
     let answer = Command::new(&program).args(arguments).output();
     let answer = answer.map_err(|why| not_started(&program, &why))?;
@@ -40,6 +40,13 @@ fn not_started(program: &Path, error: &std::io::Error) -> Failure {
         ),
         _ => format!("{}: {error}", program.display()),
     })
+}
+
+/// Whether the program can be found.
+pub(crate) fn is_there() -> bool {
+    let name = format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX);
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    beside().is_some() || std::env::split_paths(&folders).any(|at| at.join(&name).is_file())
 }
 
 /// The program in the folder of this one.

@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use meed_kubernetes::{KubernetesSettings, people, run};
+use meed_kubernetes::people::{self, PlaceArgs};
+use meed_kubernetes::{KubernetesSettings, run};
 
 /// Meed on Kubernetes: over time every tenant gets its share of the cluster.
 #[derive(Parser)]
@@ -22,6 +23,8 @@ enum What {
         /// For programs.
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        place: PlaceArgs,
     },
     /// Say why a pod waits, or what became of it.
     Why {
@@ -30,9 +33,14 @@ enum What {
         /// For programs.
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        place: PlaceArgs,
     },
-    /// Print queues and pods as JSON, as `meed top --kubernetes` shows them.
-    Top,
+    /// Print queues and pods as JSON, as `meed top` shows them.
+    Top {
+        #[command(flatten)]
+        place: PlaceArgs,
+    },
     /// Print the definition of the kind Queue, for `kubectl apply -f -`.
     Crd,
 }
@@ -41,9 +49,11 @@ enum What {
 fn main() -> ExitCode {
     let done = match Line::parse().what {
         What::Run(settings) => run(&settings),
-        What::Queues { json } => people::queues(json).map(|text| print!("{text}")),
-        What::Why { pod, json } => people::why(&pod, json).map(|text| print!("{text}")),
-        What::Top => people::top().map(|text| print!("{text}")),
+        What::Queues { json, place } => people::queues(&place, json).map(|text| print!("{text}")),
+        What::Why { pod, json, place } => {
+            people::why(&place, &pod, json).map(|text| print!("{text}"))
+        }
+        What::Top { place } => people::top(&place).map(|text| print!("{text}")),
         What::Crd => {
             print!("{}", meed_kubernetes::crd::definition());
             Ok(())

@@ -1,6 +1,6 @@
 //! Asking a server.
 
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -40,6 +40,7 @@ pub enum AskError {
 /// A connection to a server.
 pub struct Client {
     stream: BufReader<UnixStream>,
+    path: PathBuf,
 }
 
 impl Client {
@@ -57,11 +58,20 @@ impl Client {
         let mut failed = None;
         for path in places {
             match UnixStream::connect(&path) {
-                Ok(stream) => return Ok(Client { stream: BufReader::new(stream) }),
-                Err(error) => failed = failed.or(Some(AskError::NoServer { path, error })),
+                Ok(stream) => return Ok(Client { stream: BufReader::new(stream), path }),
+                // A server that lets nobody in says more than a place where there is none.
+                Err(error) if failed.is_none() || error.kind() == ErrorKind::PermissionDenied => {
+                    failed = Some(AskError::NoServer { path, error });
+                }
+                Err(_) => {}
             }
         }
         Err(failed.unwrap_or(AskError::Gone))
+    }
+
+    /// The socket at which it answers.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// From now on no answer is waited for longer than that.

@@ -29,6 +29,16 @@ pub(super) fn all_jobs() -> ArgValueCandidates {
     ArgValueCandidates::new(|| jobs(true).unwrap_or_default())
 }
 
+/// The open jobs, and the word behind which a pod's name stands.
+pub(super) fn jobs_and_pods() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let mut all = jobs(false).unwrap_or_default();
+        let about = "and its name, of the Kubernetes cluster".to_owned();
+        all.push(offer("pod".to_owned(), about, all.len()));
+        all
+    })
+}
+
 /// Queues that take jobs, as far as one can see.
 pub(super) fn queues() -> ArgValueCandidates {
     ArgValueCandidates::new(|| names_of_queues().unwrap_or_default())

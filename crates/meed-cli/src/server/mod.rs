@@ -10,6 +10,7 @@ mod submit;
 mod table;
 mod token;
 mod top;
+mod whom;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -56,17 +57,17 @@ pub(crate) enum ServerCommand {
     /// Waits until jobs have ended; the exit code says whether all ended well.
     #[command(after_help = format!("Examples:\n  meed wait 17 && echo done\n\n{EXIT_CODES}"))]
     Wait(ManyArgs),
-    /// Shows how the queues stand: share, held, used, balance, and who is served next.
-    #[command(after_help = format!("Examples:\n  meed queues\n  meed queues --json\n  meed queues \
-        --yarn http://rm:8088\n\n{EXIT_CODES}"))]
+    /// Shows how the queues of this machine or of a Kubernetes cluster stand: share, held, used,
+    /// balance, and who is served next.
+    #[command(after_help = format!("{}\n\n{EXIT_CODES}", queues::EXAMPLES))]
     Queues(queues::QueuesArgs),
-    /// Shows the machine, its queues and all jobs again and again, as a view that fills the
-    /// terminal; q leaves it.
+    /// Shows the machine, or a Kubernetes cluster, its queues and all jobs again and again, as a
+    /// view that fills the terminal; q leaves it.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", top::EXAMPLES))]
     Top(top::TopArgs),
-    /// Says why a job waits, or an application of a YARN cluster.
-    #[command(after_help = format!("Examples:\n  meed why 17\n  meed why --yarn http://rm:8088 \
-        application_1760000000000_0001\n\n{EXIT_CODES}"))]
+    /// Says why a job waits, a pod of a Kubernetes cluster, or an application of a YARN cluster.
+    #[command(override_usage = queues::WHY_USAGE,
+        after_help = format!("{}\n\n{EXIT_CODES}", queues::WHY_EXAMPLES))]
     Why(queues::WhyArgs),
     /// Has the server read its configuration again.
     #[command(after_help = format!("Examples:\n  meed reload\n\n{EXIT_CODES}"))]

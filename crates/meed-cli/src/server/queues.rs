@@ -7,41 +7,92 @@ use meed_server::protocol::Request;
 use serde_json::Value;
 
 use super::table::columns;
-use super::{AskArgs, JobArgs, print_json, query};
+use super::whom::{Whom, WhomArgs, server_line};
+use super::{AskArgs, complete, print_json, query};
 use crate::exit::Failure;
-use crate::output::print;
+use crate::kubernetes;
+use crate::output::{print, remark};
 use crate::yarn::{self, YarnArgs};
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  meed queues
+  meed queues --json
+  meed queues --kubernetes
+  meed queues --context production
+  meed queues --yarn http://rm:8088";
+
+pub(crate) const WHY_EXAMPLES: &str = "\
+Examples:
+  meed why 17
+  meed why pod research/train-7
+  meed why --yarn http://rm:8088 application_1760000000000_0001";
+
+pub(crate) const WHY_USAGE: &str = "\
+meed why [OPTIONS] <JOB>
+       meed why [OPTIONS] pod <[NAMESPACE/]NAME>
+       meed why [OPTIONS] --yarn <URL> <APPLICATION>";
 
 #[derive(Args)]
 pub(crate) struct QueuesArgs {
     #[command(flatten)]
     ask: AskArgs,
     #[command(flatten)]
+    whom: WhomArgs,
+    #[command(flatten)]
     cluster: YarnArgs,
 }
 
 #[derive(Args)]
 pub(crate) struct WhyArgs {
+    /// The job: its number, or its name (your newest of that name). `pod` and a name behind it is
+    /// a pod of a Kubernetes cluster.
+    #[arg(required = true, num_args = 1..=2, value_name = "JOB", add = complete::jobs_and_pods())]
+    what: Vec<String>,
     #[command(flatten)]
-    job: JobArgs,
+    ask: AskArgs,
+    #[command(flatten)]
+    whom: WhomArgs,
     #[command(flatten)]
     cluster: YarnArgs,
 }
 
 pub(crate) fn list(args: &QueuesArgs) -> Result<(), Failure> {
-    let QueuesArgs { ask, cluster } = args;
+    let QueuesArgs { ask, whom, cluster } = args;
+    whom.not_beside_yarn(cluster.yarn.as_ref())?;
     if let Some(url) = &cluster.yarn {
         return yarn::queues(url, ask.json);
     }
-    let answer = ask.connect()?.ask(&Request::Queues {})?;
+    let (mut client, or_cluster) = match whom.find(&ask.server)? {
+        Whom::Server { client, or_cluster } => (client, or_cluster),
+        Whom::Cluster { because } => {
+            let words: &[&str] = if ask.json { &["queues", "--json"] } else { &["queues"] };
+            return ask_cluster(whom, words, because.as_deref(), ask.json);
+        }
+    };
+    let answer = client.ask(&Request::Queues {})?;
     if ask.json {
         return print_json(&answer);
     }
+    let first = if or_cluster { server_line(&client) } else { String::new() };
     let queues = in_turn(&answer);
     let measured = queues.first().and_then(|queue| queue["measured"].as_str()).unwrap_or("");
     let rows = queues.iter().map(|queue| row(queue));
     let table = columns(&HEADS, rows);
-    print(&format!("{table}share, held, used and balance in {measured}, and its hours\n"))
+    print(&format!("{first}{table}share, held, used and balance in {measured}, and its hours\n"))
+}
+
+/// Asks a cluster. Programs are told on standard error why, where nobody has named one.
+fn ask_cluster(
+    whom: &WhomArgs,
+    words: &[&str],
+    because: Option<&str>,
+    json: bool,
+) -> Result<(), Failure> {
+    if let (Some(why), true) = (because, json) {
+        remark(&format!("{why}; the Kubernetes cluster is asked"));
+    }
+    kubernetes::run(&whom.line(words, because))
 }
 
 /// What the columns of a queue are.
@@ -76,16 +127,57 @@ pub(super) fn row(queue: &Value) -> Vec<String> {
     ]
 }
 
-pub(crate) fn why(args: &WhyArgs) -> Result<(), Failure> {
-    let WhyArgs { job: args, cluster } = args;
-    if let Some(url) = &cluster.yarn {
-        return yarn::why(url, &args.job, args.ask.json);
+/// What somebody asks about.
+#[derive(PartialEq, Debug)]
+enum Asked<'a> {
+    /// A job; or, where it is a cluster that answers, a pod.
+    Job(&'a str),
+    Pod(&'a str),
+}
+
+fn asked(what: &[String]) -> Result<Asked<'_>, Failure> {
+    match what {
+        [job] => Ok(Asked::Job(job)),
+        [kind, pod] if ["pod", "pods", "po"].contains(&kind.as_str()) => Ok(Asked::Pod(pod)),
+        [kind, ..] => Err(Failure::Usage(format!(
+            "`{kind}` and a name behind it: wanted is a job, or `pod` and its name"
+        ))),
+        [] => Err(Failure::Usage("wanted is a job, or `pod` and its name".to_owned())),
     }
-    let answer = args.ask.connect()?.ask(&Request::Why(query(&args.job)))?;
-    if args.ask.json {
+}
+
+pub(crate) fn why(args: &WhyArgs) -> Result<(), Failure> {
+    let WhyArgs { what, ask, whom, cluster } = args;
+    whom.not_beside_yarn(cluster.yarn.as_ref())?;
+    let what = asked(what)?;
+    let of_pod = |pod: &str, because: Option<String>| {
+        let mut words = vec!["why", pod];
+        words.extend(ask.json.then_some("--json"));
+        ask_cluster(whom, &words, because.as_deref(), ask.json)
+    };
+    let job = match (what, &cluster.yarn, &ask.server.socket) {
+        (Asked::Job(application), Some(url), _) => return yarn::why(url, application, ask.json),
+        (Asked::Job(job), None, _) => job,
+        (Asked::Pod(pod), None, None) => return of_pod(pod, None),
+        (Asked::Pod(_), ..) => {
+            let what = "a pod is asked for of a Kubernetes cluster: leave --socket and --yarn out";
+            return Err(Failure::Usage(what.to_owned()));
+        }
+    };
+    let (mut client, or_cluster) = match whom.find(&ask.server)? {
+        Whom::Server { client, or_cluster } => (client, or_cluster),
+        // Numbers are those of a server's jobs.
+        Whom::Cluster { because: Some(why) } if job.bytes().all(|b| b.is_ascii_digit()) => {
+            return Err(Failure::NoServer(format!("{why}; start one with `meed serve`")));
+        }
+        Whom::Cluster { because } => return of_pod(job, because),
+    };
+    let answer = client.ask(&Request::Why(query(job)))?;
+    if ask.json {
         return print_json(&answer);
     }
-    print(&words(&answer))
+    let first = if or_cluster { server_line(&client) } else { String::new() };
+    print(&(first + &words(&answer)))
 }
 
 fn words(answer: &Value) -> String {
@@ -213,5 +305,20 @@ fn obstacle_words(obstacle: &Value) -> String {
             obstacle["jobs"], obstacle["tasks"]
         ),
         other => format!("{other}."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pod_is_said_by_its_kind() {
+        let of = |what: &[&str]| what.iter().map(|word| word.to_string()).collect::<Vec<_>>();
+        assert_eq!(asked(&of(&["17"])).ok(), Some(Asked::Job("17")));
+        assert_eq!(asked(&of(&["pod"])).ok(), Some(Asked::Job("pod")), "a job may be called so");
+        assert_eq!(asked(&of(&["pod", "a/b"])).ok(), Some(Asked::Pod("a/b")));
+        let Err(Failure::Usage(why)) = asked(&of(&["queue", "a"])) else { panic!("it is taken") };
+        assert!(why.contains("wanted is a job, or `pod`"), "{why}");
     }
 }

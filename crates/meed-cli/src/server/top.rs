@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 
 use super::queues::{HEADS, in_turn, row};
 use super::table::{ago, columns_in};
+use super::whom::{Whom, WhomArgs, server_words};
 use super::{SocketArgs, print_json};
 use crate::exit::Failure;
 use crate::kubernetes;
@@ -32,7 +33,8 @@ Examples:
   meed top --every 5s
   meed top --once
   meed top --json --every 10s
-  meed top --kubernetes";
+  meed top --kubernetes
+  meed top --context production";
 
 #[derive(Args)]
 pub(crate) struct TopArgs {
@@ -45,9 +47,8 @@ pub(crate) struct TopArgs {
     /// Prints one view as JSON (docs/server.md); with --every one after the other, a line each.
     #[arg(long)]
     json: bool,
-    /// Shows the Kubernetes cluster of the kubeconfig instead of a server (docs/kubernetes.md).
-    #[arg(long)]
-    kubernetes: bool,
+    #[command(flatten)]
+    whom: WhomArgs,
     #[command(flatten)]
     server: SocketArgs,
 }
@@ -58,12 +59,12 @@ const MOST_LETTERS: usize = 24;
 const MOST_JOBS: usize = 1000;
 
 pub(crate) fn run(args: &TopArgs) -> Result<(), Failure> {
-    let usual = if args.kubernetes { "5s" } else { "1s" };
-    let every = every(args.every.as_deref().unwrap_or(usual))?;
-    let mut source = match args.kubernetes {
-        true => Source::Cluster,
-        false => Source::Server(&args.server, None),
+    let given = args.every.as_deref().map(every).transpose()?;
+    let (mut source, usual) = match args.whom.find(&args.server)? {
+        Whom::Server { client, .. } => (Source::Server(&args.server, Some(client)), "1s"),
+        Whom::Cluster { because } => (Source::Cluster(&args.whom, because), "5s"),
     };
+    let every = given.map_or_else(|| every(usual), Ok)?;
     // Where there is no server from the beginning that is said, and nothing is taken over.
     let seen = source.ask()?;
     if args.json {
@@ -99,8 +100,8 @@ fn stream(
 enum Source<'a> {
     /// A server, and the way to it where it has answered.
     Server(&'a SocketArgs, Option<Client>),
-    /// The cluster of the kubeconfig.
-    Cluster,
+    /// A cluster, and why where nobody has said so.
+    Cluster(&'a WhomArgs, Option<String>),
 }
 
 impl Source<'_> {
@@ -116,7 +117,9 @@ impl Source<'_> {
                 *client = Some(asked);
                 Ok(seen)
             }
-            Source::Cluster => Seen::read(&kubernetes::ask(&["top"])?),
+            Source::Cluster(whom, because) => {
+                Seen::read(&kubernetes::ask(&whom.line(&["top"], because.as_deref()))?)
+            }
         }
     }
 }
@@ -134,6 +137,8 @@ fn every(text: &str) -> Result<Duration, Failure> {
 #[derive(Clone, Debug)]
 struct Seen {
     at_us: u64,
+    /// Who says so, in words.
+    of: String,
     /// Of [`Request::Queues`].
     queues: Value,
     jobs: Vec<JobView>,
@@ -147,7 +152,8 @@ impl Seen {
         let query = JobsQuery { all: true, limit: Some(MOST_JOBS), ..JobsQuery::default() };
         let Jobs { mut jobs, more } = client.ask_for(&Request::Jobs(query))?;
         jobs.sort_by_key(|job| (standing(job.state), job.id));
-        Ok(Seen { at_us: wall_us(), queues, jobs, more: more.is_some() })
+        let of = server_words(client);
+        Ok(Seen { at_us: wall_us(), of, queues, jobs, more: more.is_some() })
     }
 
     /// What [`Seen::document`] has written, here or in the program of the cluster.
@@ -161,14 +167,15 @@ impl Seen {
         jobs.sort_by_key(|job| (standing(job.state), job.id));
         let queues = json!({ "queues": told["queues"], "resources": told["resources"] });
         let at_us = told["at_us"].as_u64().ok_or_else(|| wrong(&"no `at_us`"))?;
-        Ok(Seen { at_us, queues, jobs, more: told["more"] == true })
+        let of = told["of"].as_str().unwrap_or_default().to_owned();
+        Ok(Seen { at_us, of, queues, jobs, more: told["more"] == true })
     }
 
     /// The answers of `meed queues` and `meed jobs --all`, of one instant.
     fn document(&self) -> Value {
-        let Seen { at_us, queues, jobs, more } = self;
+        let Seen { at_us, of, queues, jobs, more } = self;
         let (queues, resources) = (&queues["queues"], &queues["resources"]);
-        json!({ "at_us": at_us, "resources": resources, "queues": queues, "jobs": jobs,
+        json!({ "at_us": at_us, "of": of, "resources": resources, "queues": queues, "jobs": jobs,
             "more": more })
     }
 }
@@ -182,19 +189,20 @@ fn standing(state: JobStanding) -> u8 {
     }
 }
 
-/// At most `height` lines of at most `width` columns: the machine, the queues (at most a third of
-/// the lines), and the jobs from `first` on.
+/// At most `height` lines of at most `width` columns: who says so, the machine, the queues (at most
+/// a third of the lines), and the jobs from `first` on.
 fn frame(seen: &Seen, width: usize, height: usize, first: usize) -> Vec<String> {
     let seconds = seen.at_us / 1_000_000 % 86_400;
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     let count = |state| seen.jobs.iter().filter(|job| job.state == state).count();
-    let mut lines = vec![format!(
-        "meed top  {hours:02}:{minutes:02}:{seconds:02} UTC  {} jobs: {} running, {} waiting{}",
+    let mut lines = vec![format!("meed top of {}", clean(&seen.of))];
+    lines.push(format!(
+        "{hours:02}:{minutes:02}:{seconds:02} UTC  {} jobs: {} running, {} waiting{}",
         seen.jobs.len(),
         count(JobStanding::Running),
         count(JobStanding::Waiting),
         if seen.more { " (of the newest; there are more)" } else { "" }
-    )];
+    ));
     let resources = seen.queues["resources"].as_array().into_iter().flatten();
     lines.extend(resources.map(|resource| bar(resource, width)));
     lines.push(String::new());
@@ -305,7 +313,8 @@ mod tests {
             ended_us: None,
             why: None,
         };
-        Seen { at_us: 3_723_000_000, queues, jobs: (1..=jobs).map(job).collect(), more: false }
+        let of = "the server at /run/meed.sock".to_owned();
+        Seen { at_us: 3_723_000_000, of, queues, jobs: (1..=jobs).map(job).collect(), more: false }
     }
 
     #[test]
@@ -341,7 +350,9 @@ mod tests {
     fn a_view_says_who_holds_what_who_is_next_and_what_is_left_out() {
         let text = frame(&seen(50), 100, 24, 0).join("\n");
         assert!(
-            text.starts_with("meed top  01:02:03 UTC  50 jobs: 2 running, 48 waiting"),
+            text.starts_with(
+                "meed top of the server at /run/meed.sock\n01:02:03 UTC  50 jobs: 2 running, 48"
+            ),
             "{text}"
         );
         assert!(

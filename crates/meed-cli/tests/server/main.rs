@@ -27,3 +27,4 @@ mod top;
 mod tutorial;
 mod users;
 mod web;
+mod whom;

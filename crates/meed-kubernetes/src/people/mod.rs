@@ -1,15 +1,17 @@
-//! What people ask a cluster: `meed kubernetes queues` and `why`, `meed top --kubernetes`.
+//! What people ask a cluster: `meed queues`, `meed why pod` and `meed top`, or by the names of this
+//! program, `meed kubernetes queues` and `why`.
 //!
 //! Read only, through the kubeconfig, with the rights of who asks; all of it stands in objects that
 //! the leader writes. Texts of others are shown as one short line (`shown`).
 
+mod place;
 mod queues;
 mod top;
 mod why;
 
-use kube::Client;
-
 use crate::error::KubernetesError;
+use place::Place;
+pub use place::PlaceArgs;
 
 /// Most characters of a foreign text.
 const MOST: usize = 300;
@@ -19,8 +21,8 @@ const MOST: usize = 300;
 /// # Errors
 ///
 /// No cluster; no right to read queues.
-pub fn queues(json: bool) -> Result<String, KubernetesError> {
-    asked(async |client| queues::told(&client, json).await)
+pub fn queues(place: &PlaceArgs, json: bool) -> Result<String, KubernetesError> {
+    asked(place, !json, async |at| queues::told(&at.client, json).await)
 }
 
 /// Queues and pods at one instant, as `meed top --json` tells those of a server.
@@ -28,8 +30,9 @@ pub fn queues(json: bool) -> Result<String, KubernetesError> {
 /// # Errors
 ///
 /// No cluster; no right to read queues, or pods.
-pub fn top() -> Result<String, KubernetesError> {
-    asked(async |client| top::told(&client).await)
+pub fn top(place: &PlaceArgs) -> Result<String, KubernetesError> {
+    let because = place.because().map(|why| format!("; {why}")).unwrap_or_default();
+    asked(place, false, async |at| top::told(&at.client, &format!("{}{because}", at.name)).await)
 }
 
 /// Why a pod waits, or what became of it: `NAMESPACE/NAME`, or `NAME` in the namespace of the
@@ -38,18 +41,26 @@ pub fn top() -> Result<String, KubernetesError> {
 /// # Errors
 ///
 /// No cluster; no such pod; no right to read it.
-pub fn why(pod: &str, json: bool) -> Result<String, KubernetesError> {
-    asked(async |client| why::told(&client, pod, json).await)
+pub fn why(place: &PlaceArgs, pod: &str, json: bool) -> Result<String, KubernetesError> {
+    asked(place, !json, async |at| why::told(&at.client, pod, json).await)
 }
 
+/// The answer; where nobody has said which cluster is meant and it is `for_people`, below the name
+/// of the one that was asked.
 fn asked(
-    ask: impl AsyncFnOnce(Client) -> Result<String, KubernetesError>,
+    place: &PlaceArgs,
+    for_people: bool,
+    ask: impl AsyncFnOnce(&Place) -> Result<String, KubernetesError>,
 ) -> Result<String, KubernetesError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|why| KubernetesError::Settings(why.to_string()))?;
     runtime.block_on(async {
-        let client = Client::try_default().await;
-        ask(client.map_err(|why| KubernetesError::NoCluster(why.to_string()))?).await
+        let at = place.connect().await?;
+        let answer = ask(&at).await?;
+        Ok(match place.because() {
+            Some(why) if for_people => format!("{}; {why}\n{answer}", at.name),
+            _ => answer,
+        })
     })
 }
 

@@ -1,4 +1,4 @@
-//! What `meed top --kubernetes` shows at one instant, for programs: in the form of `meed top
+//! What `meed top` shows of a cluster at one instant, for programs: in the form of `meed top
 //! --json` of a server, with pods as its jobs.
 //!
 //! Only what fairness is measured in is told of the nodes, and only as far as who asks may list
@@ -23,7 +23,8 @@ use crate::watch::NOT_ENDED;
 /// Most pods of a view.
 const MOST_PODS: u32 = 1000;
 
-pub(super) async fn told(client: &Client) -> Result<String, KubernetesError> {
+/// `of`: which cluster, in words.
+pub(super) async fn told(client: &Client, of: &str) -> Result<String, KubernetesError> {
     let queues: Api<QueueObject> = Api::all(client.clone());
     let queues = queues.list(&ListParams::default()).await;
     let queues = queues.map_err(|why| KubernetesError::api("list queues", why))?.items;
@@ -35,7 +36,8 @@ pub(super) async fn told(client: &Client) -> Result<String, KubernetesError> {
     let nodes: Api<Node> = Api::all(client.clone());
     // Who may not see nodes is told the rest.
     let nodes = nodes.list(&ListParams::default()).await.map(|list| list.items);
-    let told = tell(queues, &pods.items, &nodes.unwrap_or_default(), more);
+    let mut told = tell(queues, &pods.items, &nodes.unwrap_or_default(), more);
+    told["of"] = of.into();
     Ok(format!("{told}\n"))
 }
 

@@ -70,6 +70,19 @@ fn people_see_queues_and_why_a_pod_waits() {
         assert_eq!(states, ["running", "waiting"]);
         assert_eq!((&top["queues"][0]["held"], &top["more"]), (&8.0.into(), &false.into()));
 
+        // By a kubeconfig that is named, and where nobody has named a cluster.
+        let config = plane.kubeconfig("admin");
+        let named = ["queues", "--kubeconfig", config.to_str().expect("a path")];
+        let heads = |text: &str| text.lines().next().expect("heads").to_owned();
+        assert_eq!(heads(&ask(&plane, "nobody", &named).unwrap()), heads(&table));
+        let because = ask(&plane, "admin", &["queues", "--because", "no server answers"]).unwrap();
+        let (first, rest) = because.split_once('\n').expect("a line above the table");
+        assert!(first.starts_with("the cluster ") && first.ends_with("; no server answers"));
+        assert_eq!(heads(rest), heads(&table));
+        assert!(top["of"].as_str().is_some_and(|of| of.starts_with("the cluster ")), "{top}");
+        let none = ask(&plane, "admin", &["queues", "--context", "nowhere"]).unwrap_err();
+        assert!(none.contains("no cluster is configured") && none.contains("nowhere"), "{none}");
+
         // The namespace of the kubeconfig is `default`; and who has no rights is told so.
         let missing = ask(&plane, "admin", &["why", "nobody"]).unwrap_err();
         assert!(missing.contains("cannot read pod default/nobody"), "{missing}");

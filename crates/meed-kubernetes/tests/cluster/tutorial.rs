@@ -142,7 +142,12 @@ impl<'p> Terminal<'p> {
         let folder = plane.state().join("programs");
         std::fs::create_dir(&folder).expect("a folder");
         let meed = env!("CARGO_BIN_EXE_meed-kubernetes");
-        let text = format!("#!/bin/sh\n[ \"$1\" = kubernetes ] && shift && exec '{meed}' \"$@\"\n");
+        let text = format!(
+            "#!/bin/sh\ncase \"$1 $2\" in\n\
+             'kubernetes '*) shift; exec '{meed}' \"$@\";;\n\
+             'why pod') shift 2; exec '{meed}' why \"$@\";;\n\
+             'queues --kubernetes') shift 2; exec '{meed}' queues \"$@\";;\nesac\nexit 2\n"
+        );
         let file = folder.join("meed");
         std::fs::write(&file, text).expect("it is written");
         let made = Command::new("chmod").arg("+x").arg(&file).status();
