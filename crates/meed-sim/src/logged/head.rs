@@ -2,7 +2,7 @@
 //! driver's state tells.
 
 use meed::state::{GroupState, LiveJobState, State};
-use meed::{Gang, Resources, Span};
+use meed::{Constraints, Gang, Labels, Resources, Span};
 use meed_driver::{Driver, LiveJob, Off};
 use meed_journal::JobKey;
 use meed_workload::{Durations, JobGroup};
@@ -25,6 +25,8 @@ pub(super) struct HeadJob {
     pub(super) running: Vec<(u32, Ran)>,
     /// How many wait.
     pub(super) waiting: u64,
+    /// Labels that they forbid and that a node has on which one of them runs.
+    pub(super) overtaken: Vec<String>,
 }
 
 /// The jobs of a driver, in the order in which they came.
@@ -46,12 +48,27 @@ fn job(
 ) -> HeadJob {
     let engine = driver.engine();
     let now = engine.now();
-    let groups: Vec<JobGroup> = row.groups.iter().map(|group| group_of(group, state)).collect();
+    let mut groups: Vec<JobGroup> = row.groups.iter().map(|group| group_of(group, state)).collect();
     let count: u32 = groups.iter().map(|group| group.count).sum();
     let running = |task| {
         let since = engine.started(engine.running_task(live.id(), task)?)?;
         Some((task, Ran::at_head(since, now)))
     };
+    let running: Vec<(u32, Ran)> = (0..count).filter_map(running).collect();
+    let labels = |task: u32| {
+        let place = driver.running(engine.running_task(live.id(), task)?)?;
+        Some(&engine.node(place.node).0.labels)
+    };
+    let (mut first, mut overtaken) = (0, Vec::new());
+    for group in &mut groups {
+        let tasks = running.iter().map(|(task, _)| *task);
+        let own = tasks.filter(|task| (first..first + group.count).contains(task));
+        let places: Vec<&Labels> = own.filter_map(labels).collect();
+        first += group.count;
+        if let Some(constraints) = &mut group.constraints {
+            overtaken.extend(held_when_it_started(constraints, &places));
+        }
+    }
     HeadJob {
         key: live.key().clone(),
         name: live.name().clone(),
@@ -59,9 +76,27 @@ fn job(
         weight: row.weight,
         arrival: row.arrival,
         groups,
-        running: (0..count).filter_map(running).collect(),
+        running,
+        overtaken,
         waiting: engine.waiting_of(live.id()).len() as u64,
     }
+}
+
+/// What tasks ask of nodes held when they started, and need not hold where they run now: a label
+/// that they forbid may have come with themselves, one that they require may have gone with others.
+/// Takes such requirements away; the labels that they forbid.
+fn held_when_it_started(constraints: &mut Constraints, places: &[&Labels]) -> Vec<String> {
+    let has = |labels: &Labels, label: &String, values: &[String]| {
+        labels.get(label).is_some_and(|value| values.is_empty() || values.contains(value))
+    };
+    let everywhere =
+        |label: &String, values: &[String]| places.iter().all(|labels| has(labels, label, values));
+    constraints.require.retain(|label, values| everywhere(label, values));
+    let somewhere = |(label, values): &(&String, &Vec<String>)| {
+        places.iter().any(|labels| has(labels, label, values))
+    };
+    let found = constraints.forbid.iter().filter(somewhere);
+    found.map(|(label, _)| label.clone()).collect()
 }
 
 /// A group as it was submitted, but for how long its tasks run.

@@ -197,7 +197,8 @@ impl Reading<'_> {
     fn head(&mut self, jobs: Vec<HeadJob>) {
         self.soonest = Time::ZERO.saturating_add(Span::from_micros(1).unwrap_or(Span::ZERO));
         for job in jobs {
-            let HeadJob { key, name, queue, weight, groups, running, waiting, .. } = job;
+            let HeadJob { key, name, queue, weight, groups, running, waiting, overtaken, .. } = job;
+            self.labels.come_and_go(overtaken);
             self.counts.at_head += running.len() as u64;
             let submit = if running.is_empty() { self.soonest } else { Time::ZERO };
             let queue = self.number_of(&queue);

@@ -52,6 +52,11 @@ impl LabelHistory {
         }
     }
 
+    /// These labels come and go with tasks.
+    pub(super) fn come_and_go(&mut self, labels: Vec<String>) {
+        self.moving.extend(labels);
+    }
+
     /// A node gains and loses labels.
     fn moves(&mut self, node: &str, labels: &Labels) {
         let none = Labels::default();

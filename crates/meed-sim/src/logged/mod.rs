@@ -3,7 +3,7 @@
 //! | a run of | its jobs | how long tasks run |
 //! |---|---|---|
 //! | the simulator | those of its arrivals, closed chains too | as its arrivals say |
-//! | a live world | those of its arrivals, and tasks that were added | as its ends tell (`ran.rs`) |
+//! | a live world | those of its arrivals, and tasks that were added | as its ends tell (`ran`) |
 //!
 //! Nothing else of the record counts: who started where and when is decided anew, by any policy.
 //! That is how this differs from a replay, which keeps to the recorded instants of all that came

@@ -11,8 +11,9 @@
 //!
 //! What a task lost by no fault of its own (with its node, for another) is no part of its work. A
 //! start that was undone did not happen; where a world says anew since when a task runs (it is
-//! undone and adopted) the later word counts. Of a task that ran when the record began counts what
-//! it ran from then on.
+//! undone and adopted) the later word counts. One that is adopted from the very instant on at which
+//! it was lost went on: its node was made anew, as with another price. Of a task that ran when the
+//! record began counts what it ran from then on.
 
 use meed::{Span, Time};
 
@@ -29,6 +30,8 @@ pub(super) struct Ran {
     stopped: Option<Span>,
     /// The longest attempt that was lost.
     lost: Option<Span>,
+    /// When the last one was lost, since when it ran, and how long before the record began.
+    lost_at: Option<(Time, Time, Span)>,
 }
 
 /// How sure its length is.
@@ -49,6 +52,11 @@ impl Ran {
 
     /// It starts at `since`; `adopted`: it ran already.
     pub(super) fn starts(&mut self, since: Time, adopted: bool) {
+        let goes_on = self.lost_at.take().filter(|lost| adopted && lost.0 == since);
+        if let Some((_, since, before)) = goes_on {
+            (self.since, self.before) = (Some(since), before);
+            return;
+        }
         self.since = Some(since);
         if !adopted {
             self.before = Span::ZERO;
@@ -74,6 +82,7 @@ impl Ran {
     }
 
     pub(super) fn is_lost(&mut self, t: Time) {
+        self.lost_at = self.since.map(|since| (t, since, self.before));
         self.lost = self.over(t).max(self.lost);
     }
 

@@ -102,6 +102,10 @@ fn what_counts_as_a_tasks_length() {
     let adopted = starts("x", 0, 0).replace("\"node\"", "\"since_s\":0.5,\"node\"");
     let records = [(2.0, adopted), (5.0, told("end", 0))];
     assert_eq!(lengths(1, &records, true), [4.5]);
+    // Its node was made anew, and it went on.
+    let again = starts("x", 0, 1).replace("\"node\"", "\"since_s\":4.0,\"node\"");
+    let records = [(2.0, start(0)), (4.0, told("lost", 0)), (4.0, again), (7.0, told("end", 1))];
+    assert_eq!(lengths(1, &records, true), [5.0]);
 }
 
 #[test]
