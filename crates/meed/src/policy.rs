@@ -24,6 +24,9 @@ pub enum Measure {
     /// What part it runs of the tasks that it could run alone (memoryless; TSF, SC'16). Counts all
     /// kinds.
     TaskShare,
+    /// What it holds now, and what is left of all that it held above its share (SDRF, IEEE Trans.
+    /// Computers 2021). Counts all kinds.
+    Commitment,
     /// What somebody outside says ([`crate::Rank`]): for rules that recompute priorities now and
     /// then, and are not this engine's own.
     Told,
@@ -80,6 +83,9 @@ impl Measure {
             },
             Measure::TaskShare => {
                 &MeasureInfo { unit: KeyUnit::Number, keeps_usage: false, reads: &[] }
+            }
+            Measure::Commitment => {
+                &MeasureInfo { unit: KeyUnit::Amount, keeps_usage: true, reads: &["half_life"] }
             }
             Measure::Told => {
                 &MeasureInfo { unit: KeyUnit::Number, keeps_usage: false, reads: &["resource"] }
@@ -198,7 +204,8 @@ pub type Permille = u32;
 pub struct Policy {
     /// What the key measures.
     pub measure: Measure,
-    /// How long usage is remembered; read by [`Measure::Usage`] only, as are the four below.
+    /// How long usage is remembered; read by [`Measure::Usage`] only, as are the four below. Of
+    /// [`Measure::Commitment`] the half-life is read; without one it is [`COMMITMENT_HALF_LIFE`].
     pub memory: Memory,
     /// What a unit of usage is; read by [`Measure::Allocation`] too.
     pub scalar: Scalar,
@@ -241,6 +248,12 @@ pub struct Policy {
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub fairness: Option<Permille>,
 }
+
+/// After which a commitment is half as large, where nobody says: five days, tau = 7.2 days.
+pub const COMMITMENT_HALF_LIFE: Span = match Span::from_secs(5 * 86_400) {
+    Some(span) => span,
+    None => Span::ZERO,
+};
 
 /// Tetris's knob where nobody turns it.
 pub const DEFAULT_FAIRNESS: Permille = 250;
@@ -356,6 +369,13 @@ pub const PRESETS: &[Preset] = &[
         key: "part of the tasks that it could run alone, per weight 1",
         dominant: true,
         ..Preset::of(Measure::TaskShare)
+    },
+    Preset {
+        name: "sdrf",
+        about: "stateful DRF: dominant shares, and commitments for use above one's share",
+        key: "dominant share held and committed per weight 1, told as {}",
+        dominant: true,
+        ..Preset::of(Measure::Commitment)
     },
     Preset {
         name: "told",
@@ -482,12 +502,14 @@ impl Policy {
             Quantum::Adaptive { interval, .. } => positive(interval, "quantum interval"),
             Quantum::Fixed(_) => None,
         };
-        let guard = (self.t_wait.is_some() && !self.measure.info().keeps_usage)
+        let guard = (self.t_wait.is_some() && self.measure != Measure::Usage)
             .then(|| "t_wait guards against starvation under long-term only".to_owned());
         let told = (self.measure == Measure::Told && self.scalar == Scalar::Dominant)
             .then(|| "a rank that is told counts one resource or prices".to_owned());
-        let tasks = (self.measure == Measure::TaskShare && self.scalar != Scalar::Dominant)
-            .then(|| "task shares count all resources, not one or prices".to_owned());
+        let counts_all = matches!(self.measure, Measure::TaskShare | Measure::Commitment);
+        let tasks = (counts_all && self.scalar != Scalar::Dominant).then(|| {
+            "task shares and commitments count all resources, not one or prices".to_owned()
+        });
         let told = told.or(tasks);
         let problem = memory.or(scalar).or(discount).or(interval).or(guard).or(told);
         let problem = problem.or_else(|| self.problem_per_server());

@@ -369,7 +369,7 @@ fn command_lines_that_are_wrong() {
             &["--policy", "fare"][..],
             3,
             "--policy fare: unknown policy `fare`; known are static, slots, fifo, fair, long-term, \
-             drf, drfh, per-server-drf, rps-dsf, tetris, long-term-drf, tsf, told. did you mean \
+             drf, drfh, per-server-drf, rps-dsf, tetris, long-term-drf, tsf, sdrf, told. did you mean \
              `fair`?",
         ),
         (&["--policy", ""], 3, "unknown policy ``"),

@@ -57,6 +57,7 @@ pub use result::{Audit, AuditCell, AuditVerdict, Counterexample, SCHEMA};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ground::Ground;
+use meed::{Measure, Policy};
 use meed_config::policy::{SLOTS, orders};
 use meed_sim::AS_YOU_PAY;
 use search::Search;
@@ -80,22 +81,27 @@ pub const DEFAULT_POLICIES: [&str; 9] = [
     "long-term,quantum=1min,t_wait=2min",
 ];
 
-/// How long a rival remembers in an audit, where runs last minutes: as the long-term orders above.
-const RIVALS_TIME: &str = "10min";
+/// How long orders remember in an audit, where runs last minutes: as the long-term ones above.
+const REMEMBERED: &str = "10min";
 /// How often a rival ticks in an audit.
 const RIVALS_CADENCE: &str = "1min";
 
 /// All orders there are, each as it is audited: [`DEFAULT_POLICIES`], Meed's others, and the
-/// rivals, of which every time is ten minutes. An order that is added to a table is one more.
+/// rivals; every time that says how long something is remembered is ten minutes. An order that is added to a table is one more.
 pub fn all_orders() -> Vec<String> {
     let rival = |rival: &Rival| {
         let times = rival.parameters.iter().filter(|one| one.form == ParameterForm::Time);
-        let times = times.map(|time| format!(",{}={RIVALS_TIME}", time.name));
+        let times = times.map(|time| format!(",{}={REMEMBERED}", time.name));
         format!("{}{},cadence={RIVALS_CADENCE}", rival.name, times.collect::<String>())
     };
     let known = |name: &&str| !DEFAULT_POLICIES.contains(name);
     let mut all = DEFAULT_POLICIES.map(str::to_owned).to_vec();
-    all.extend(orders().filter(known).map(str::to_owned));
+    all.extend(orders().filter(known).map(|name| match Policy::preset(name) {
+        Some(policy) if policy.measure == Measure::Commitment => {
+            format!("{name},half_life={REMEMBERED}")
+        }
+        _ => name.to_owned(),
+    }));
     all.push(AS_YOU_PAY.to_owned());
     all.extend(RIVALS.iter().map(rival));
     all

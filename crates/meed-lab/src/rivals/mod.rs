@@ -52,12 +52,13 @@ pub(crate) use teller::Teller;
 use windows::Windows;
 
 /// Meed's orders that are run when none are named, before all rivals.
-pub const OWN: [&str; 5] = [
+pub const OWN: [&str; 6] = [
     "fair",
     "long-term",
     "long-term,half_life=1d",
     "long-term,half_life=7d",
     "long-term,half_life=30d",
+    "sdrf",
 ];
 
 /// The order of a rival in the words of a scenario.

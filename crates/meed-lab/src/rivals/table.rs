@@ -10,8 +10,7 @@ use meed_config::words::did_you_mean;
 
 use super::rule::Rule;
 use super::rules::{
-    Condor, FairTree, FlexibleLending, Kai, Karma, KueueAfs, MrKarma, Pbs, Sdrf, Sge, TPeriod,
-    Volcano,
+    Condor, FairTree, FlexibleLending, Kai, Karma, KueueAfs, MrKarma, Pbs, Sge, TPeriod, Volcano,
 };
 
 /// What a parameter is.
@@ -158,14 +157,6 @@ pub const RIVALS: &[Rival] = &[
             },
         ],
         make: |values| Box::new(Kai::new(values[0], values[1], values[2])),
-    },
-    Rival {
-        name: "sdrf",
-        of: "Stateful DRF",
-        about: "what is held, and commitments for use above the reserve",
-        cadence: "1min",
-        parameters: &[time("tau", "7d", "tau = -1 s / ln(delta)")],
-        make: |values| Box::new(Sdrf::new(values[0])),
     },
     Rival {
         name: "sge",

@@ -27,8 +27,8 @@ use crate::time::{Span, Time};
 /// What one child's key is made of at this instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeyParts {
-    /// What is measured. Of [`Measure::Arrival`], [`Measure::Told`] and [`Measure::TaskShare`]
-    /// nothing below is told.
+    /// What is measured. Of [`Measure::Arrival`], [`Measure::Told`], [`Measure::TaskShare`] and
+    /// [`Measure::Commitment`] nothing below is told.
     pub measure: Measure,
     /// In thousandths.
     pub weight: u64,

@@ -84,6 +84,16 @@ impl Clock {
         }
     }
 
+    /// Memory time at `t` from when, by it, an endless past begins: with half-life H the length of
+    /// the past that counts, tau = H / ln 2, times what a unit of use counts at `t`.
+    ///
+    /// > tau * 2^((t - L) / H) = tau + M(t)
+    #[inline]
+    pub(crate) fn past(&self, t: Time) -> u64 {
+        let tau = |half_life: Span| (half_life.as_micros() as f64 / std::f64::consts::LN_2) as u64;
+        self.half_life.map_or(0, tau) + self.reading(t)
+    }
+
     /// When the landmark is next to be moved.
     pub(crate) fn next_landmark(&self) -> Option<Time> {
         self.half_life.map(|_| self.landmark.saturating_add(self.longest_quantum()))

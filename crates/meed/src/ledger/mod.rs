@@ -54,17 +54,23 @@ pub(crate) struct Rules<'a> {
     pub(crate) discount: Permille,
     /// S: use above it is discounted.
     pub(crate) share: u64,
+    /// Whether use above the share alone is charged, and all of it: what commitments are made of
+    /// (`order::commitment`). A discount is not read then, and no quantum is charged ahead.
+    pub(crate) above_only: bool,
 }
 
 impl Rules<'_> {
     /// h(x), in thousandths.
     fn counted(&self, held: u64) -> u128 {
         let within = held.min(self.share);
+        if self.above_only {
+            return u128::from(held - within) * CHARGE_ONE;
+        }
         u128::from(within) * CHARGE_ONE + u128::from(held - within) * u128::from(self.discount)
     }
 
     fn discounted(&self) -> bool {
-        self.discount != 1000
+        self.discount != 1000 || self.above_only
     }
 }
 

@@ -51,7 +51,7 @@ proptest! {
         eta in prop::sample::select(vec![0u32, 250, 500, 999, 1000]),
     ) {
         let clock = Clock::new(None);
-        let rules = Rules { clock: &clock, discount: eta, share };
+        let rules = Rules { clock: &clock, discount: eta, share, above_only: false };
         let (mut ledger, mut tasks, mut now) = (Ledger::default(), Vec::<Task>::new(), 0);
         for (wait, starts, quantum, rate, pick) in steps {
             let before = ledger.charge(micros(now), rules);
@@ -86,7 +86,7 @@ proptest! {
         let mut clock = Clock::new(Some(half_life));
         let (mut old, mut new) = (Ledger::default(), Ledger::default());
         fn rules(clock: &Clock) -> Rules<'_> {
-            Rules { clock, discount: 1000, share: u64::MAX }
+            Rules { clock, discount: 1000, share: u64::MAX, above_only: false }
         }
         let second = 1_000_000;
         old.start(micros(0), 1 << 30, micros(0), rules(&clock));

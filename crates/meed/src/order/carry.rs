@@ -3,7 +3,7 @@
 //! | its ledger | becomes |
 //! |---|---|
 //! | of the same unit (resource, prices, dominant shares) | the same use, told by the other's memory: at this instant it counts what it counted |
-//! | of another unit, or there was none | empty: it begins now, for all siblings alike |
+//! | of another unit or measure, or there was none | empty: it begins now, for all siblings alike |
 //!
 //! What running tasks are charged ahead is the new order's own business ([`Standing::prepay`]). A
 //! child that counted counts on: nobody is topped up as a newcomer for a change of the order.
@@ -27,7 +27,8 @@ impl Standing {
     ) -> StandingState {
         let state = self.state(now, from, share);
         let keeps = into.rule.keeps_usage();
-        let same = keeps && from.rule.keeps_usage() && from.scalar == into.scalar;
+        let alike = from.rule.measure == into.rule.measure && from.scalar == into.scalar;
+        let same = keeps && alike;
         let carried =
             |charge: Charge| into.rule.clock.take_over(charge, now, &from.rule.clock).min(MOST);
         let ledgers = match (keeps, same && !state.ledgers.is_empty()) {

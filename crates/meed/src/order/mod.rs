@@ -23,6 +23,7 @@
 //! in [`Standing::key`]. The compiler and `policy`'s test name what was forgotten.
 
 mod carry;
+mod commitment;
 mod dominant;
 mod fair;
 mod fifo;
@@ -38,7 +39,9 @@ mod task_share;
 mod told;
 
 use crate::ledger::{Clock, Rules};
-use crate::policy::{Measure, Memory, Newcomer, Permille, Policy, Quantum, Scalar};
+use crate::policy::{
+    COMMITMENT_HALF_LIFE, Measure, Memory, Newcomer, Permille, Policy, Quantum, Scalar,
+};
 use crate::resources::Resources;
 use crate::time::{Span, Time};
 pub(crate) use dominant::Pool;
@@ -76,19 +79,22 @@ pub(crate) struct Rule {
 
 impl Domain {
     pub(crate) fn new(policy: &Policy) -> Domain {
+        let commits = policy.measure == Measure::Commitment;
         let (half_life, round) = match policy.memory {
+            Memory::HalfLife(half_life) => (Some(half_life), None),
+            _ if commits => (Some(COMMITMENT_HALF_LIFE), None),
             Memory::Forever => (None, None),
             Memory::Rounds(length) => (None, Some(length)),
-            Memory::HalfLife(half_life) => (Some(half_life), None),
         };
         let quantum = match policy.quantum {
+            _ if commits => Some(Span::ZERO),
             Quantum::Fixed(span) => Some(span),
             Quantum::Adaptive { .. } => None,
         };
         let rule = Rule {
             measure: policy.measure,
-            newcomer: policy.newcomer,
-            discount: policy.discount,
+            newcomer: if commits { Newcomer::Zero } else { policy.newcomer },
+            discount: if commits { 1000 } else { policy.discount },
             clock: Clock::new(half_life),
             round_start: Time::ZERO,
             round,
@@ -159,8 +165,10 @@ impl Domain {
             // Weights are in thousandths, and so are charges.
             (_, Measure::TaskShare) => 1000.0,
             (false, _) | (_, Measure::Arrival | Measure::Told) => 1.0,
-            (true, Measure::Allocation) => 1000.0 / self.pool.whole() as f64,
-            (true, Measure::Usage) => 1.0 / (self.pool.whole() as f64 * 1e6),
+            (true, Measure::Allocation) => 1000.0 / self.parts_of_key() as f64,
+            (true, Measure::Usage | Measure::Commitment) => {
+                1.0 / (self.parts_of_key() as f64 * 1e6)
+            }
         }
     }
 
@@ -170,7 +178,7 @@ impl Domain {
         let mut scale = scale as f64;
         if self.is_dominant() {
             // Parts of the pool in one unit of the kind.
-            scale *= self.pool.whole() as f64 / total.max(1) as f64;
+            scale *= self.parts_of_key() as f64 / total.max(1) as f64;
         }
         match self.rule.measure {
             Measure::Arrival | Measure::Told => ratio,
@@ -180,6 +188,15 @@ impl Domain {
             // Charges are in thousandths of a unit x microsecond, which cancels those of the
             // weight.
             Measure::Usage => ratio / scale / 1e6 / self.rule.clock.inflation(now),
+            Measure::Commitment => ratio / scale / self.rule.clock.past(now) as f64,
+        }
+    }
+
+    /// Parts of the pool in the ratio of a key that says all of it is held.
+    fn parts_of_key(&self) -> u64 {
+        match self.rule.measure {
+            Measure::Commitment => self.pool.count(),
+            _ => self.pool.whole(),
         }
     }
 
@@ -237,10 +254,16 @@ impl Rule {
     }
 
     pub(crate) fn ledger_rules(&self, share: u64) -> Rules<'_> {
-        Rules { clock: &self.clock, discount: self.discount, share }
+        let above_only = self.measure == Measure::Commitment;
+        Rules { clock: &self.clock, discount: self.discount, share, above_only }
     }
 
     pub(crate) fn keeps_usage(&self) -> bool {
-        self.measure == Measure::Usage
+        matches!(self.measure, Measure::Usage | Measure::Commitment)
+    }
+
+    /// Whether what is charged depends on the share.
+    pub(crate) fn reads_share(&self) -> bool {
+        self.keeps_usage() && (self.discount != 1000 || self.measure == Measure::Commitment)
     }
 }

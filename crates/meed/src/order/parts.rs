@@ -33,7 +33,7 @@ impl Standing {
             turns: Time::MAX,
         };
         match rule.measure {
-            Measure::Arrival | Measure::Told | Measure::TaskShare => {}
+            Measure::Arrival | Measure::Told | Measure::TaskShare | Measure::Commitment => {}
             Measure::Allocation => self.parts_held(domain, &mut parts),
             Measure::Usage => self.parts_used(now, domain, terms, &mut parts),
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::dominant::{Share, Vector};
 use super::key::{Key, Tier, cmp_ratios, mul_div};
 use super::task_share::Tasks;
-use super::{Alone, Domain, Pool, Rule, fair, fifo, long_term, told};
+use super::{Alone, Domain, Pool, Rule, commitment, fair, fifo, long_term, told};
 use crate::ledger::{Charge, Ledger, Step};
 use crate::policy::Measure;
 use crate::resources::Resources;
@@ -131,7 +131,7 @@ impl Standing {
             Measure::Allocation => fair::ratio(self, terms),
             Measure::Usage => long_term::ratio(self, now, domain, terms),
             Measure::Told => told::ratio(self),
-            Measure::TaskShare => unreachable!("task shares count all kinds"),
+            Measure::TaskShare | Measure::Commitment => unreachable!("they count all kinds"),
         };
         Key::new(Tier::Ordinary, amount, weight, terms.tie)
     }
@@ -159,12 +159,16 @@ impl Standing {
                 let share = self.used_share(now, domain);
                 Key::of_ratio(tier, share.amount, share.per(terms.weight), tie)
             }
+            Measure::Commitment => {
+                let parts = commitment::parts(self, now, domain);
+                Key::new(tier, parts, terms.weight, tie)
+            }
         })
     }
 
     /// The dominant share that it holds.
     #[inline]
-    fn held_share(&self, pool: &Pool) -> Share {
+    pub(super) fn held_share(&self, pool: &Pool) -> Share {
         match self.held_of_kinds() {
             Some(held) => pool.share(held),
             None => Share { amount: 0, of: 1 },

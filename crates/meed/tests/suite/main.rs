@@ -5,6 +5,7 @@
 
 mod chaos;
 mod churn;
+mod commitment;
 mod common;
 mod conservation;
 mod events;

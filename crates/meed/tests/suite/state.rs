@@ -54,6 +54,10 @@ fn any_memory(dice: &mut Dice, config: &mut Config) {
         config.root.t_wait = Some(span(dice.below(4) * S));
     }
     if !config.root.per_server && dice.below(6) == 0 {
+        let (blocked, memory) = (config.root.blocked, Memory::HalfLife(span(3 * S)));
+        config.root = Policy { blocked, memory, ..policy("sdrf") };
+    }
+    if !config.root.per_server && dice.below(6) == 0 {
         // Parents that count their children rescaled.
         let blocked = config.root.blocked;
         config.root = Policy { blocked, ..policy("drf") };

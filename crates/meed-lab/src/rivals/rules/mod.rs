@@ -10,7 +10,6 @@ mod kueue_afs;
 mod lending_tests;
 mod mr_karma;
 mod pbs;
-mod sdrf;
 mod sge;
 mod t_period;
 #[cfg(test)]
@@ -26,7 +25,6 @@ pub(super) use karma::Karma;
 pub(super) use kueue_afs::KueueAfs;
 pub(super) use mr_karma::MrKarma;
 pub(super) use pbs::Pbs;
-pub(super) use sdrf::Sdrf;
 pub(super) use sge::Sge;
 pub(super) use t_period::TPeriod;
 pub(super) use volcano::Volcano;

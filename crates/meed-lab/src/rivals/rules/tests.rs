@@ -12,7 +12,6 @@ use super::kai::{Queue, divide};
 use super::karma::{Tenant, grant, settle};
 use super::kueue_afs::alpha;
 use super::pbs::usage_by_percentage;
-use super::sdrf::commitment;
 use super::sge::targets;
 
 pub(super) fn near(a: f64, b: f64, part: f64) -> bool {
@@ -240,15 +239,6 @@ fn karma_example_of_three() {
     assert_eq!(max_min.iter().sum::<f64>(), 12.0);
 }
 
-/// SDRF: the closed form is what small steps of the differential equation come to.
-#[test]
-fn sdrf_commitment_is_the_solution() {
-    let (tau, over, steps) = (1000.0, 7.0, 200_000);
-    let step = 500.0 / f64::from(steps);
-    let euler = (0..steps).fold(2.0, |c, _| c + (over - c) / tau * step);
-    assert!(near(euler, commitment(2.0, over, 500.0, tau), 1e-6));
-}
-
 /// Grid Engine: targets fall with usage and rise with the square of shares; who has no jobs counts
 /// in no sum; a target far above the long term one is compensated.
 #[test]
@@ -412,9 +402,9 @@ proptest! {
         }
     }
 
-    /// OpenPBS: day by day. KAI: the last 168 steps, counted up. SDRF: its commitment by each tick.
+    /// OpenPBS: day by day. KAI: the last 168 steps, counted up.
     #[test]
-    fn pbs_kai_and_sdrf_from_the_whole_history((history, weights) in history()) {
+    fn pbs_and_kai_from_the_whole_history((history, weights) in history()) {
         let (seconds, sum) = (3600.0, weights.iter().sum::<f64>());
         let pbs = |i: usize| {
             let mut usage: f64 = 1.0;
@@ -441,15 +431,6 @@ proptest! {
         let queues: Vec<Queue> = (0..weights.len()).map(queue).collect();
         for (got, share) in got.iter().zip(divide(100.0, 1.0, &queues).0) {
             prop_assert!((got.quota as f64 - 1000.0 * share).abs() <= 1000.5, "{got:?} {share}");
-        }
-
-        let got = ranks(rule("sdrf,tau=1d").as_mut(), &history, &weights, seconds);
-        for i in 0..weights.len() {
-            let reserve = 100.0 * weights[i] / sum;
-            let over = |row: &Row| (row[i].0 - reserve).max(0.0);
-            let c = history.iter().fold(0.0, |c, row| commitment(c, over(row), seconds, 86_400.0));
-            let told = got[i].amount as f64 / f64::from(got[i].step) / 1000.0;
-            prop_assert!((told - c).abs() < 1e-6, "{told} for {c}");
         }
     }
 

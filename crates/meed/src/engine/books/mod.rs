@@ -100,7 +100,7 @@ pub(super) struct ReadsShares {
     pub(super) top_ups: bool,
     /// What it was topped up with is told in parts of the pool.
     pub(super) parts: bool,
-    /// Use above the share counts less.
+    /// Use above the share counts less, or alone.
     pub(super) discounts: bool,
 }
 
@@ -169,7 +169,7 @@ impl Books {
         let top_ups = rule.keeps_usage() && rule.newcomer != Newcomer::Zero;
         self.reads.top_ups |= top_ups;
         self.reads.parts |= top_ups && domain.is_dominant();
-        self.reads.discounts |= rule.keeps_usage() && rule.discount != 1000;
+        self.reads.discounts |= rule.reads_share();
         self.domains.push(domain);
     }
 

@@ -6,6 +6,9 @@ use super::model::{Model, Task};
 use super::reserve::Idle;
 use meed::*;
 
+/// They fade, which no fraction tells.
+const COMMITMENTS: &str = "commitments have a twin of their own, `commitment`";
+
 /// A key, exact.
 #[derive(Clone, Debug)]
 pub(crate) struct Ratio {
@@ -436,6 +439,7 @@ impl Model {
                 self.task_share(below).over(&whole(spec.weight))
             }
             Measure::Usage => self.queue_charge(q, policy).over(&whole(spec.weight)),
+            Measure::Commitment => unreachable!("{COMMITMENTS}"),
             Measure::Told => {
                 let Rank { amount, step, per, quota } = self.queues[q].rank;
                 let beyond = if held.order(&whole(quota)).is_lt() { 0 } else { 1u128 << 87 };
@@ -460,6 +464,7 @@ impl Model {
                 self.task_share(self.running().filter(|task| task.job == job)).over(&weight)
             }
             Measure::Usage => self.job_charge(job, policy).over(&weight),
+            Measure::Commitment => unreachable!("{COMMITMENTS}"),
         };
         Ratio::ordinary(value, self.unit(policy))
     }
