@@ -196,7 +196,10 @@ impl Words<'_> {
         if let Some(more) = held.nodes.len().checked_sub(NODES).filter(|more| *more > 0) {
             places.push(format!("{more} nodes more"));
         }
-        places.join(", ")
+        match held.spares {
+            0 => places.join(", "),
+            _ => format!("{}, whichever has room first", places.join(" or ")),
+        }
     }
 
     /// Who is on a node where room is held; `several`: it is one of them.

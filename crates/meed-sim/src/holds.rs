@@ -42,6 +42,12 @@ impl HoldHistory {
         (a.job, a.group, a.since) == (b.job, b.group, b.since)
     }
 
+    /// Whether both hold the same, whichever of the nodes are spares.
+    pub(crate) fn holds_alike(a: &ReservationView, b: &ReservationView) -> bool {
+        let with_spares = !a.spares.is_empty() && !b.spares.is_empty();
+        a.all().eq(b.all()) || with_spares && a.places() == b.places()
+    }
+
     /// Those that there are now.
     pub(crate) fn now(&self) -> &[ReservationView] {
         &self.now
@@ -78,7 +84,7 @@ impl HoldHistory {
 /// How a reservation has moved, if it has.
 fn moved(engine: &Engine, old: &ReservationView, new: &ReservationView) -> Option<HoldStep> {
     let reclaims = new.reclaims && !old.reclaims;
-    let stays = old.all().eq(new.all());
+    let stays = HoldHistory::holds_alike(old, new);
     if stays && old.at == new.at && !reclaims {
         return None;
     }

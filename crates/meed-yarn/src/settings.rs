@@ -85,6 +85,7 @@ fn resolve(spec: &PolicySpec, kinds: &ResourceKinds) -> Result<Policy, String> {
         ("when_blocked", "YARN serves the next queue when a container does not fit"),
         ("reservations", "YARN serves the next queue when a container does not fit"),
         ("charge_reservations", "YARN serves the next queue when a container does not fit"),
+        ("spares", "YARN serves the next queue when a container does not fit"),
         ("reserve_after", "YARN serves the next queue when a container does not fit"),
         ("estimates", "YARN holds no room by how long containers run"),
         ("reclaim_after", "YARN preempts by its own settings"),

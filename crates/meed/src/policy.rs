@@ -226,6 +226,10 @@ pub struct Policy {
     /// has lent more than it has borrowed, if this measure keeps usage. Only the root's is read.
     #[cfg_attr(feature = "serde", serde(default))]
     pub reserve_after: Span,
+    /// With [`Blocked::Reserve`]: so many more nodes are drained for a task of which nobody knows
+    /// when it starts; it takes whichever has room first. Only the root's is read.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_zero"))]
+    pub spares: u32,
     /// With [`Blocked::Reserve`]: how long tasks are expected to run. Only the root's is read.
     #[cfg_attr(feature = "serde", serde(default))]
     pub estimates: Estimates,
@@ -257,6 +261,14 @@ pub const COMMITMENT_HALF_LIFE: Span = match Span::from_secs(5 * 86_400) {
 
 /// Tetris's knob where nobody turns it.
 pub const DEFAULT_FAIRNESS: Permille = 250;
+
+#[cfg(feature = "serde")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// Nodes that are drained besides where nobody says how many.
+pub const DEFAULT_SPARES: u32 = 1;
 
 /// Quantum that adaptive policies start from.
 pub const DEFAULT_QUANTUM: Span = match Span::from_secs(10) {
@@ -441,6 +453,7 @@ impl Policy {
             blocked: Blocked::Skip,
             charge_reservations: false,
             reserve_after: Span::ZERO,
+            spares: DEFAULT_SPARES,
             estimates: Estimates::Limits,
             reclaim: None,
             t_wait: None,

@@ -419,6 +419,9 @@ pub struct HoldState {
     /// Where it is held for the other groups of the gang, by their numbers in the job.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub others: Vec<(u32, Vec<(u32, u32)>)>,
+    /// Nodes that are drained besides, in order.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub spares: Vec<u32>,
     /// From when on it is expected to be there; `None`: nobody knows.
     pub at: Option<Time>,
     /// Since when it has the reservation.

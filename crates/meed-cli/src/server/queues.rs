@@ -255,7 +255,11 @@ fn reservation_words(held: &Value) -> String {
         format!("{}, where {} run", text(&node["node"]), node["running"].as_u64().unwrap_or(0))
     };
     let places: Vec<String> = held["nodes"].as_array().into_iter().flatten().map(place).collect();
-    format!("Room is held for {whom} on {}, {until}{put_off}.", places.join(", "))
+    let places = match held["spares"].as_u64() {
+        None => places.join(", "),
+        Some(_) => format!("{}, whichever has room first", places.join(", or on ")),
+    };
+    format!("Room is held for {whom} on {places}, {until}{put_off}.")
 }
 
 /// Which groups of a gang of several lack room: by themselves, or else besides the others.

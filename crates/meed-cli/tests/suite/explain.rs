@@ -497,3 +497,29 @@ fn what_is_told_of_a_gang_of_several_groups_is_of_all_of_them() {
     let words = succeed(folder, &["explain", "log.jsonl", "--job", "train", "--at", "50"]);
     assert!(words.contains("x cpu 2, gpu 2 on "), "{words}");
 }
+
+/// Where nobody knows when tasks end, a wide one takes whichever of two nodes has room first.
+#[test]
+fn the_spares_of_a_reservation_are_told() {
+    let dir = folder();
+    let folder = dir.path();
+    let full = "[cluster]\nresources = [\"cpu\"]\n[[cluster.node]]\nname = \"n\"\ncount = 3\n\
+                capacity = { cpu = 2 }\n[[queue]]\nname = \"base\"\n[[queue]]\nname = \"lab\"\n\
+                [[job]]\nqueue = \"base\"\ntasks = 6\nduration = 100\ndemand = { cpu = 1 }\n";
+    let scenario = format!("{full}{}", job("lab", "wide", 10, 1, "cpu = 2"));
+    for (policy, spares, place) in [
+        ("fair,when_blocked=reserve", Some(1), "cpu 2 on n-0 or cpu 2 on n-1, whichever has room "),
+        ("fair,spares=0", None, "cpu 2 on n-0: nobody knows from when on"),
+    ] {
+        record(folder, &scenario, policy);
+        let told = explain(folder, &["--job", "wide", "--at", "50"]);
+        let held = &told["reservations"][0];
+        assert_eq!(held["spares"].as_u64(), spares, "{told}");
+        assert_eq!((&held["tasks"], &held["expected_s"]), (&1.into(), &Value::Null), "{told}");
+        let nodes = held["nodes"].as_array().expect("a list");
+        assert_eq!(nodes.len() as u64, 1 + spares.unwrap_or(0));
+        assert!(nodes.iter().all(|node| node["tasks"] == 1), "{told}");
+        let words = succeed(folder, &["explain", "log.jsonl", "--job", "wide", "--at", "50"]);
+        assert!(words.contains(place), "{words}");
+    }
+}

@@ -1,6 +1,6 @@
 //! From the keys that users write to the choices of a policy, and back.
 
-use meed::policy::{MAX_HALF_LIFE_MICROS, PRICE_ONE, Preset};
+use meed::policy::{DEFAULT_SPARES, MAX_HALF_LIFE_MICROS, PRICE_ONE, Preset};
 use meed::{
     Blocked, Estimates, Measure, Memory, Newcomer, Policy, Quantum, Reservations, ResourceKinds,
     Scalar, Span,
@@ -316,7 +316,8 @@ pub(super) fn when_blocked(
     let said = meaning(spec, "when_blocked", WHEN_BLOCKED)?;
     let no = Value::Flag(false);
     let is_given = |key: &&str| spec.get(key).is_some_and(|value| *value != no);
-    let of_reserve = ["reservations", "charge_reservations", "reserve_after", "estimates"];
+    let of_reserve =
+        ["reservations", "spares", "charge_reservations", "reserve_after", "estimates"];
     let given = of_reserve.into_iter().find(is_given);
     if let (Some(blocked @ (Blocked::Skip | Blocked::Wait)), Some(key)) = (said, given) {
         let what = format!(
@@ -330,7 +331,13 @@ pub(super) fn when_blocked(
     let after = span(spec, "reserve_after")?;
     policy.reserve_after = after.unwrap_or(Span::ZERO);
     let estimates = meaning(spec, "estimates", ESTIMATES)?;
-    let implied = policy.charge_reservations || after.is_some() || estimates.is_some();
+    let spares = match spec.get("spares") {
+        Some(&Value::Count(spares)) => Some(spares),
+        _ => None,
+    };
+    policy.spares = spares.unwrap_or(DEFAULT_SPARES);
+    let implied =
+        policy.charge_reservations || after.is_some() || estimates.is_some() || spares.is_some();
     policy.blocked = match (said, reservations(spec)?) {
         (_, Some(reservations)) => Blocked::Reserve(reservations),
         (Some(blocked), None) => blocked,
@@ -376,6 +383,11 @@ pub(super) fn reservations_of(policy: &Policy) -> Option<Value> {
         Blocked::Reserve(Reservations::All) => Some(text(ALL)),
         Blocked::Skip | Blocked::Wait => None,
     }
+}
+
+/// Told wherever it is read: what is meant where nobody says it may change.
+pub(super) fn spares_of(policy: &Policy) -> Option<Value> {
+    matches!(policy.blocked, Blocked::Reserve(_)).then_some(Value::Count(policy.spares))
 }
 
 /// The number of slots is no part of the policy: only checked here.

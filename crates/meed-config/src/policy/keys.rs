@@ -199,6 +199,14 @@ pub const KEYS: &[Key] = &[
         ..PLAIN
     },
     Key {
+        name: "spares",
+        about: "of `reserve`: so many more nodes are drained where no start is known (1)",
+        form: Form::Count,
+        group: "when_blocked",
+        of: |policy, _| apply::spares_of(policy),
+        ..PLAIN
+    },
+    Key {
         name: "charge_reservations",
         about: "of `reserve`: charge room that is held idle to the queue for which it is held",
         form: Form::Flag,

@@ -101,6 +101,9 @@ proptest! {
             2 => Blocked::Reserve(Reservations::All),
             _ => Blocked::Reserve(Reservations::AtMost(most.try_into().unwrap())),
         };
+        if matches!(policy.blocked, Blocked::Reserve(_)) {
+            policy.spares = most % 3;
+        }
         policy.fairness = policy.fairness.map(|_| discount);
         policy.t_wait = (guard && policy.measure == meed::Measure::Usage).then_some(length);
         if policy.scalar != Scalar::Dominant {
@@ -145,6 +148,8 @@ fn every_key_is_printed_as_it_is_written() {
         "long-term,t_wait=never,when_blocked=wait",
         "fair,when_blocked=reserve,reservations=all",
         "fair,reservations=3",
+        "fair,spares=0",
+        "fair,reservations=2,spares=3,charge_reservations=true",
         "fair,charge_reservations=true",
         "fair,reserve_after=12h",
         "fair,estimates=limits",
@@ -254,6 +259,13 @@ fn what_is_wrong_is_said() {
             "when_blocked=wait,estimates=learned",
             "reservations are made with when_blocked = \"reserve\" only, here it is \"wait\"",
         ),
+        (
+            "when_blocked=wait,spares=1",
+            "reservations are made with when_blocked = \"reserve\" only, here it is \"wait\"",
+        ),
+        ("spares=-1", "spares: invalid value: integer `-1`, expected a whole number"),
+        ("spares=1.5", "spares: invalid "),
+        ("spare=1", "; did you mean `spares`?"),
         ("estimates=learnt", "did you mean `learned`?"),
         ("reserve_after=soon", "reserve_after: \"soon\" is not a duration"),
         ("reclaim_after=0", "reclaim_after must be above zero"),
@@ -295,6 +307,7 @@ fn reservations_are_one_unless_more_are_asked_for() {
         ("fair,when_blocked=reserve,reservations=4", some(4)),
         ("fair,when_blocked=reserve,reservations=\"all\"", Blocked::Reserve(Reservations::All)),
         ("fair,reservations=2", some(2)),
+        ("fair,spares=0", some(1)),
         ("fair,charge_reservations=true", some(1)),
         ("fair,when_blocked=reserve,charge_reservations=false", some(1)),
         ("fair,reserve_after=12h", some(1)),
@@ -326,5 +339,7 @@ fn reservations_are_one_unless_more_are_asked_for() {
     // Headers of runs without reservations are as they were.
     let full = |text: &str| PolicySpec::of(&of(text), &kinds()).to_string();
     assert!(!full("fair,when_blocked=wait").contains("reservations"));
-    assert!(full("fair,when_blocked=reserve").ends_with("when_blocked=reserve,reservations=1"));
+    assert!(!full("fair,when_blocked=wait").contains("spares"));
+    let reserves = full("fair,when_blocked=reserve");
+    assert!(reserves.ends_with("when_blocked=reserve,reservations=1,spares=1"), "{reserves}");
 }

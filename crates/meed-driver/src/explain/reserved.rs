@@ -20,8 +20,11 @@ pub struct Reserved {
     pub tasks: u32,
     /// What each task asks for; in a gang of several groups those of the first.
     pub demand: BTreeMap<String, f64>,
-    /// Where: on one node, but for gangs.
+    /// Where: on one node, but for gangs and where there are spares.
     pub nodes: Vec<HeldNode>,
+    /// So many of the nodes are spares: the task starts on whichever has room first.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub spares: usize,
     /// From when on there is room, as far as limits and estimates tell; `null`: nobody knows, or
     /// it was put off and is drained; what comes free there is kept.
     pub expected_s: Option<f64>,
@@ -119,6 +122,10 @@ pub enum MoveReason {
     Reclaims,
 }
 
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
 /// Holders that are named.
 const NAMED: usize = 8;
 
@@ -150,7 +157,7 @@ fn told<J, K: Journal>(driver: &Driver<J, K>, hold: &ReservationView) -> Reserve
         };
         HeldNode {
             node: spec.name.clone(),
-            tasks: on(&hold.nodes).unwrap_or(0),
+            tasks: on(&hold.nodes).unwrap_or(u32::from(hold.spares.contains(&node))),
             others: hold.others.iter().filter_map(with).collect(),
             free: all_natural(engine, &free),
             running: running.len(),
@@ -162,6 +169,7 @@ fn told<J, K: Journal>(driver: &Driver<J, K>, hold: &ReservationView) -> Reserve
         tasks: hold.tasks(),
         demand: natural(engine, &hold.demand),
         nodes: hold.places().into_iter().map(node).collect(),
+        spares: hold.spares.len(),
         expected_s: hold.at.map(meed::Time::as_secs_f64),
         since_s: hold.since.as_secs_f64(),
         reclaims: hold.reclaims,

@@ -25,6 +25,7 @@ mod rescaled;
 mod reserved;
 mod returns;
 mod rounds;
+mod spares;
 mod state;
 mod told;
 mod twin;

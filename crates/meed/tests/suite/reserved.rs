@@ -6,18 +6,18 @@ use meed::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-fn reserve(name: &str, reservations: Reservations) -> Policy {
+pub(crate) fn reserve(name: &str, reservations: Reservations) -> Policy {
     Policy { blocked: Blocked::Reserve(reservations), ..policy(name) }
 }
 
-fn tasks(count: u32, wide: u64, limit: Option<u64>) -> TaskGroup {
+pub(crate) fn tasks(count: u32, wide: u64, limit: Option<u64>) -> TaskGroup {
     TaskGroup {
         limit: limit.map(|seconds| span(seconds * S)),
         ..TaskGroup::new(count, slots(wide))
     }
 }
 
-fn arrive(engine: &mut Engine, at: u64, queue: &str, group: TaskGroup) -> JobId {
+pub(crate) fn arrive(engine: &mut Engine, at: u64, queue: &str, group: TaskGroup) -> JobId {
     let queue = engine.find_queue(queue).expect("it is there");
     let groups = [group];
     let spec = JobSpec { queue, weight: 1000, groups: &groups, open: false, max_attempts: 0 };
@@ -27,7 +27,7 @@ fn arrive(engine: &mut Engine, at: u64, queue: &str, group: TaskGroup) -> JobId 
     }
 }
 
-fn decide(engine: &mut Engine) -> Vec<Start> {
+pub(crate) fn decide(engine: &mut Engine) -> Vec<Start> {
     let mut starts = Vec::new();
     engine.decide(true, |start| starts.push(start));
     starts

@@ -66,6 +66,7 @@ proptest! {
         config.root = Policy {
             charge_reservations: root.charge_reservations,
             reserve_after: root.reserve_after,
+            spares: root.spares,
             estimates: root.estimates,
             reclaim: root.reclaim,
             quantum: root.quantum,
@@ -172,6 +173,7 @@ fn room_that_was_freed_for_one_is_its_own() {
         47825, 11922, 4121, 5862, 4782, 0, 0, 16542, 0, 0, 1, 210, 2,
     ]);
     let mut config = dice.config();
+    config.root.spares = 0;
     for policy in
         std::iter::once(&mut config.root).chain(config.queues.iter_mut().map(|q| &mut q.policy))
     {

@@ -204,7 +204,7 @@ impl Rooms {
         for event in &self.holds.events {
             let is_it = |old: &HoldEvent| HoldHistory::is_same(&old.hold, &event.hold);
             if let Some(place) = open.iter().position(is_it) {
-                let stays = open[place].hold.all().eq(event.hold.all());
+                let stays = HoldHistory::holds_alike(&open[place].hold, &event.hold);
                 if stays && matches!(event.step, HoldStep::Moved { .. }) {
                     continue;
                 }

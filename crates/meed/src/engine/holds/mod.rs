@@ -20,6 +20,7 @@
 //!   its nodes is kept, and it stays there unless it could start elsewhere at once. Else short
 //!   estimates would let others in before it for ever.
 //! - Where nobody knows when enough will end, the node is drained: what comes free there is kept.
+//!   For a single task more nodes are drained at once (`spares`): it takes whichever has room first.
 //!
 //! A gang has one reservation for all tasks that start together, on one node or on several
 //! (`spread`), of one group or of several: it is kept, moved and given up as a whole, and its
@@ -45,6 +46,7 @@ mod outlook;
 mod plan;
 mod profile;
 mod reclaim;
+mod spares;
 mod spread;
 mod state;
 mod turn;
@@ -74,6 +76,9 @@ const NOWHERE: NodeRow = NodeRow(u32::MAX);
 /// Nodes for each group of a gang; but for gangs of several groups there is one.
 type Places = SmallVec<[Nodes; 1]>;
 
+/// Nodes besides that of a reservation.
+type Spares = SmallVec<[NodeRow; 1]>;
+
 /// Tasks of a group that start by a reservation.
 #[derive(Clone, Copy, Debug)]
 struct Starter {
@@ -91,6 +96,8 @@ struct Hold {
     starters: SmallVec<[Starter; 1]>,
     /// Of each of these.
     nodes: Places,
+    /// Nodes that are drained besides, in order: it starts on whichever has room first.
+    spares: Spares,
     /// From when on it is expected to be free; `None`: nobody knows, the nodes are drained.
     at: Option<Time>,
     /// Since when.
@@ -151,7 +158,7 @@ impl Hold {
 
     /// Nodes on which it is; where several groups start there more than once.
     fn rows(&self) -> impl Iterator<Item = NodeRow> + '_ {
-        self.nodes.iter().flatten().map(|(node, _)| *node)
+        self.nodes.iter().flatten().map(|(node, _)| *node).chain(self.spares.iter().copied())
     }
 
     /// How many tasks of each group start on the node.
@@ -159,7 +166,10 @@ impl Hold {
         let tasks = |nodes: &Nodes| {
             nodes.iter().find(|(other, _)| *other == node).map_or(0, |(_, tasks)| *tasks)
         };
-        self.nodes.iter().map(tasks).collect()
+        match self.spares.contains(&node) {
+            true => smallvec![1],
+            false => self.nodes.iter().map(tasks).collect(),
+        }
     }
 
     /// Whether it waits where it is for tasks that were told to stop: nobody takes that room.
@@ -178,6 +188,11 @@ impl Hold {
 
     /// What it holds, node by node.
     fn parts(&self) -> impl Iterator<Item = (NodeRow, Part)> + '_ {
+        self.own_parts().chain(self.spare_parts())
+    }
+
+    /// The same but for spares.
+    fn own_parts(&self) -> impl Iterator<Item = (NodeRow, Part)> + '_ {
         let alone: &[(NodeRow, u32)] = if self.is_joint() { &[] } else { &self.nodes[0] };
         let together = if self.is_joint() { self.joint_parts() } else { Vec::new() };
         alone.iter().map(|&(node, tasks)| (node, self.part(tasks))).chain(together)
@@ -227,6 +242,8 @@ pub(super) struct Holds {
     patience: Span,
     /// Whether one that is put off is drained: estimates may be wrong as often as tasks end.
     drains: bool,
+    /// So many spares has one of which nobody knows when it starts.
+    spares: u32,
     /// Whether the order remembers use, and so who has lent.
     remembers: bool,
     /// Groups whose turn has come and that fit nowhere, by slot: since when. Kept up to their next
@@ -263,6 +280,7 @@ impl Holds {
             nodes: BTreeMap::new(),
             patience: root.reserve_after,
             drains: root.estimates == Estimates::Learned,
+            spares: root.spares,
             remembers: root.measure.info().keeps_usage,
             passed: BTreeMap::new(),
             hopeless: BTreeSet::new(),
@@ -343,12 +361,17 @@ impl Holds {
         for hold in &mut self.list {
             let all = hold.nodes.iter_mut().flatten();
             all.for_each(|(node, _)| *node = to(*node).unwrap_or(NOWHERE));
+            if hold.move_spares(moves) {
+                self.freed.insert(NOWHERE);
+                self.pushed.extend(hold.rows());
+            }
             if hold.is_on(NOWHERE) {
                 // All of it is looked for anew at the next plan: what it has elsewhere is free.
                 self.freed.extend(hold.rows());
                 for nodes in &mut hold.nodes {
                     *nodes = smallvec![(NOWHERE, nodes.iter().map(|(_, tasks)| tasks).sum())];
                 }
+                hold.spares.clear();
             }
         }
         let idle = std::mem::take(&mut self.idle);
@@ -471,6 +494,9 @@ impl Engine {
         if let Some(index) = holds.list.iter().position(there) {
             let hold = holds.remove(index);
             holds.touched.extend(hold.rows());
+            if !hold.spares.is_empty() {
+                holds.freed.extend(hold.rows());
+            }
             self.room.add_waiting(self.work.group(slot).turn(), hold.covers());
         }
     }
@@ -505,13 +531,13 @@ impl Engine {
         let (now, leaf) = (self.now, self.leaf_of(slot));
         let starters = self.starters(slot);
         let holds = self.holds.as_mut().expect("only where there are reservations");
-        let Some((at, nodes)) = found else {
+        let Some(((at, nodes), spares)) = found else {
             holds.hopeless.insert(shape);
             return false;
         };
         let tries = holds.first_try(now);
         let (since, moved, reclaims, drained) = (now, 0, false, false);
-        let hold = Hold { starters, nodes, at, since, moved, tries, reclaims, drained };
+        let hold = Hold { starters, nodes, spares, at, since, moved, tries, reclaims, drained };
         let covers = hold.covers();
         holds.add(hold);
         self.room.sub_waiting(shape, covers);
@@ -669,6 +695,9 @@ pub struct ReservationView {
     pub nodes: Vec<(NodeId, u32)>,
     /// The same for the other groups of a gang of several.
     pub others: Vec<HeldWith>,
+    /// Nodes that are drained besides, in order of joining: the task starts on whichever has room
+    /// first, and all others are let go.
+    pub spares: Vec<NodeId>,
     /// When it is expected to start; `None`: nobody knows, what comes free on the nodes is kept.
     pub at: Option<Time>,
     /// Since when it has the reservation.
@@ -684,16 +713,18 @@ pub struct ReservationView {
 impl ReservationView {
     /// How many tasks start by it.
     pub fn tasks(&self) -> u32 {
-        self.all().map(|(.., tasks)| tasks).sum()
+        self.all().map(|(.., tasks)| tasks).sum::<u32>() - self.spares.len() as u32
     }
 
-    /// All that is held, group by group: what each task asks for, where, and for how many.
+    /// All that is held, group by group: what each task asks for, where, and for how many. Spares
+    /// come last.
     pub fn all(&self) -> impl Iterator<Item = (&Resources, NodeId, u32)> {
+        let spares = self.spares.iter().map(|&node| (&self.demand, node, 1));
         let own = self.nodes.iter().map(|&(node, tasks)| (&self.demand, node, tasks));
         let others = self.others.iter().flat_map(|other| {
             other.nodes.iter().map(|&(node, tasks)| (&other.demand, node, tasks))
         });
-        own.chain(others)
+        own.chain(others).chain(spares)
     }
 
     /// The nodes on which room is held, in order of joining.
@@ -735,6 +766,7 @@ impl Engine {
                 demand,
                 nodes,
                 others,
+                spares: hold.spares.iter().map(|&node| id(node)).collect(),
                 at,
                 since,
                 moved,

@@ -12,7 +12,7 @@ use smallvec::{SmallVec, smallvec};
 use super::kept::{Kept, expected_end};
 use super::outlook::Outlook;
 use super::profile::{Need, Profile, Signed, add, lacks};
-use super::{Hold, Holds, NOWHERE, Part, Places};
+use super::{Hold, Holds, NOWHERE, Part, Places, Spares};
 use crate::engine::Engine;
 use crate::engine::room::ShapeId;
 use crate::resources::Resources;
@@ -24,7 +24,7 @@ use crate::time::Time;
 pub(super) type Rank = (bool, Time, u128);
 
 /// The best place so far: before like ones the one that a task has (`None`), then the first.
-type Best = Option<(Rank, Option<NodeRow>)>;
+pub(super) type Best = Option<(Rank, Option<NodeRow>)>;
 
 /// From when on, where that is known, and where.
 pub(super) type Place = (Option<Time>, Places);
@@ -48,13 +48,13 @@ pub(super) struct Plan<'a> {
 /// Nodes that were found to be other than they were, while one reservation is looked at after the
 /// other.
 #[derive(Default)]
-struct News {
+pub(super) struct News {
     /// They may be better than when they were looked at last.
-    freed: BTreeSet<NodeRow>,
+    pub(super) freed: BTreeSet<NodeRow>,
     /// The same, for those that are looked at next time.
     vacated: BTreeSet<NodeRow>,
     /// They may be worse.
-    pushed: BTreeSet<NodeRow>,
+    pub(super) pushed: BTreeSet<NodeRow>,
 }
 
 fn is_later(before: Option<Time>, now: Option<Time>) -> bool {
@@ -85,7 +85,7 @@ impl Engine {
         kept
     }
 
-    fn rank(&self, profile: &Profile, need: &Need) -> Rank {
+    pub(super) fn rank(&self, profile: &Profile, need: &Need) -> Rank {
         match profile.earliest(need) {
             Some(at) => (false, at, 0),
             None => self.rank_missing(&profile.missing(&need.demand)),
@@ -139,8 +139,8 @@ impl Engine {
         (true, Time::MAX, parts.fold(0, u128::saturating_add))
     }
 
-    /// The best place of all for the next turn of a shape: from when on, and where.
-    pub(super) fn find_place(&mut self, shape: ShapeId) -> Option<Place> {
+    /// The best place of all for the next turn of a shape: from when on, and where, with spares.
+    pub(super) fn find_place(&mut self, shape: ShapeId) -> Option<(Place, Spares)> {
         let need = self.need(shape);
         let mut holds = self.holds.take().expect("only where there are reservations");
         let mut plan = Plan::new(self, &mut holds);
@@ -149,8 +149,13 @@ impl Engine {
             1 => plan.best(shape, &need, None, None),
             _ => plan.spread(shape, None),
         };
-        let alone = found.as_ref().filter(|(_, nodes)| nodes.len() == 1 && nodes[0].len() == 1);
-        plan.finish(&mut holds, alone.map(|(_, nodes)| nodes[0][0].0));
+        let found = found.map(|place| {
+            let spares = plan.first_spares(shape, &place, holds.spares);
+            (place, spares)
+        });
+        let nodes = found.as_ref().map(|((_, nodes), _)| nodes);
+        let alone = nodes.filter(|nodes| nodes.len() == 1 && nodes[0].len() == 1);
+        plan.finish(&mut holds, alone.map(|nodes| nodes[0][0].0));
         self.holds = Some(holds);
         found
     }
@@ -210,6 +215,7 @@ impl Engine {
     /// See [`Engine::replan`]. `holds` are out of the engine meanwhile. The places in the list of
     /// those for which there is none.
     fn keep_places(&self, holds: &mut Holds) -> Vec<usize> {
+        self.drop_lost_spares(holds);
         let mut plan = Plan::new(self, holds);
         let homeless = plan.find_homeless(&mut holds.list);
         // One of which nobody knows when it starts takes nothing from those before it.
@@ -261,13 +267,16 @@ impl Engine {
             let waits_on = hold.drained && at != Some(self.now);
             hold.at = at.filter(|_| !waits_on);
             hold.nodes = if waits_on && !homeless { before.nodes.clone() } else { nodes };
+            hold.spares.clear();
+            plan.settle(&before, homeless, hold);
+            plan.settle_spares(hold, (&before, homeless), holds.spares, &news);
             if hold.stays() && !before.stays() {
                 // For those that come before it: what it waits for is kept for it from now on.
                 holds.pushed.extend(hold.rows());
             }
-            plan.settle(&before, homeless, hold);
             holds.touched.extend(before.rows().chain(hold.rows()));
-            if (&hold.nodes, at) != (&before.nodes, before.at) {
+            let place = (&hold.nodes, &hold.spares, at);
+            if place != (&before.nodes, &before.spares, before.at) {
                 news.freed.append(&mut holds.vacated);
                 news.freed.extend(before.rows());
                 news.vacated.extend(before.rows());
@@ -488,7 +497,10 @@ impl<'a> Plan<'a> {
             self.give_back(hold);
         }
         let now = self.engine.now;
-        let fits = hold.parts().all(|(node, part)| self.at(node).profile.fits(&part.need, now));
+        let fits = hold.own_parts().all(|(node, part)| self.at(node).profile.fits(&part.need, now));
+        if let Some(spare) = self.spare_with_room(hold).filter(|_| !fits) {
+            return Some((Some(now), smallvec![smallvec![(spare, 1)]]));
+        }
         let waits = fits || self.engine.stops_there(hold, stopping);
         waits.then(|| (fits.then_some(now), hold.nodes.clone()))
     }
@@ -551,7 +563,7 @@ impl<'a> Plan<'a> {
         let own = own.map(|(_, node)| node);
         match among {
             Some(nodes) => nodes.iter().for_each(|&node| self.look(shape, need, node, &best)),
-            None => self.search(shape, need, own, &best),
+            None => self.search(shape, need, own.as_slice(), &best),
         }
         let ((unknown, at, _), node) = best.get()?;
         Some(((!unknown).then_some(at), smallvec![smallvec![(node.or(own)?, 1)]]))
@@ -559,7 +571,7 @@ impl<'a> Plan<'a> {
 
     /// Whether a node is better than the best is seen by its profile; where nothing is held on it,
     /// by what runs there.
-    fn look(&self, shape: ShapeId, need: &Need, node: NodeRow, best: &Cell<Best>) {
+    pub(super) fn look(&self, shape: ShapeId, need: &Need, node: NodeRow, best: &Cell<Best>) {
         let engine = self.engine;
         if node.index() >= engine.room.nodes() {
             return;
@@ -574,11 +586,18 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The best of all nodes. Those on which something is held, or happened since the last plan,
-    /// are all looked at: on others the task does not fit now.
-    fn search(&mut self, shape: ShapeId, need: &Need, own: Option<NodeRow>, best: &Cell<Best>) {
+    /// The best of all nodes but some, of which profiles are kept. Those on which something is
+    /// held, or happened since the last plan, are all looked at: on others the task does not fit
+    /// now.
+    pub(super) fn search(
+        &mut self,
+        shape: ShapeId,
+        need: &Need,
+        without: &[NodeRow],
+        best: &Cell<Best>,
+    ) {
         self.outlook.refresh(self.engine);
-        let kept = self.kept.keys().copied().filter(|node| Some(*node) != own);
+        let kept = self.kept.keys().copied().filter(|node| !without.contains(node));
         let mut aside: Vec<NodeRow> = kept.collect();
         aside.extend(self.aside.iter().filter(|node| !self.kept.contains_key(node)));
         for node in aside {

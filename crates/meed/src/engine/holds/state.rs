@@ -32,6 +32,7 @@ impl Engine {
                 group: group.number,
                 nodes: told(&hold.nodes[0]),
                 others: others.skip(1).collect(),
+                spares: hold.spares.iter().map(|node| node.0).collect(),
                 at: hold.at,
                 since: hold.since,
                 moved: hold.moved,
@@ -111,8 +112,15 @@ impl Engine {
             ensure!(!drained || holds.drains, at("drained"), "nothing is learned");
             let tries = row.tries.unwrap_or_else(|| holds.first_try(since));
             let from = row.at;
+            let spares = row.spares.iter().map(|&node| NodeRow(node)).collect();
             let slots: Vec<u32> = starters.iter().map(|starter| starter.slot).collect();
-            let hold = Hold { starters, nodes, at: from, since, moved, tries, reclaims, drained };
+            let hold =
+                Hold { starters, nodes, spares, at: from, since, moved, tries, reclaims, drained };
+            ensure!(
+                hold.has_sound_spares(holds.spares),
+                at("spares"),
+                "not those of one task without a start"
+            );
             let covers = hold.covers();
             holds.add(hold);
             let enough = |slot: &u32| holds.of_group(*slot) <= self.work.group(*slot).waiting();

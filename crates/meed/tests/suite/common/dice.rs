@@ -204,6 +204,8 @@ impl Dice {
             }
             queues.push(spec);
         }
+        // Of what was thrown already: what was found at random is found again.
+        root.spares = (queues.len() + nodes.len()) as u32 % 3;
         Config {
             kinds: kinds(kind_count),
             measured: self.below(kind_count as u64) as usize,

@@ -22,6 +22,8 @@ pub(crate) struct Held {
     pub(crate) nodes: Nodes,
     /// The same of the other groups of its gang.
     pub(crate) with: Vec<(usize, Nodes)>,
+    /// Nodes that are drained besides: it starts on whichever has room first.
+    pub(crate) spares: Vec<usize>,
     pub(crate) at: Option<u64>,
     pub(crate) since: u64,
     /// When tasks may be stopped for it next.
@@ -47,18 +49,21 @@ impl Held {
             nodes.iter().filter(|(other, _)| *other == node).map(|(_, tasks)| tasks).sum()
         };
         let others = self.with.iter().map(|(group, nodes)| (*group, of(nodes)));
-        std::iter::once((self.group, of(&self.nodes))).chain(others).collect()
+        let own = of(&self.nodes) + u64::from(self.spares.contains(&node));
+        std::iter::once((self.group, own)).chain(others).collect()
     }
 
-    /// It is somewhere else from now on.
+    /// It is somewhere else from now on, and nowhere besides.
     pub(crate) fn stands_on(&mut self, places: Places) {
         (self.nodes, self.with) = split(places);
+        self.spares.clear();
     }
 
     /// Its nodes, each once, with how many tasks of each group start there.
     fn all_parts(&self) -> Vec<(usize, Parts)> {
         let all = self.nodes.iter().chain(self.with.iter().flat_map(|(_, nodes)| nodes));
-        let mut nodes: Vec<usize> = all.map(|(node, _)| *node).collect();
+        let nodes = all.map(|(node, _)| *node);
+        let mut nodes: Vec<usize> = nodes.chain(self.spares.iter().copied()).collect();
         nodes.sort_unstable();
         nodes.dedup();
         nodes.into_iter().map(|node| (node, self.parts_on(node))).collect()
@@ -372,6 +377,56 @@ impl Model {
         }
     }
 
+    /// The nodes that are drained besides for a single task of which nobody knows when it starts,
+    /// of all that could hold it the best. `had`: nodes that it had; where it stays, these stay.
+    fn choose_spares(&self, at: usize, had: &[usize]) -> Vec<usize> {
+        let held = &self.holds[at];
+        let of = (held.job, held.group);
+        let alone = self.turn(of.0, of.1) == 1 && !self.is_joint(of.0, of.1);
+        if held.at.is_some() || held.reclaims || !alone {
+            return Vec::new();
+        }
+        let others = (0..self.nodes.len()).filter(|&node| node != held.nodes[0].0);
+        let worth = |node: usize| {
+            let had = had.contains(&node);
+            (!(had && held.drained), self.rank(of, node, Some(at)), !had, node)
+        };
+        let mut worths: Vec<_> =
+            others.filter(|&node| self.could_hold(of, (node, 1))).map(worth).collect();
+        worths.sort_unstable();
+        let most = self.queues[0].spec.policy.spares as usize;
+        let mut spares: Vec<usize> = worths.into_iter().take(most).map(|it| it.3).collect();
+        spares.sort_unstable();
+        spares
+    }
+
+    /// Those on which the task can be no more are given up.
+    fn drop_lost_spares(&mut self) {
+        for at in 0..self.holds.len() {
+            let held = self.holds[at].clone();
+            let could = |node: &usize| self.could_hold((held.job, held.group), (*node, 1));
+            let left: Vec<usize> = held.spares.iter().copied().filter(could).collect();
+            self.freed |= left.len() < held.spares.len();
+            self.holds[at].spares = left;
+        }
+    }
+
+    /// Where one that stays has room now: on its own nodes, or on the first spare.
+    fn place_now(&self, at: usize) -> Option<Nodes> {
+        let held = &self.holds[at];
+        let of = (held.job, held.group);
+        let own = Held { spares: Vec::new(), ..held.clone() };
+        let fit = |(node, parts): &(usize, Parts)| {
+            self.all_fit_from(held.job, (*node, parts), self.now, Some(at))
+        };
+        if own.all_parts().iter().all(fit) {
+            return Some(held.nodes.clone());
+        }
+        let room = |node: &usize| self.fit_from(of, (*node, 1), self.now, Some(at));
+        let spare = held.spares.iter().copied().find(room);
+        spare.map(|node| vec![(node, 1)])
+    }
+
     /// Brings reservations up to date: those that cannot be kept get other places; when room has
     /// come free each moves to a better place, in order.
     fn plan(&mut self) {
@@ -387,6 +442,7 @@ impl Model {
             self.holds.remove(at);
             self.freed = true;
         }
+        self.drop_lost_spares();
         self.holds.iter_mut().for_each(|held| held.counts = false);
         // What was freed for one by stopping tasks is its own, whoever drains the node before it.
         let mut order: Vec<usize> = (0..self.holds.len()).collect();
@@ -421,13 +477,15 @@ impl Model {
                 continue;
             }
             let pinned = kept && self.stays(&held);
-            let fit = |(node, parts): &(usize, Parts)| {
-                self.all_fit_from(held.job, (*node, parts), self.now, Some(at))
-            };
-            let fits = pinned && held.all_parts().iter().all(fit);
-            if fits || pinned && self.stops_there(&held) {
-                (self.holds[at].at, self.holds[at].counts) = (fits.then_some(self.now), true);
-                freed |= fits;
+            let had: Vec<usize> = held.all_parts().into_iter().map(|(node, _)| node).collect();
+            let had = if kept { had } else { Vec::new() };
+            let room = if pinned { self.place_now(at) } else { None };
+            if room.is_some() || pinned && self.stops_there(&held) {
+                freed |= room.is_some();
+                self.holds[at].counts = true;
+                self.holds[at].at = room.is_some().then_some(self.now);
+                self.holds[at].nodes = room.unwrap_or(held.nodes);
+                self.holds[at].spares = self.choose_spares(at, &had);
                 continue;
             }
             self.holds[at].reclaims = false;
@@ -445,6 +503,7 @@ impl Model {
             let put_off = held.at.is_some_and(|at| starts.is_none_or(|now| now > at));
             let learns = self.queues[0].spec.policy.estimates == Estimates::Learned;
             let (mut nodes, before) = ((nodes, with), ((held.nodes, held.with), held.at));
+            let spares_before = held.spares;
             let held = &mut self.holds[at];
             held.drained |= learns && put_off;
             // It waits on its nodes, unless it could start elsewhere now.
@@ -458,6 +517,9 @@ impl Model {
             // What it left is there for those after it.
             freed |= (&nodes, held.at) != (&before.0, before.1);
             (held.nodes, held.with) = nodes;
+            let spares = self.choose_spares(at, &had);
+            freed |= spares != spares_before;
+            self.holds[at].spares = spares;
         }
         gone.sort_unstable();
         for at in gone.into_iter().rev() {
@@ -570,13 +632,14 @@ impl Model {
                 let told = |nodes: &[(NodeId, u32)]| -> Nodes { nodes.iter().map(on).collect() };
                 let with = |other: &HeldWith| (other.group as usize, told(&other.nodes));
                 let nodes = (told(&view.nodes), view.others.iter().map(with).collect::<Places>());
-                let state = (view.reclaims, view.drained);
+                let spares: Vec<usize> = view.spares.iter().map(|node| node.index()).collect();
+                let state = (view.reclaims, view.drained, spares);
                 let place = (nodes, at, view.since.as_micros(), state);
                 (self.job(view.job), view.group as usize, place)
             })
             .collect();
         let held = |held: &Held| {
-            let state = (self.is_pinned(held), held.drained);
+            let state = (self.is_pinned(held), held.drained, held.spares.clone());
             let nodes = (held.nodes.clone(), held.with.clone());
             let place = (nodes, held.at, held.since, state);
             (held.job, held.group, place)
@@ -640,6 +703,7 @@ impl Model {
                 group,
                 nodes,
                 with,
+                spares: Vec::new(),
                 at,
                 since,
                 tries,
@@ -648,6 +712,8 @@ impl Model {
                 covers,
                 counts,
             });
+            let last = self.holds.len() - 1;
+            self.holds[last].spares = self.choose_spares(last, &[]);
             self.settle_idle();
         }
         None

@@ -88,6 +88,7 @@ impl Engine {
         // What it had is free for others, and where it is now there is less than they knew.
         holds.freed.extend(hold.rows());
         (hold.nodes, hold.at, hold.reclaims) = (nodes, None, true);
+        hold.spares.clear();
         holds.pushed.extend(hold.rows());
         holds.kept.clear();
         holds.stopping.extend(stops.iter().map(|stop| stop.allocation));
