@@ -8,7 +8,8 @@
 //! it is in the state. Cost of a start, an end or a hold: O(steps), without a look at other tasks.
 
 use super::Part;
-use super::profile::{Need, Profile};
+use super::profile::{Need, Profile, Signed};
+use crate::resources::Resources;
 use crate::time::{Span, Time};
 
 /// When a task that began at `started` is expected to end: at its limit, and where it runs beyond
@@ -43,11 +44,13 @@ pub(super) struct Kept {
     /// Whether every hold that is taken was found to fit, in order, and room has only come since.
     /// Holds that are known to start never take from each other.
     fits: bool,
+    /// Whether room may have come since the holds here were last found to start no earlier.
+    gained: bool,
 }
 
 impl Kept {
     pub(super) fn new(now: Time, profile: Profile, ends: Vec<Time>) -> Kept {
-        Kept { profile, ends, since: now, holds: 0, drains: 0, fits: false }
+        Kept { profile, ends, since: now, holds: 0, drains: 0, fits: false, gained: true }
     }
 
     /// The first expected end of what runs there.
@@ -73,6 +76,29 @@ impl Kept {
     /// Whether there is room for each hold, by all that is held, without a look at each.
     pub(super) fn has_room_for_all(&self) -> bool {
         self.drains == 0 && self.profile.is_sound()
+    }
+
+    /// Whether each hold has its room without a look at what the others have.
+    pub(super) fn surely_fit(&self) -> bool {
+        self.drains == self.holds || self.has_room_for_all()
+    }
+
+    /// Whether a hold that is known to start at `at` surely starts no earlier, were it alone to
+    /// move.
+    pub(super) fn is_earliest(&self, need: &Need, at: Time) -> bool {
+        self.drains == 0 && (!self.gained || self.profile.earlier_than(need, at) == at)
+    }
+
+    /// What the only hold here misses, of which nobody knows when it starts. `None`: it may be
+    /// known now, or it is not the only one.
+    pub(super) fn still_missing(&self, demand: &Resources) -> Option<Signed> {
+        let alone = (self.holds, self.drains) == (1, 1);
+        if alone { self.profile.owing(demand) } else { None }
+    }
+
+    /// No hold here starts earlier, as things are.
+    pub(super) fn set_still(&mut self) {
+        self.gained = false;
     }
 
     /// Each hold was looked at.
@@ -101,6 +127,7 @@ impl Kept {
     pub(super) fn give_back(&mut self, part: &Part) {
         let (from, until) = part.span();
         self.profile.give_back(&part.need.demand, from, until);
+        self.gained = true;
         self.holds -= 1;
         self.drains -= u32::from(part.at.is_none());
     }
@@ -123,5 +150,6 @@ impl Kept {
             self.ends.remove(at);
         }
         self.profile.give_back(&need.demand, now, end.unwrap_or(Time::MAX));
+        self.gained = true;
     }
 }

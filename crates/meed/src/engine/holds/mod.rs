@@ -37,8 +37,9 @@
 //!
 //! Invariant: at every instant from now on, what is held on a node with known instants is expected
 //! to be free there. Cost: what is free on nodes with holds is kept (`kept`); a plan looks at few
-//! nodes for a task that gets a reservation (`outlook`), and at nodes where something ended for one
-//! that has it, up to its instant; with `All` that is a look at all of them at each end.
+//! nodes for a task that gets a reservation (`outlook`). Where something ended each reservation is
+//! asked whether that could change it (`still`), and only where it could are all planned anew; with
+//! `All` each end is a question to all of them.
 
 mod idle;
 mod kept;
@@ -49,6 +50,7 @@ mod reclaim;
 mod spares;
 mod spread;
 mod state;
+mod still;
 mod turn;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -153,7 +155,7 @@ impl Hold {
     }
 
     fn is_on(&self, node: NodeRow) -> bool {
-        self.rows().any(|other| other == node)
+        self.nodes.iter().any(|nodes| nodes.iter().any(|(other, _)| *other == node))
     }
 
     /// Nodes on which it is; where several groups start there more than once.

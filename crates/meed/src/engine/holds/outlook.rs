@@ -6,9 +6,13 @@
 //! A task that does not fit now on a node without holds fits at first(node) at the soonest, and at
 //! some known time only if it fits in ever(node); if at none, what is missing is what ever(node)
 //! lacks. A tree over the nodes has of each subtree the least first(node) and the most of
-//! ever(node), kind by kind, in parts of the pool, rounded up; of the first two kinds, a and b, the
-//! most of min(s a, b) as well, for seven s: whoever has less than that of both lacks of one. So a
-//! subtree is passed over without a look at its nodes, and the best is that of a scan.
+//! ever(node), kind by kind; of the first two kinds, a and b, the most of min(s a, b) as well, for
+//! five s: whoever has less than that of both lacks of one. So a subtree is passed over without a
+//! look at its nodes, and the best is that of a scan.
+//!
+//! Amounts stand in the tree as they are where the pool has less than 2^31 of a kind, else in
+//! larger units, rounded up. So what a subtree misses at least is, for a node, just what it misses:
+//! of all nodes that miss the least the first is seen without a look at the others.
 //!
 //! A start or an end is told: ever(node) follows from what is free and from a sum that is kept, of
 //! what tasks hold there whose end is known, and first(node) only falls by a start. After an end it
@@ -20,6 +24,8 @@
 //! search, and O(tasks on the node) where they are read anew, once for each end at most; a search
 //! looks at few nodes but for those as good as the best. A change of the pool is a look at all.
 
+use smallvec::{SmallVec, smallvec};
+
 use super::kept::expected_end;
 use super::plan::PARTS;
 use super::profile::Need;
@@ -28,14 +34,97 @@ use crate::resources::{MAX_KINDS, Resources};
 use crate::spec::NodeRow;
 use crate::time::Time;
 
-/// Powers of two that s is, and how much each is raised by.
-const DIRECTIONS: [u32; 7] = [0, 1, 2, 3, 4, 5, 6];
-const RAISED: u32 = 3;
+/// Powers of two that s is, in parts of the pool, and how much each is raised by.
+const DIRECTIONS: [u32; 5] = [0, 1, 2, 3, 4];
+const RAISED: u32 = 2;
 
 /// Most columns of a vertex.
 const MAX_COLUMNS: usize = MAX_KINDS + DIRECTIONS.len();
 
-type Columns = [u64; MAX_COLUMNS];
+type Columns = [u32; MAX_COLUMNS];
+
+/// How amounts stand in columns: in units of so large a power of two that what the pool has takes
+/// 31 bits, rounded up.
+#[derive(Default)]
+struct Scale {
+    /// What all nodes had when it was made.
+    total: Resources,
+    /// The same, or one where that is nothing.
+    whole: [u64; MAX_KINDS],
+    shifts: [u32; MAX_KINDS],
+    /// s for each direction, in units of b for one of a, in parts of `1 << FINE`.
+    ratios: [u64; DIRECTIONS.len()],
+}
+
+const FINE: u32 = 16 + RAISED;
+
+impl Scale {
+    fn of(total: &Resources) -> Scale {
+        let (mut whole, mut shifts) = ([1; MAX_KINDS], [0; MAX_KINDS]);
+        for ((whole, shift), &total) in whole.iter_mut().zip(&mut shifts).zip(total.as_slice()) {
+            *whole = total.max(1);
+            *shift = (u64::BITS - total.leading_zeros()).saturating_sub(31);
+        }
+        let (a, b) = (whole[0] >> shifts[0], whole[1] >> shifts[1]);
+        // Any will do; these tell most where nodes have of both what the pool has.
+        let ratio = ((b << 16) / a.max(1)).clamp(1, 1 << 24);
+        let ratios = DIRECTIONS.map(|direction| ratio << direction);
+        Scale { total: *total, whole, shifts, ratios }
+    }
+
+    #[inline]
+    fn units(&self, kind: usize, amount: u64) -> u32 {
+        let shift = self.shifts[kind];
+        let units = (amount >> shift) + u64::from(amount & ((1 << shift) - 1) > 0);
+        // More than all of the pool is as good as that.
+        u32::try_from(units).unwrap_or(u32::MAX)
+    }
+
+    /// s a, rounded up, where it is below b, in units of b.
+    #[inline]
+    fn along(&self, direction: usize, a: u32, b: u32) -> u32 {
+        let raised = u64::from(a) * self.ratios[direction];
+        raised.div_ceil(1 << FINE).min(u64::from(b)) as u32
+    }
+
+    /// The most of a for which s a, rounded up, is at most this.
+    #[inline]
+    fn before(&self, direction: usize, along: u32) -> u64 {
+        (u64::from(along) << FINE) / self.ratios[direction].max(1)
+    }
+
+    /// What of an amount so many units lack, in parts of the pool, as places are ranked
+    /// ([`Engine::rank_missing`]).
+    #[inline(always)]
+    fn lacks(&self, kind: usize, amount: u64, units: u32) -> u64 {
+        let missing = amount.saturating_sub(u64::from(units) << self.shifts[kind]);
+        match missing {
+            0 => 0,
+            1..=0xFFFF_FFFF => (missing << 32) / self.whole[kind].max(1),
+            _ => {
+                let parts = u128::from(missing) * PARTS / u128::from(self.whole[kind]);
+                u64::try_from(parts).unwrap_or(u64::MAX)
+            }
+        }
+    }
+
+    /// The columns of amounts.
+    #[inline]
+    fn columns(&self, amounts: impl Iterator<Item = u64>) -> Columns {
+        let mut row = [0; MAX_COLUMNS];
+        let mut kinds = 0;
+        for (kind, amount) in amounts.enumerate() {
+            row[kind] = self.units(kind, amount);
+            kinds = kind + 1;
+        }
+        if kinds > 1 {
+            let (a, b) = (row[0], row[1]);
+            let columns = row[kinds..].iter_mut().take(DIRECTIONS.len()).enumerate();
+            columns.for_each(|(direction, column)| *column = self.along(direction, a, b));
+        }
+        row
+    }
+}
 
 /// See the module.
 #[derive(Default)]
@@ -45,9 +134,8 @@ pub(super) struct Outlook {
     /// A power of two; the tree is in heap order: the root is 1, node i is `leaves + i`.
     leaves: usize,
     first: Vec<Time>,
-    most: Vec<u64>,
-    /// What all nodes had when it was made.
-    total: Resources,
+    most: Vec<u32>,
+    scale: Scale,
     /// What tasks hold on each node whose end is known, kind by kind.
     known: Vec<u64>,
     /// Whether `first` may be too early.
@@ -56,11 +144,6 @@ pub(super) struct Outlook {
     touched: Vec<NodeRow>,
     /// Those of which it is not known what happened.
     upset: Vec<NodeRow>,
-}
-
-/// s a, rounded up.
-fn along(direction: u32, amount: u64) -> u64 {
-    (amount << direction).div_ceil(1 << RAISED)
 }
 
 impl Outlook {
@@ -126,7 +209,7 @@ impl Outlook {
     /// Brings it up to date.
     pub(super) fn refresh(&mut self, engine: &Engine) {
         let nodes = engine.room.nodes();
-        if self.leaves == 0 || nodes > self.leaves || self.total != *engine.room.total() {
+        if self.leaves == 0 || nodes > self.leaves || self.scale.total != *engine.room.total() {
             return self.make(engine, nodes);
         }
         let upset = std::mem::take(&mut self.upset);
@@ -152,7 +235,7 @@ impl Outlook {
         self.leaves = nodes.next_power_of_two();
         self.first = vec![Time::MAX; 2 * self.leaves];
         self.most = vec![0; 2 * self.leaves * self.columns];
-        self.total = *engine.room.total();
+        self.scale = Scale::of(engine.room.total());
         self.known = vec![0; self.leaves * self.kinds];
         self.early = vec![false; self.leaves];
         self.touched.clear();
@@ -206,28 +289,13 @@ impl Outlook {
     fn set_leaf(&mut self, engine: &Engine, node: NodeRow) {
         let free = engine.room.balance(node);
         let known = &self.known[node.index() * self.kinds..];
-        let row = self.columns_of(|kind, total| {
-            let ever = free[kind] + i128::from(known[kind]);
-            let ever = u64::try_from(ever.max(0)).unwrap_or(u64::MAX);
-            parts(ever).div_ceil(u128::from(total))
-        });
+        let both = free[..self.kinds].iter().zip(known);
+        let row = self.scale.columns(both.map(|(free, &known)| {
+            let ever = free + i128::from(known);
+            u64::try_from(ever.max(0)).unwrap_or(u64::MAX)
+        }));
         let leaf = self.leaves + node.index();
         self.most[leaf * self.columns..][..self.columns].copy_from_slice(&row[..self.columns]);
-    }
-
-    /// The columns of amounts in parts of the pool.
-    fn columns_of(&self, part: impl Fn(usize, u64) -> u128) -> Columns {
-        let mut row = [0; MAX_COLUMNS];
-        for (kind, (row, &total)) in row.iter_mut().zip(self.total.as_slice()).enumerate() {
-            // No more than the whole, and then a shift has room.
-            *row = part(kind, total.max(1)).min(2 * PARTS) as u64;
-        }
-        if self.kinds > 1 {
-            let (a, b) = (row[0], row[1]);
-            let columns = row[self.kinds..].iter_mut().zip(DIRECTIONS);
-            columns.for_each(|(column, direction)| *column = along(direction, a).min(b));
-        }
-        row
     }
 
     /// A vertex from its two children; whether it has changed.
@@ -243,16 +311,13 @@ impl Outlook {
         changed
     }
 
-    fn most(&self, vertex: usize) -> &[u64] {
+    fn most(&self, vertex: usize) -> &[u32] {
         &self.most[vertex * self.columns..][..self.columns]
     }
 
     /// The first row below a vertex.
-    fn first_row(&self, mut vertex: usize) -> NodeRow {
-        while vertex < self.leaves {
-            vertex *= 2;
-        }
-        self.node(vertex)
+    fn first_row(&self, vertex: usize) -> NodeRow {
+        self.node(vertex << (self.leaves.ilog2() - vertex.ilog2()))
     }
 
     /// Asks `look` for nodes that may fit at a known time. It is told a node, the soonest instant
@@ -264,7 +329,7 @@ impl Outlook {
         mut may_be: impl FnMut(Time, NodeRow) -> bool,
         mut look: impl FnMut(NodeRow, bool),
     ) {
-        let needs = self.columns_of(|kind, total| parts(demand.get(kind)) / u128::from(total));
+        let needs = self.scale.columns(demand.as_slice().iter().copied());
         let mut vertices = vec![1];
         while let Some(vertex) = vertices.pop() {
             let first = self.first[vertex];
@@ -297,9 +362,8 @@ impl Outlook {
         mut may_be: impl FnMut(u128, NodeRow) -> bool,
         mut look: impl FnMut(NodeRow, bool),
     ) {
-        let part = |kind: usize, total: u64| parts(demand.get(kind)) / u128::from(total);
-        let needs = self.columns_of(part);
-        let mut vertices = vec![(self.missing(1, &needs), 1)];
+        let needs = self.scale.columns(demand.as_slice().iter().copied());
+        let mut vertices: SmallVec<[(u64, usize); 64]> = smallvec![(0, 1)];
         while let Some((missing, vertex)) = vertices.pop() {
             if !may_be(u128::from(missing), self.first_row(vertex)) {
                 continue;
@@ -309,27 +373,59 @@ impl Outlook {
                 look(node, self.expects_no_end(node));
                 continue;
             }
-            let child = |vertex: usize| (self.missing(vertex, &needs), vertex);
-            let (one, other) = (child(2 * vertex), child(2 * vertex + 1));
-            vertices.extend([one.max(other), one.min(other)]);
+            let mut bound = |vertex: usize| {
+                let each = self.each_missing(vertex, demand);
+                let sum = each[0].saturating_add(each[1]).saturating_add(each[2]);
+                let may_be = may_be(u128::from(sum), self.first_row(vertex));
+                may_be.then(|| (sum.max(self.both_missing(vertex, demand, &needs, each)), vertex))
+            };
+            let (one, other) = (bound(2 * vertex), bound(2 * vertex + 1));
+            // The better of two is looked at first.
+            vertices.extend(one.max(other));
+            vertices.extend(one.min(other));
         }
     }
 
-    /// What is missing at least on each node below a vertex.
-    fn missing(&self, vertex: usize, needs: &Columns) -> u64 {
+    /// What of each kind is missing at least on each node below a vertex, in parts of the pool: of
+    /// the first two kinds, and of all others.
+    #[inline]
+    fn each_missing(&self, vertex: usize, demand: &Resources) -> [u64; 3] {
+        let mut each = [0u64; 3];
+        let both = demand.as_slice().iter().zip(&self.most(vertex)[..self.kinds]);
+        for (kind, (&amount, &units)) in both.enumerate() {
+            let sum = &mut each[kind.min(2)];
+            *sum = sum.saturating_add(self.scale.lacks(kind, amount, units));
+        }
+        each
+    }
+
+    /// The same of all kinds, for no node has the most of both of the first two.
+    fn both_missing(
+        &self,
+        vertex: usize,
+        demand: &Resources,
+        needs: &Columns,
+        [short_of_a, short_of_b, others]: [u64; 3],
+    ) -> u64 {
         let most = self.most(vertex);
-        let lacks = |kind: usize| needs[kind].saturating_sub(most[kind]);
-        let mut missing: u64 = (0..self.kinds).map(lacks).sum();
-        for (&both, direction) in most[self.kinds..].iter().zip(DIRECTIONS) {
-            // Nobody has more than `both` of s a and of b.
-            let a = (both << RAISED) >> direction;
-            missing = missing.max(needs[0].saturating_sub(a).min(needs[1].saturating_sub(both)));
+        let (Some(&[most_a, most_b]), true) = (most.first_chunk(), self.kinds > 1) else {
+            return 0;
+        };
+        let (a, b) = (demand.get(0), demand.get(1));
+        let mut missing: u64 = 0;
+        let columns = most[self.kinds..].iter().zip(&needs[self.kinds..]);
+        for (direction, (&along, &need)) in columns.enumerate() {
+            // Nobody has s a and b above this: each node has no more than it of one.
+            if along >= need.min(most_b) {
+                continue;
+            }
+            let before = self.scale.before(direction, along);
+            if before < u64::from(most_a) {
+                let by_a = self.scale.lacks(0, a, before as u32).saturating_add(short_of_b);
+                let by_b = self.scale.lacks(1, b, along).saturating_add(short_of_a);
+                missing = missing.max(by_a.min(by_b));
+            }
         }
-        missing
+        missing.saturating_add(others)
     }
-}
-
-/// In parts of the pool, once divided by what that has.
-fn parts(amount: u64) -> u128 {
-    u128::from(amount) * PARTS
 }

@@ -1,8 +1,9 @@
 //! Where and when held tasks can start: plans are made of profiles, node by node.
 //!
-//! Every reservation is looked at in the order in which they were made. Those that stand on nodes
-//! where nothing but ends happened are known to fit; on other nodes they are taken one by one. A
-//! search over all nodes asks `outlook` which are worth a profile.
+//! Where all may not stay as they are (`still`), every reservation is looked at in the order in
+//! which they were made. Those that stand on nodes where nothing but ends happened are known to
+//! fit; on other nodes they are taken one by one. A search over all nodes asks `outlook` which are
+//! worth a profile.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -180,7 +181,7 @@ impl Engine {
             // What starts elsewhere changes no plan.
             return holds.touched.clear();
         }
-        loop {
+        while !self.all_stay() {
             let mut holds = self.holds.take().expect("it was there");
             let placeless = self.keep_places(&mut holds);
             if placeless.is_empty() {
@@ -214,7 +215,7 @@ impl Engine {
 
     /// See [`Engine::replan`]. `holds` are out of the engine meanwhile. The places in the list of
     /// those for which there is none.
-    fn keep_places(&self, holds: &mut Holds) -> Vec<usize> {
+    pub(super) fn keep_places(&self, holds: &mut Holds) -> Vec<usize> {
         self.drop_lost_spares(holds);
         let mut plan = Plan::new(self, holds);
         let homeless = plan.find_homeless(&mut holds.list);
@@ -609,6 +610,11 @@ impl<'a> Plan<'a> {
         let look = |node: NodeRow, no_end: bool| {
             // The tree has places for more nodes than there are.
             if known.contains_key(&node) || node.index() >= engine.room.nodes() {
+                return;
+            }
+            if let Some(((false, at, _), _)) = best.get()
+                && !engine.may_start_by(node, need, at)
+            {
                 return;
             }
             let rank = match no_end {

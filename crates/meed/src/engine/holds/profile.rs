@@ -238,6 +238,20 @@ impl Profile {
         lacks(demand, self.step(self.from.len() - 1))
     }
 
+    /// What of a demand that is taken here from now on is not known to be free ever, kind by kind.
+    /// `None`: there may be an instant from which on all of it is.
+    pub(super) fn owing(&self, demand: &Resources) -> Option<Signed> {
+        let asked = |kind: &usize| demand.get(*kind) > 0;
+        let owes = |step: &[i128]| (0..self.kinds).filter(asked).any(|kind| step[kind] < 0);
+        if !self.free.chunks_exact(self.kinds).all(owes) {
+            return None;
+        }
+        let last = self.step(self.from.len() - 1);
+        let mut owing = [0; MAX_KINDS];
+        (0..self.kinds).filter(asked).for_each(|kind| owing[kind] = (-last[kind]).max(0));
+        Some(owing)
+    }
+
     /// What is free at every instant from now on.
     pub(super) fn lasting(&self) -> Resources {
         let mut least = self.room(0);

@@ -1,0 +1,190 @@
+//! Whether all reservations stay as they are, seen without a plan.
+//!
+//! Most ends change no reservation: what comes free is too little for whoever waits, or comes too
+//! late. So before all are looked at by profiles, each is asked for what could change it:
+//!
+//! - All that is held on its node fits, by all that is held there together.
+//! - Its own node has no earlier instant for it, or no less missing, than it had.
+//! - No node on which room has come is better, were nothing held there. What runs there ends one by
+//!   one, so that room only comes: with free(n, t) what is free there at t,
+//!
+//! > n is better for one that starts at `at` only if its demand fits in free(n, t), t < at
+//! >
+//! > for one of which nobody knows when it starts only if free(n, ever) lacks less than its node
+//!
+//! Where any of this is in doubt (gangs, spares, room that is taken back, several that drain one
+//! node), the answer is no, and the plan decides. Invariant: where the answer is yes, the plan would leave all
+//! as it is. Cost: O(tasks on the nodes on which room has come + reservations x these nodes).
+
+use smallvec::SmallVec;
+
+use super::kept::expected_end;
+use super::profile::{Need, Signed, add, lacks};
+use super::{Hold, Holds};
+use crate::engine::Engine;
+use crate::resources::Resources;
+use crate::spec::NodeRow;
+use crate::time::Time;
+
+/// So many are checked by the plan at every turn, in builds with checks.
+const MANY: usize = 16;
+
+/// What is free on a node, and comes free there, were nothing held.
+struct Coming<'a> {
+    node: NodeRow,
+    free: Signed,
+    /// The same when all has ended that is expected to end.
+    ever: Signed,
+    /// The first expected end.
+    first: Time,
+    ends: SmallVec<[(Time, &'a Resources); 8]>,
+}
+
+impl Coming<'_> {
+    /// Whether a task of this need could start before `at`.
+    fn fits_before(&self, now: Time, need: &Need, at: Time) -> bool {
+        if at <= self.first || !need.fits(&self.ever) {
+            return now < at && need.fits(&self.free);
+        }
+        let mut free = self.free;
+        let ended = self.ends.iter().filter(|(end, _)| *end < at);
+        ended.for_each(|(_, amounts)| add(&mut free, amounts, 1));
+        need.fits(&free)
+    }
+}
+
+/// What a reservation has, which others have to be better than.
+enum Own {
+    Starts(Time),
+    Misses(u128),
+}
+
+impl Engine {
+    /// See the module. What a plan forgets of what has happened is forgotten, if so.
+    pub(super) fn all_stay(&mut self) -> bool {
+        let mut holds = self.holds.take().expect("only where there are reservations");
+        let stay = self.each_stays(&mut holds);
+        debug_assert!(
+            !stay || holds.list.len() > MANY || self.plan_agrees(&mut holds),
+            "a reservation stays that the plan would move"
+        );
+        if stay {
+            for hold in &holds.list {
+                if let Some(kept) = holds.kept.get_mut(&hold.nodes[0][0].0) {
+                    kept.set_fit();
+                    kept.set_still();
+                }
+            }
+            if !holds.freed.is_empty() {
+                holds.pushed.clear();
+                holds.touched.append(&mut holds.vacated);
+                holds.touched.append(&mut holds.freed);
+            }
+        }
+        self.holds = Some(holds);
+        stay
+    }
+
+    /// Whether the plan leaves all as it is, too: the slow twin.
+    fn plan_agrees(&self, holds: &mut Holds) -> bool {
+        let facts = |hold: &Hold| {
+            (hold.nodes.clone(), hold.spares.clone(), hold.at, hold.moved, hold.stays())
+        };
+        let before: Vec<_> = holds.list.iter().map(facts).collect();
+        let sets = [&holds.freed, &holds.vacated, &holds.pushed, &holds.touched].map(Clone::clone);
+        let placeless = self.keep_places(holds);
+        [holds.freed, holds.vacated, holds.pushed, holds.touched] = sets;
+        placeless.is_empty() && holds.list.iter().map(facts).eq(before)
+    }
+
+    fn each_stays(&self, holds: &mut Holds) -> bool {
+        let freed = !holds.freed.is_empty();
+        let rows = freed.then(|| holds.freed.iter().chain(&holds.vacated));
+        let rows = rows.into_iter().flatten().filter(|node| node.index() < self.room.nodes());
+        let coming: SmallVec<[Coming<'_>; 1]> = rows.map(|&node| self.coming_on(node)).collect();
+        for index in 0..holds.list.len() {
+            let Some(own) = self.own_if_sound(holds, index, freed) else { return false };
+            let hold = &holds.list[index];
+            let others = coming.iter().filter(|other| !hold.is_on(other.node));
+            if others.into_iter().any(|other| self.may_be_better(other, hold.need(), &own)) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// What is free on a node from now on, were nothing held there.
+    fn coming_on(&self, node: NodeRow) -> Coming<'_> {
+        let free = self.room.balance(node);
+        let (mut ever, mut first) = (free, Time::MAX);
+        let mut ends = SmallVec::new();
+        for task in self.work.on_node(node) {
+            let limit = self.room.limit(task.shape);
+            if let Some(end) = expected_end(task.started, limit, self.now) {
+                let amounts = self.room.demand(task.shape);
+                add(&mut ever, amounts, 1);
+                first = first.min(end);
+                ends.push((end, amounts));
+            }
+        }
+        Coming { node, free, ever, first, ends }
+    }
+
+    /// Whether a task of this need could start on the node at `at` or before, were nothing held
+    /// there.
+    pub(super) fn may_start_by(&self, node: NodeRow, need: &Need, at: Time) -> bool {
+        let mut free = self.room.balance(node);
+        for task in self.work.on_node(node) {
+            let limit = self.room.limit(task.shape);
+            if expected_end(task.started, limit, self.now).is_some_and(|end| end <= at) {
+                add(&mut free, self.room.demand(task.shape), 1);
+            }
+        }
+        need.fits(&free)
+    }
+
+    /// What the reservation has, if it keeps its place and has no better one on its own node;
+    /// `freed`: whether room has come anywhere.
+    fn own_if_sound(&self, holds: &mut Holds, index: usize, freed: bool) -> Option<Own> {
+        let hold = &holds.list[index];
+        let node = alone_on(hold)?;
+        let has_spares = hold.at.is_none() && holds.spares > 0;
+        if hold.reclaims || hold.stays() || has_spares || freed && holds.pushed.contains(&node) {
+            return None;
+        }
+        let kept = holds.kept.get_mut(&node)?;
+        kept.profile.advance(self.now);
+        let late = kept.first_end() <= self.now || hold.at.is_some_and(|at| at < self.now);
+        let fits = kept.all_fit() || kept.surely_fit() && self.is_possible(hold, node);
+        if late || !fits {
+            return None;
+        }
+        let need = hold.need();
+        match hold.at {
+            Some(at) => (!freed || kept.is_earliest(need, at)).then_some(Own::Starts(at)),
+            None if !freed => Some(Own::Misses(0)),
+            None => Some(Own::Misses(self.rank_missing(&kept.still_missing(&need.demand)?).2)),
+        }
+    }
+
+    fn may_be_better(&self, other: &Coming, need: &Need, own: &Own) -> bool {
+        match *own {
+            Own::Starts(at) => other.fits_before(self.now, need, at),
+            Own::Misses(most) => {
+                let missing = lacks(&need.demand, &other.ever);
+                need.fits(&other.ever) || self.rank_missing(&missing).2 < most
+            }
+        }
+    }
+}
+
+/// The node of a reservation for one task.
+fn alone_on(hold: &Hold) -> Option<NodeRow> {
+    match (&hold.nodes[..], hold.is_joint()) {
+        ([nodes], false) => match nodes[..] {
+            [(node, 1)] => Some(node),
+            _ => None,
+        },
+        _ => None,
+    }
+}
