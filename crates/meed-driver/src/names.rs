@@ -1,9 +1,10 @@
 //! The world's stable names and the engine's handles, both ways.
 //!
-//! Names of queues and nodes are made once each, when a record first needs them, and shared from
-//! then on. They are kept by row, each with the number of whose it is: a number is never another's,
-//! so where it is the same nothing of the engine's is read. Jobs and tasks are found by their keys
-//! in [`crate::index`].
+//! Names of queues and nodes are made once each, when a record first needs them. They are kept by
+//! row, each with the number of whose it is: a number is never another's, so where it is the same
+//! nothing of the engine's is read. A short name lies in its row, and the row in one line of
+//! memory: that is all that a record reads of a name. Jobs and tasks are found by their keys in
+//! [`crate::index`].
 
 use meed::{Engine, NodeId, QueueId};
 use meed_journal::Name;
@@ -11,8 +12,8 @@ use meed_journal::Name;
 /// Names as records hold them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
-    queues: Vec<Option<(QueueId, Name)>>,
-    nodes: Vec<Option<(NodeId, Name)>>,
+    queues: Table<QueueId>,
+    nodes: Table<NodeId>,
     /// What the only queue is called in records, where the engine calls it otherwise.
     pub(crate) alone: Option<Name>,
 }
@@ -22,44 +23,70 @@ impl Names {
         match &self.alone {
             Some(name) => name.clone(),
             None => {
-                // By row, as nodes.
-                let row = engine.queue_row(id).unwrap_or(0);
-                kept(&mut self.queues, row, id, || engine.queue_name(id))
+                let text = || (engine.queue_row(id).unwrap_or(0), engine.queue_name(id));
+                self.queues.name((id.index(), id), text)
             }
         }
     }
 
     /// The same without keeping it: shared where a record has needed it.
     pub(crate) fn shared_node(&self, engine: &Engine, id: NodeId) -> Name {
-        let row = engine.node_row(id).map_or(0, |row| row.index());
-        match self.nodes.get(row) {
-            Some(Some((whose, name))) if *whose == id => name.clone(),
-            _ => engine.node(id).0.name.as_str().into(),
-        }
+        let row = || engine.node_row(id).map_or(0, |row| row.index());
+        let known = self.nodes.at(id.index(), id).or_else(|| self.nodes.at(row(), id));
+        known.cloned().unwrap_or_else(|| engine.node(id).0.name.as_str().into())
     }
 
     pub(crate) fn node(&mut self, engine: &Engine, id: NodeId) -> Name {
-        // By row: a name is made anew where rows have moved.
-        let row = engine.node_row(id).map_or(0, |row| row.index());
-        kept(&mut self.nodes, row, id, || &engine.node(id).0.name)
+        let row = || engine.node_row(id).map_or(0, |row| row.index());
+        self.nodes.name((id.index(), id), || (row(), &*engine.node(id).0.name))
     }
 }
 
-fn kept<'t, I: Copy + PartialEq>(
-    names: &mut Vec<Option<(I, Name)>>,
-    row: usize,
-    id: I,
-    text: impl FnOnce() -> &'t str,
-) -> Name {
-    if names.len() <= row {
-        names.resize_with(row + 1, || None);
+/// Names by row. Rows move when some are forgotten: then a name is made anew.
+#[derive(Clone, Debug)]
+struct Table<I>(Vec<Option<Row<I>>>);
+
+/// A row begins nowhere but at half a line of memory, so it is never in two.
+#[derive(Clone, Debug)]
+#[repr(align(32))]
+struct Row<I> {
+    whose: I,
+    name: Name,
+}
+
+impl<I> Default for Table<I> {
+    fn default() -> Table<I> {
+        Table(Vec::new())
     }
-    match &names[row] {
-        Some((whose, name)) if *whose == id => name.clone(),
-        _ => {
-            let name = Name::from(text());
-            names[row] = Some((id, name.clone()));
-            name
+}
+
+impl<I: Copy + PartialEq> Table<I> {
+    #[inline]
+    fn at(&self, row: usize, id: I) -> Option<&Name> {
+        let kept = self.0.get(row)?.as_ref();
+        kept.filter(|kept| kept.whose == id).map(|kept| &kept.name)
+    }
+
+    /// The name of `id`, whose number is its row until some row is forgotten; `text`: the row that
+    /// it has now, and its name.
+    #[inline]
+    fn name<'t>(
+        &mut self,
+        (number, id): (usize, I),
+        text: impl FnOnce() -> (usize, &'t str),
+    ) -> Name {
+        if let Some(name) = self.at(number, id) {
+            return name.clone();
         }
+        let (row, text) = text();
+        if let Some(name) = self.at(row, id) {
+            return name.clone();
+        }
+        if self.0.len() <= row {
+            self.0.resize_with(row + 1, || None);
+        }
+        let name = Name::from(text);
+        self.0[row] = Some(Row { whose: id, name: name.clone() });
+        name
     }
 }

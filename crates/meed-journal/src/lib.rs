@@ -6,7 +6,7 @@
 //! will run) is missing, and told when it is known.
 //!
 //! Which type do you want?
-//! - to write: [`Writer`], which numbers records; or [`Record::encode`] with a store of your own
+//! - to write: [`Writer`], which numbers records; or a [`LineMaker`] with a store of your own
 //! - to read: [`Reader`] over any [`LineSource`], or [`Record::decode`] for one line
 //! - to find the runs in a file: [`runs`]
 //!
@@ -58,7 +58,7 @@ pub use job::*;
 pub use name::{JobKey, Name, TaskKey};
 pub use read::{BufLines, Found, LineSource, ReadError, Reader, Run, runs};
 pub use reclaim::*;
-pub use record::{Fact, Kind, Record, Wrong};
+pub use record::{Fact, Kind, LineMaker, Record, Wrong};
 pub use task::*;
 pub use write::Writer;
 

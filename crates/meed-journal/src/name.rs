@@ -1,30 +1,76 @@
 //! Identities: the world's own stable names. Handles of the engine never leave the process.
 
 use std::borrow::Borrow;
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A name that costs no copy to pass on: worlds keep one for each queue and node.
+/// A name that costs next to nothing to pass on: worlds keep one for each queue and node.
 ///
 /// Of a queue or a node it is the identity: what comes back under a name that was there before is
 /// the same queue or node.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Name(Arc<str>);
+#[derive(Clone, PartialEq, Eq)]
+pub struct Name(Text);
+
+/// Most bytes of a short text: with its length and which of the two it is, three words.
+pub(crate) const SHORT: usize = 22;
+
+/// Invariant: a text is short if it can be, so equal texts are of one kind. A short one lies where
+/// the name does: no memory far away is read, and no count of owners is kept.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Text {
+    /// It stands in a line of JSON as it is; behind its end are zeros.
+    Short {
+        length: u8,
+        bytes: [u8; SHORT],
+    },
+    Long(Arc<str>),
+}
 
 impl Name {
     /// The text.
     pub fn as_str(&self) -> &str {
+        match &self.0 {
+            Text::Short { .. } => str::from_utf8(self.as_bytes()).expect("it was made of text"),
+            Text::Long(text) => text,
+        }
+    }
+
+    /// The same, as bytes.
+    #[inline]
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        match &self.0 {
+            Text::Short { length, bytes } => &bytes[..usize::from(*length)],
+            Text::Long(text) => text.as_bytes(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn text(&self) -> &Text {
         &self.0
     }
 }
 
+/// Whether a text stands in a line of JSON as it is. Sixteen bytes are looked at in one go, the
+/// last of them once more where their number is not a multiple.
+pub(crate) fn is_plain(text: &[u8]) -> bool {
+    let odd = |byte: u8| u8::from(byte < b' ') | u8::from(byte == b'"') | u8::from(byte == b'\\');
+    let any = |piece: &[u8; 16]| piece.iter().fold(0, |seen, &byte| seen | odd(byte));
+    let seen = match text.last_chunk::<16>() {
+        Some(last) => text.as_chunks().0.iter().fold(any(last), |seen, piece| seen | any(piece)),
+        None => text.iter().fold(0, |seen, &byte| seen | odd(byte)),
+    };
+    seen == 0
+}
+
 impl Default for Name {
     fn default() -> Name {
-        Name("".into())
+        Name(Text::Short { length: 0, bytes: [0; SHORT] })
     }
 }
 
@@ -32,19 +78,52 @@ impl Deref for Name {
     type Target = str;
 
     fn deref(&self) -> &str {
-        &self.0
+        self.as_str()
     }
 }
 
 impl Borrow<str> for Name {
     fn borrow(&self) -> &str {
-        &self.0
+        self
     }
 }
 
-impl<T: Into<Arc<str>>> From<T> for Name {
+// As the text that it stands for.
+impl Hash for Name {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+impl PartialOrd for Name {
+    fn partial_cmp(&self, other: &Name) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Name {
+    fn cmp(&self, other: &Name) -> Ordering {
+        self.as_bytes().cmp(other.as_bytes())
+    }
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Name").field(&self.as_str()).finish()
+    }
+}
+
+impl<T: AsRef<str>> From<T> for Name {
     fn from(text: T) -> Name {
-        Name(text.into())
+        let text = text.as_ref();
+        let mut bytes = [0; SHORT];
+        Name(match bytes.get_mut(..text.len()) {
+            Some(place) if is_plain(text.as_bytes()) => {
+                place.copy_from_slice(text.as_bytes());
+                Text::Short { length: text.len() as u8, bytes }
+            }
+            _ => Text::Long(text.into()),
+        })
     }
 }
 
@@ -158,5 +237,60 @@ impl fmt::Display for TaskKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "job {}, task {}", self.job, self.task)?;
         if self.attempt > 0 { write!(f, ", attempt {}", self.attempt) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hash::DefaultHasher;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn hash_of(what: &(impl Hash + ?Sized)) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        what.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// Short ones, long ones, those in between, and those that need escapes.
+    fn text() -> impl Strategy<Value = String> {
+        prop_oneof![
+            "[ab]{0,2}",
+            "[a-c.\"\\\\]{0,30}",
+            "[\\x00-\\x7f]{15,50}",
+            "\\PC{20,24}",
+            "(a{22}|a{23})[ab]?",
+        ]
+    }
+
+    proptest! {
+        /// Wherever it lies, a name is its text: to compare, to find by and to write.
+        #[test]
+        fn a_name_is_its_text(a in text(), b in text()) {
+            let (first, second) = (Name::from(&a), Name::from(&b));
+            prop_assert_eq!(first.as_str(), &a);
+            prop_assert_eq!(first.as_bytes(), a.as_bytes());
+            prop_assert_eq!(first == second, a == b);
+            prop_assert_eq!(&first, &Name::from(a.clone()));
+            prop_assert_eq!(first.cmp(&second), a.cmp(&b));
+            prop_assert_eq!(hash_of(&first), hash_of(a.as_str()));
+            prop_assert_eq!(format!("{first} {first:?}"), format!("{a} Name({a:?})"));
+            let plain = a.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\');
+            prop_assert_eq!(is_plain(a.as_bytes()), plain);
+            prop_assert_eq!(serde_json::to_string(&a).expect("text") == format!("\"{a}\""), plain);
+            let is_short = matches!(first.text(), Text::Short { .. });
+            prop_assert_eq!(is_short, plain && a.len() <= SHORT);
+        }
+    }
+
+    /// Rows of names are read from far away: three words each, also of a job's key.
+    #[cfg(target_pointer_width = "64")]
+    #[test]
+    fn a_name_is_three_words() {
+        assert_eq!(size_of::<Name>(), 24);
+        assert_eq!(size_of::<JobKey>(), 24);
+        assert_eq!(size_of::<Option<Name>>(), 24);
     }
 }

@@ -190,11 +190,6 @@ impl Record {
         encode(self.seq, self.t, &self.fact, line);
     }
 
-    /// The same of parts, where there is no record in one piece.
-    pub fn encode_parts(seq: u64, t: Time, fact: &Fact, line: &mut Vec<u8>) {
-        encode(seq, t, fact, line);
-    }
-
     /// The line as the serializer writes it, without the quick way for common records: for tests.
     #[doc(hidden)]
     pub fn encode_plainly(&self, line: &mut Vec<u8>) {
@@ -212,10 +207,48 @@ impl Record {
 
 /// The same of parts.
 pub(crate) fn encode(seq: u64, t: Time, fact: &Fact, line: &mut Vec<u8>) {
-    if fast::encode(seq, t, fact, line) {
-        return;
+    let before = line.len();
+    line.resize(before + fast::ROOM, 0);
+    let length = fast::encode(seq, t, fact, &mut line[before..]);
+    line.truncate(before + length.unwrap_or(0));
+    if length.is_none() {
+        encode_plainly(seq, t, fact, line);
     }
-    encode_plainly(seq, t, fact, line);
+}
+
+/// Makes lines of records one after the other, in room that it keeps: the quickest way.
+#[derive(Debug, Default)]
+pub struct LineMaker {
+    room: Vec<u8>,
+}
+
+impl LineMaker {
+    /// The line of that record, without the line break.
+    pub fn line(&mut self, seq: u64, t: Time, fact: &Fact) -> &[u8] {
+        let length = self.make(seq, t, fact);
+        &self.room[..length]
+    }
+
+    /// The same with the line break.
+    pub(crate) fn whole_line(&mut self, seq: u64, t: Time, fact: &Fact) -> &[u8] {
+        let length = self.make(seq, t, fact);
+        self.room[length] = b'\n';
+        &self.room[..=length]
+    }
+
+    /// Makes the line, and tells its length, which is less than the room's.
+    fn make(&mut self, seq: u64, t: Time, fact: &Fact) -> usize {
+        if self.room.len() < fast::ROOM {
+            self.room.resize(fast::ROOM, 0);
+        }
+        let most = self.room.len() - 1;
+        fast::encode(seq, t, fact, &mut self.room[..most]).unwrap_or_else(|| {
+            self.room.clear();
+            encode_plainly(seq, t, fact, &mut self.room);
+            self.room.push(0);
+            self.room.len() - 1
+        })
+    }
 }
 
 /// By the serializer, whatever the record is: what [`encode`] writes, more slowly.

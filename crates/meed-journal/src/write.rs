@@ -4,15 +4,13 @@ use std::io::{self, Write};
 
 use meed::Time;
 
-use crate::Fact;
-use crate::record::encode;
+use crate::{Fact, LineMaker};
 
 /// Writes records as lines.
 pub struct Writer<W> {
     out: W,
     next: u64,
-    /// One line, made before it goes out whole.
-    line: Vec<u8>,
+    lines: LineMaker,
 }
 
 impl<W: Write> Writer<W> {
@@ -23,7 +21,7 @@ impl<W: Write> Writer<W> {
 
     /// A journal that goes on with number `next`.
     pub fn going_on(out: W, next: u64) -> Writer<W> {
-        Writer { out, next, line: Vec::new() }
+        Writer { out, next, lines: LineMaker::default() }
     }
 
     /// Writes a record and returns its number. A header begins a run: numbers start anew with it.
@@ -32,10 +30,8 @@ impl<W: Write> Writer<W> {
             self.next = 0;
         }
         let seq = self.next;
-        self.line.clear();
-        encode(seq, t, fact, &mut self.line);
-        self.line.push(b'\n');
-        self.out.write_all(&self.line)?;
+        // In one piece: whatever is behind it never sees half a line for a whole one.
+        self.out.write_all(self.lines.whole_line(seq, t, fact))?;
         self.next += 1;
         Ok(seq)
     }

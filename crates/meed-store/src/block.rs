@@ -152,29 +152,33 @@ impl Group {
 
     /// Adds all of `records`, or none.
     pub(crate) fn push(&mut self, records: &[&[u8]]) -> Result<(), StoreError> {
-        let bytes = |record: &&[u8]| record.len() + 1;
-        let all = records.iter().map(bytes).sum::<usize>() + self.buffer.len();
+        let before = self.buffer.len();
         for (index, record) in records.iter().enumerate() {
-            let why = if record.is_empty() {
-                "is empty"
-            } else if let Some(at) = memchr2(b'\n', 0, record) {
-                if record[at] == 0 { "has a NUL byte" } else { "has a line feed" }
-            } else if record.starts_with(BLOCK) {
-                "begins like a line of the store itself, {\"block\":"
-            } else if all > MAX_BYTES {
-                "makes the group longer than 1 GiB: commit before it"
-            } else {
-                continue;
-            };
-            return Err(StoreError::BadRecord { index: index + 1, why });
-        }
-        self.buffer.reserve(all - self.buffer.len());
-        for record in records {
+            if let Some(why) = self.why_not(record) {
+                self.buffer.truncate(before);
+                return Err(StoreError::BadRecord { index: index + 1, why });
+            }
             self.buffer.extend_from_slice(record);
             self.buffer.push(b'\n');
         }
         self.records += records.len() as u64;
         Ok(())
+    }
+
+    /// Why a record cannot be the next.
+    fn why_not(&self, record: &[u8]) -> Option<&'static str> {
+        let why = if record.is_empty() {
+            "is empty"
+        } else if let Some(at) = memchr2(b'\n', 0, record) {
+            if record[at] == 0 { "has a NUL byte" } else { "has a line feed" }
+        } else if record.starts_with(BLOCK) {
+            "begins like a line of the store itself, {\"block\":"
+        } else if self.buffer.len() + record.len() >= MAX_BYTES {
+            "makes the group longer than 1 GiB: commit before it"
+        } else {
+            return None;
+        };
+        Some(why)
     }
 
     /// The bytes of the block, with `above` before it, and `fill` line feeds behind it when its
@@ -250,6 +254,6 @@ mod tests {
             let error = group.push(&[b"good", bad]).unwrap_err().to_string();
             assert!(error.starts_with("record 2 of the batch"), "{error}");
         }
-        assert_eq!(group.records(), 0);
+        assert_eq!((group.records(), group.buffer.len()), (0, ROOM));
     }
 }

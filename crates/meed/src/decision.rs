@@ -1,5 +1,7 @@
 //! What the engine decides, and why.
 
+use smallvec::SmallVec;
+
 use crate::order::Tier;
 use crate::spec::{AllocationId, JobId, NodeId, QueueId};
 use crate::time::Span;
@@ -29,7 +31,7 @@ pub struct Start {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reason {
     /// The choice at each level, from the root down.
-    pub levels: Vec<Choice>,
+    pub levels: Choices,
     /// Set when the starvation guard chose the leaf: how long it had waited.
     pub starved_for: Option<Span>,
     /// Set when it starts by its reservation: how long it had that. Then `levels` is empty: its
@@ -45,9 +47,12 @@ pub struct Reason {
 impl Reason {
     /// One that begins with where the task is put.
     pub(crate) fn of(place: &'static str) -> Reason {
-        Reason { levels: Vec::new(), starved_for: None, reserved_for: None, gang: None, place }
+        Reason { levels: Choices::new(), starved_for: None, reserved_for: None, gang: None, place }
     }
 }
+
+/// The choices on the way to a leaf. Those of most trees need no room of their own.
+pub type Choices = SmallVec<[Choice; 2]>;
 
 /// The choice among one queue's children.
 #[derive(Clone, Copy, PartialEq, Debug)]

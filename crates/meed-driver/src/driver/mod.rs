@@ -25,7 +25,7 @@ use meed::place::Placement;
 use meed::{
     Config, ConfigError, Effect, Engine, Event, MAX_KINDS, QueueId, Rejected, Start, Stop, Time,
 };
-use meed_journal::{Fact, Finish, Name};
+use meed_journal::{Fact, Finish, Name, StartReason};
 
 use crate::books::Books;
 use crate::by_queue::ByQueue;
@@ -65,6 +65,8 @@ pub struct Driver<J, K = Off> {
     stops: Vec<Stop>,
     /// Whether records of starts say why.
     reasons: bool,
+    /// The last reason that was told: its room is the next one's.
+    why: Option<Box<StartReason>>,
 }
 
 impl<J, K: Journal> Driver<J, K> {
@@ -100,6 +102,7 @@ impl<J, K: Journal> Driver<J, K> {
             starts: Vec::new(),
             stops: Vec::new(),
             reasons: true,
+            why: None,
         }
     }
 
@@ -120,6 +123,7 @@ impl<J, K: Journal> Driver<J, K> {
             starts: self.starts,
             stops: self.stops,
             reasons: self.reasons,
+            why: self.why,
         }
     }
 

@@ -246,15 +246,24 @@ impl<J, K: Journal> Driver<J, K> {
 
     fn tell_start(&mut self, start: &Start) -> Result<(), Failed> {
         let attempt = self.running(start.allocation).map_or(0, |task| task.attempt);
-        let reasons = self.reasons;
-        self.tell(self.engine.now(), |told| {
-            let mut started = told.start(start, attempt);
-            if reasons {
-                // Of a start that was told, nobody knows why.
-                started.reason.get_or_insert_default();
+        let Driver { engine, names, jobs, .. } = self;
+        let mut told = Telling { engine, names, jobs };
+        let mut started = told.start(start, attempt);
+        if self.reasons {
+            // Of a start that was told, nobody knows why.
+            let mut why = self.why.take().unwrap_or_default();
+            match start.reason.as_deref() {
+                Some(reason) => told.reason(reason, &mut why),
+                None => *why = StartReason::default(),
             }
-            Fact::Start(started)
-        })
+            started.reason = Some(why);
+        }
+        let mut fact = Fact::Start(started);
+        self.journal.append(self.engine.now(), &fact)?;
+        if let Fact::Start(Started { reason, .. }) = &mut fact {
+            self.why = reason.take();
+        }
+        Ok(())
     }
 }
 
@@ -287,7 +296,6 @@ impl<J> Telling<'_, J> {
 
     fn start(&mut self, start: &Start, attempt: u32) -> Started {
         let key = self.jobs.get(start.job.slot()).expect("a live job starts").key.clone();
-        let reason = start.reason.as_deref().map(|reason| Box::new(self.reason(reason)));
         Started {
             queue: self.queue(start.queue),
             job: key,
@@ -297,7 +305,7 @@ impl<J> Telling<'_, J> {
             failures: start.failures,
             by: None,
             since: None,
-            reason,
+            reason: None,
             detail: None,
         }
     }
@@ -326,7 +334,8 @@ impl<J> Telling<'_, J> {
         }
     }
 
-    fn reason(&mut self, reason: &meed::Reason) -> StartReason {
+    /// Writes a reason over `why`, whose room is used again.
+    fn reason(&mut self, reason: &meed::Reason, why: &mut StartReason) {
         let mut name = |id: QueueId| self.queue(id);
         let levels = reason.levels.iter().map(|choice| LevelChoice {
             chosen: name(choice.chosen),
@@ -334,12 +343,10 @@ impl<J> Telling<'_, J> {
             runner_up: choice.runner_up.map(|(queue, _)| name(queue)),
             runner_up_key: choice.runner_up.map(|(_, key)| key.into()),
         });
-        StartReason {
-            levels: levels.collect(),
-            starved_for: reason.starved_for,
-            reserved_for: reason.reserved_for,
-            gang: reason.gang,
-            place: reason.place.into(),
-        }
+        why.levels.clear();
+        why.levels.extend(levels);
+        let &meed::Reason { starved_for, reserved_for, gang, place, .. } = reason;
+        (why.starved_for, why.reserved_for, why.gang) = (starved_for, reserved_for, gang);
+        why.place = place.into();
     }
 }

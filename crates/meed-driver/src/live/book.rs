@@ -7,7 +7,7 @@
 use std::io;
 
 use meed::Time;
-use meed_journal::{Fact, Kind, Record};
+use meed_journal::{Fact, Kind, LineMaker, Record};
 use meed_store::{Seq, Store, StoreError, UnixMillis};
 
 use super::SnapshotRule;
@@ -26,7 +26,7 @@ pub(super) struct Book {
     /// The last snapshot, and the bytes of records since.
     snapshot: Seq,
     bytes: u64,
-    line: Vec<u8>,
+    lines: LineMaker,
     counters: Counters,
 }
 
@@ -39,7 +39,7 @@ impl Book {
             told: 0,
             snapshot,
             bytes: 0,
-            line: Vec::new(),
+            lines: LineMaker::default(),
             counters: Counters::default(),
         }
     }
@@ -100,11 +100,10 @@ impl Book {
 impl Journal for Book {
     fn append(&mut self, at: Time, fact: &Fact) -> io::Result<()> {
         let seq = self.appended.get();
-        self.line.clear();
-        Record::encode_parts(seq, at, fact, &mut self.line);
-        self.appended = self.store.append(&[&self.line]).map_err(io::Error::other)?;
-        self.bytes += self.line.len() as u64;
-        self.counters.appended(fact.kind(), self.line.len());
+        let line = self.lines.line(seq, at, fact);
+        self.appended = self.store.append(&[line]).map_err(io::Error::other)?;
+        self.bytes += line.len() as u64;
+        self.counters.appended(fact.kind(), line.len());
         self.told += u64::from(happens(fact.kind()));
         Ok(())
     }

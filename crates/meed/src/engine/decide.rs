@@ -108,8 +108,8 @@ impl Engine {
         while self.room.any_startable() {
             self.wake_next(explain);
             self.settle();
-            let mut reason = explain.then(|| Reason::of(self.room.why()));
-            let leaf = self.choose_leaf(reason.as_mut())?;
+            let mut reason = explain.then(|| Box::new(Reason::of(self.room.why())));
+            let leaf = self.choose_leaf(reason.as_deref_mut())?;
             let (slot, node) = match self.choose_group(leaf) {
                 Candidate::Group(slot, node) => (slot, node),
                 // The policy is to wait: with reservations only who fits is looked at here.
@@ -133,7 +133,7 @@ impl Engine {
         &mut self,
         slot: u32,
         node: Option<NodeRow>,
-        reason: Option<Reason>,
+        reason: Option<Box<Reason>>,
     ) -> Option<Start> {
         let shape = self.work.group(slot).turn();
         if self.room.turn_of(shape) > 1 {

@@ -26,7 +26,7 @@ use crate::state::{GangState, Place, State, StateError, ensure};
 impl Engine {
     /// Starts the gang of the group, or marks its shape blocked when it fits nowhere; the first of
     /// its starts, the others are told next.
-    pub(super) fn place_gang(&mut self, slot: u32, reason: Option<Reason>) -> Option<Start> {
+    pub(super) fn place_gang(&mut self, slot: u32, reason: Option<Box<Reason>>) -> Option<Start> {
         match self.room.find_gang_or_block(self.work.group(slot).turn())? {
             GangPlace::Alike(tasks, key) => {
                 self.start_together(tasks, reason, |room| (slot, room.node_in(&key)))
@@ -43,7 +43,7 @@ impl Engine {
         &mut self,
         members: &[u32],
         nodes: &[Nodes],
-        reason: Option<Reason>,
+        reason: Option<Box<Reason>>,
     ) -> Option<Start> {
         let tasks = nodes.iter().flatten().map(|(_, tasks)| tasks).sum();
         let mut each = members.iter().zip(nodes).flat_map(|(&member, nodes)| {
@@ -58,10 +58,13 @@ impl Engine {
     fn start_together(
         &mut self,
         tasks: u32,
-        reason: Option<Reason>,
+        reason: Option<Box<Reason>>,
         mut next: impl FnMut(&mut Room) -> (u32, NodeRow),
     ) -> Option<Start> {
-        let reason = reason.map(|reason| Reason { gang: Some(tasks), ..reason });
+        let reason = reason.map(|mut reason| {
+            reason.gang = Some(tasks);
+            reason
+        });
         let mut nodes: Vec<NodeRow> = Vec::new();
         let mut lead = None;
         for _ in 0..tasks {

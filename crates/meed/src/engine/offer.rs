@@ -63,8 +63,8 @@ impl Engine {
                 false => rank(job, group),
             };
             let able = self.able(node, &mut rank);
-            let mut reason = explain.then(|| Reason::of("the node that asked"));
-            let chosen = self.choose_among(&able, reason.as_mut())?;
+            let mut reason = explain.then(|| Box::new(Reason::of("the node that asked")));
+            let chosen = self.choose_among(&able, reason.as_deref_mut())?;
             let groups = able.iter().filter(|(leaf, _)| *leaf == chosen).map(|&(_, slot)| slot);
             let slot = groups.min_by_key(|&slot| self.group_key(slot))?;
             let (job, group) = (self.work.group(slot).job, self.work.group(slot).number);

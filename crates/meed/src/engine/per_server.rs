@@ -26,7 +26,7 @@ use super::residual::residual_key;
 use super::room::ShapeId;
 use super::tetris::Packing;
 use super::tree::Tree;
-use crate::decision::{Choice, KeyValue, Reason, Start};
+use crate::decision::{Choice, Choices, KeyValue, Reason, Start};
 use crate::node_rows::Moves;
 use crate::order::key::Key;
 use crate::order::{Pool, Tier};
@@ -205,14 +205,14 @@ impl Engine {
                 }
             };
             let of = Compared::Whole(Pool::new(&self.room.spec(node).capacity));
-            let mut levels = Vec::new();
+            let mut levels = Choices::new();
             let least = self.least_on(&Turn { node, of }, QueueRow::ROOT, &mut levels);
             let slot = least.map(|(_, slot)| slot);
             self.servers.as_mut()?.turn = slot.map(|_| node);
             if let Some(slot) = slot {
                 let reason = explain.then(|| {
                     levels.reverse();
-                    Reason { levels, ..Reason::of(WHY) }
+                    Box::new(Reason { levels, ..Reason::of(WHY) })
                 });
                 return Some(self.start(slot, None, node, reason));
             }
@@ -254,7 +254,7 @@ impl Engine {
         &mut self,
         turn: &Turn,
         parent: QueueRow,
-        levels: &mut Vec<Choice>,
+        levels: &mut Choices,
     ) -> Option<(Key, u32)> {
         let children: Vec<QueueRow> = self.ready.demanding(parent).collect();
         let mut rows: Vec<(Key, QueueRow)> =

@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use super::Engine;
 use super::per_server::{Compared, Turn};
 use super::room::ShapeId;
-use crate::decision::{Choice, Reason, Start};
+use crate::decision::{Choices, Reason, Start};
 use crate::order::key::{Key, cmp_ratios};
 use crate::order::{Terms, Tier};
 use crate::resources::Resources;
@@ -68,7 +68,7 @@ impl Engine {
                 self.servers.as_mut()?.set_open(left);
                 let reason = explain.then(|| {
                     levels.reverse();
-                    Reason { levels, ..Reason::of(WHY) }
+                    Box::new(Reason { levels, ..Reason::of(WHY) })
                 });
                 return Some(self.start(slot, None, node, reason));
             }
@@ -84,7 +84,7 @@ impl Engine {
         let (mut best, mut left): (Option<(Key, Found)>, _) = (None, Vec::new());
         for node in nodes {
             let turn = Turn { node, of: Compared::Free(self.room.free(node)) };
-            let mut levels = Vec::new();
+            let mut levels = Choices::new();
             let Some((key, slot)) = self.least_on(&turn, QueueRow::ROOT, &mut levels) else {
                 continue;
             };
@@ -115,7 +115,7 @@ impl Engine {
 }
 
 /// A group, its server, and the choices that led to it.
-type Found = (u32, NodeRow, Vec<Choice>);
+type Found = (u32, NodeRow, Choices);
 
 #[cfg(test)]
 mod tests {

@@ -31,7 +31,7 @@ impl Engine {
         slot: u32,
         task: Option<u32>,
         node: NodeRow,
-        reason: Option<Reason>,
+        reason: Option<Box<Reason>>,
     ) -> Start {
         let start = self.start_alone(slot, task, node, reason);
         self.regroup(slot);
@@ -44,19 +44,19 @@ impl Engine {
         slot: u32,
         task: Option<u32>,
         node: NodeRow,
-        reason: Option<Reason>,
+        reason: Option<Box<Reason>>,
     ) -> Start {
         let allocation = self.start_since(None, slot, task, node);
         self.told(allocation, reason)
     }
 
     /// A start as it is told.
-    pub(super) fn told(&self, allocation: AllocationId, reason: Option<Reason>) -> Start {
+    pub(super) fn told(&self, allocation: AllocationId, reason: Option<Box<Reason>>) -> Start {
         let running = self.work.running(allocation).expect("it has just been started");
         let Running { job, task, failures, .. } = *running;
         let queue = self.tree.id(running.queue);
         let group = self.work.group(running.group).number;
-        let (reason, node) = (reason.map(Box::new), self.room.id(running.node));
+        let node = self.room.id(running.node);
         Start { allocation, job, task, group, queue, node, failures, reason }
     }
 

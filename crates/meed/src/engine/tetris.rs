@@ -30,7 +30,7 @@ use super::Engine;
 use super::alignment::{Alignment, Score};
 use super::fair_order::FairOrder;
 use super::room::ShapeId;
-use crate::decision::{Choice, Reason, Start};
+use crate::decision::{Choice, Choices, Reason, Start};
 use crate::order::Tier;
 use crate::order::key::Key;
 use crate::policy::Permille;
@@ -124,7 +124,7 @@ impl Engine {
         servers.set_packing(packing);
         servers.set_turn(found.map(|(_, node)| node));
         let (Found { leaf, slot, .. }, node) = found?;
-        let reason = explain.then(|| self.why_packed(leaf));
+        let reason = explain.then(|| Box::new(self.why_packed(leaf)));
         Some(self.start(slot, None, node, reason))
     }
 
@@ -323,7 +323,7 @@ impl Engine {
     /// Whose task it is, level by level; nobody comes next, for that depends on the server.
     fn why_packed(&mut self, leaf: QueueRow) -> Reason {
         let path: Vec<(QueueRow, QueueRow)> = self.tree.up(leaf).collect();
-        let mut levels: Vec<Choice> = Vec::with_capacity(path.len());
+        let mut levels = Choices::with_capacity(path.len());
         for (child, parent) in path.into_iter().rev() {
             let key = self.queue_key(child);
             let (among, chosen) = (self.tree.id(parent), self.tree.id(child));

@@ -648,9 +648,11 @@ impl Engine {
         let slot = hold.slot();
         let shape = self.work.group(slot).turn();
         self.room.add_waiting(shape, hold.covers());
-        let reason = explain.then(|| Reason {
-            reserved_for: Some(self.now.saturating_since(hold.since)),
-            ..Reason::of("where its room was held")
+        let reason = explain.then(|| {
+            Box::new(Reason {
+                reserved_for: Some(self.now.saturating_since(hold.since)),
+                ..Reason::of("where its room was held")
+            })
         });
         if self.room.turn_of(shape) == 1 {
             return Some(self.start(slot, None, hold.nodes[0][0].0, reason));

@@ -59,8 +59,8 @@ impl Engine {
         while self.may_hold_more() || self.reclaims() {
             self.wake_first(explain);
             self.settle();
-            let mut reason = explain.then(|| Reason::of(self.room.why()));
-            let leaf = self.choose_leaf(reason.as_mut())?;
+            let mut reason = explain.then(|| Box::new(Reason::of(self.room.why())));
+            let leaf = self.choose_leaf(reason.as_deref_mut())?;
             match self.choose_group(leaf) {
                 Candidate::Group(slot, node) => {
                     if let Some(start) = self.place_group(slot, node, reason) {
