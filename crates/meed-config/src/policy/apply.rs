@@ -301,7 +301,7 @@ pub(super) fn t_wait(
     policy: &mut Policy,
 ) -> Result<(), SpecError> {
     // Only long-term fairness starves in the hierarchy; the key stays in the file for its runs.
-    if policy.measure.info().keeps_usage && !is_text(spec, "t_wait", "never") {
+    if policy.measure == Measure::Usage && !is_text(spec, "t_wait", "never") {
         policy.t_wait = span(spec, "t_wait")?;
     }
     Ok(())

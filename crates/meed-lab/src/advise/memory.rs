@@ -1,6 +1,7 @@
 //! How a policy remembers, for people and for other schedulers' settings.
 
-use meed::{Memory, ResourceKinds, Span};
+use meed::policy::COMMITMENT_HALF_LIFE;
+use meed::{Measure, Memory, ResourceKinds, Span};
 use meed_config::policy::PolicySpec;
 
 /// How long usage is remembered.
@@ -29,6 +30,7 @@ impl Remembers {
         match (policy.measure.info().keeps_usage, policy.memory) {
             (false, _) => Remembers::Nothing,
             (true, Memory::HalfLife(half_life)) => Remembers::HalfLife(half_life),
+            _ if policy.measure == Measure::Commitment => Remembers::HalfLife(COMMITMENT_HALF_LIFE),
             (true, Memory::Rounds(round)) => Remembers::Round(round),
             (true, Memory::Forever) => Remembers::Forever,
         }

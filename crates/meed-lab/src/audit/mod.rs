@@ -87,7 +87,8 @@ const REMEMBERED: &str = "10min";
 const RIVALS_CADENCE: &str = "1min";
 
 /// All orders there are, each as it is audited: [`DEFAULT_POLICIES`], Meed's others, and the
-/// rivals; every time that says how long something is remembered is ten minutes. An order that is added to a table is one more.
+/// rivals; every time that says how long something is remembered is ten minutes. An order that is
+/// added to a table is one more.
 pub fn all_orders() -> Vec<String> {
     let rival = |rival: &Rival| {
         let times = rival.parameters.iter().filter(|one| one.form == ParameterForm::Time);

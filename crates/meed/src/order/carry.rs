@@ -8,8 +8,10 @@
 //! What running tasks are charged ahead is the new order's own business ([`Standing::prepay`]). A
 //! child that counted counts on: nobody is topped up as a newcomer for a change of the order.
 
+use super::key::mul_div;
 use super::{Domain, Standing};
 use crate::ledger::{Charge, Ledger};
+use crate::policy::Measure;
 use crate::state::StandingState;
 use crate::time::Time;
 
@@ -29,8 +31,13 @@ impl Standing {
         let keeps = into.rule.keeps_usage();
         let alike = from.rule.measure == into.rule.measure && from.scalar == into.scalar;
         let same = keeps && alike;
-        let carried =
-            |charge: Charge| into.rule.clock.take_over(charge, now, &from.rule.clock).min(MOST);
+        let (to, of) = (&into.rule.clock, &from.rule.clock);
+        let carried = |charge: Charge| match into.rule.measure {
+            // An average over what is past: commitments stay, and not what they are made of.
+            Measure::Commitment if to != of => mul_div(charge, to.past(now), of.past(now)),
+            _ => to.take_over(charge, now, of),
+        };
+        let carried = |charge: Charge| carried(charge).min(MOST);
         let ledgers = match (keeps, same && !state.ledgers.is_empty()) {
             (false, _) => Vec::new(),
             (true, true) => self.used(now, from, share).map(carried).collect(),

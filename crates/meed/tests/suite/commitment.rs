@@ -212,3 +212,23 @@ fn a_day_of_borrowing_is_paid_back_and_then_both_are_even() {
     let held = one_day_alone("five days");
     assert!(held.iter().all(|&held| (2.0..=3.0).contains(&held)), "{held:?}");
 }
+
+/// A new half-life: at that instant everybody has committed what it had.
+#[test]
+fn commitments_stay_where_the_half_life_changes() {
+    let order =
+        |seconds: u64| Policy { memory: Memory::HalfLife(span(seconds * S)), ..policy("sdrf") };
+    let config = slots_config(4, &order(600), &["a", "b"]);
+    let mut engine = engine(&config);
+    crate::reserved::arrive(&mut engine, 0, "a", crate::reserved::tasks(9, 1, None));
+    assert_eq!(crate::reserved::decide(&mut engine).len(), 4);
+    engine.advance(secs(300)).expect("time goes on");
+    let told = |engine: &Engine| engine.children_in_order(QueueId::ROOT)[0].natural;
+    let before = told(&engine);
+    assert!(before > 4.5, "{before}");
+    for half_life in [60, 86_400, 1, 600] {
+        let root = [(QueueId::ROOT, order(half_life))];
+        engine.apply(secs(300), Event::PoliciesChanged(&root)).expect("a sound order");
+        assert!(is_near(told(&engine), before), "{} after {before}", told(&engine));
+    }
+}

@@ -146,6 +146,32 @@ fn a_start_as_told_takes_its_own_reservation() {
     assert_eq!(places(&engine), nodes[1..]);
 }
 
+/// Room that came on a reservation's own node while another was looked at is not forgotten: it
+/// moves up when reservations are next looked at.
+#[test]
+fn room_that_another_has_left_on_the_same_node_is_taken_at_the_next_end() {
+    let two = Reservations::AtMost(std::num::NonZeroU32::new(2).expect("above zero"));
+    let mut config = slots_config(1, &reserve("fifo", two), &["A"]);
+    config.nodes.push(node("m", slots(2)));
+    let mut engine = engine(&config);
+    arrive(&mut engine, 0, "A", tasks(1, 1, Some(50)));
+    arrive(&mut engine, 0, "A", tasks(1, 1, Some(20)));
+    arrive(&mut engine, 0, "A", tasks(1, 1, Some(10)));
+    let runs: Vec<AllocationId> = decide(&mut engine).iter().map(|it| it.allocation).collect();
+    arrive(&mut engine, 0, "A", tasks(1, 2, Some(10)));
+    let narrow = arrive(&mut engine, 0, "A", tasks(1, 1, Some(5)));
+    assert_eq!(decide(&mut engine), []);
+    let promised = |engine: &Engine| {
+        engine.reservations().map(|it| it.at.map(Time::as_micros)).collect::<Vec<_>>()
+    };
+    assert_eq!(promised(&engine), [Some(20 * S), Some(10 * S)]);
+    engine.apply(secs(3), Event::TaskEnded(runs[1])).expect("it runs");
+    assert_eq!(decide(&mut engine).iter().map(|it| it.job).collect::<Vec<_>>(), [narrow]);
+    engine.apply(secs(5), Event::TaskEnded(runs[0])).expect("it runs");
+    assert_eq!(decide(&mut engine), []);
+    assert_eq!(promised(&engine), [Some(10 * S)]);
+}
+
 #[test]
 fn a_limit_of_nothing_is_refused() {
     let mut engine = engine(&slots_config(4, &policy("fair"), &["A"]));

@@ -20,7 +20,7 @@
 //!   its nodes is kept, and it stays there unless it could start elsewhere at once. Else short
 //!   estimates would let others in before it for ever.
 //! - Where nobody knows when enough will end, the node is drained: what comes free there is kept.
-//!   For a single task more nodes are drained at once (`spares`): it takes whichever has room first.
+//!   For a single task more nodes are drained at once (`spares`): it takes the first with room.
 //!
 //! A gang has one reservation for all tasks that start together, on one node or on several
 //! (`spread`), of one group or of several: it is kept, moved and given up as a whole, and its
@@ -155,7 +155,8 @@ impl Hold {
     }
 
     fn is_on(&self, node: NodeRow) -> bool {
-        self.nodes.iter().any(|nodes| nodes.iter().any(|(other, _)| *other == node))
+        let own = self.nodes.iter().any(|nodes| nodes.iter().any(|(other, _)| *other == node));
+        own || self.spares.contains(&node)
     }
 
     /// Nodes on which it is; where several groups start there more than once.

@@ -13,8 +13,9 @@
 //! > for one of which nobody knows when it starts only if free(n, ever) lacks less than its node
 //!
 //! Where any of this is in doubt (gangs, spares, room that is taken back, several that drain one
-//! node), the answer is no, and the plan decides. Invariant: where the answer is yes, the plan would leave all
-//! as it is. Cost: O(tasks on the nodes on which room has come + reservations x these nodes).
+//! node), the answer is no, and the plan decides. Invariant: where the answer is yes, the plan
+//! would leave all as it is. Cost: O(tasks on the nodes on which room has come + reservations x
+//! these nodes).
 
 use smallvec::SmallVec;
 
@@ -69,13 +70,17 @@ impl Engine {
             "a reservation stays that the plan would move"
         );
         if stay {
+            let asked = !holds.freed.is_empty();
             for hold in &holds.list {
                 if let Some(kept) = holds.kept.get_mut(&hold.nodes[0][0].0) {
                     kept.set_fit();
-                    kept.set_still();
+                    // Else nobody has looked for an earlier instant.
+                    if asked {
+                        kept.set_still();
+                    }
                 }
             }
-            if !holds.freed.is_empty() {
+            if asked {
                 holds.pushed.clear();
                 holds.touched.append(&mut holds.vacated);
                 holds.touched.append(&mut holds.freed);

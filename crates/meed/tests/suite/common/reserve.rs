@@ -98,7 +98,7 @@ impl Model {
     /// numbers of milliseconds apart, so rounding is far less than what decides.
     fn is_owed_back(&self, leaf: usize) -> bool {
         let queue = &self.queues[leaf];
-        let remembers = self.queues[0].spec.policy.measure == Measure::Usage;
+        let remembers = self.queues[0].spec.policy.measure.info().keeps_usage;
         remembers && queue.lent - queue.borrowed as f64 > 0.5
     }
 
