@@ -90,8 +90,8 @@ impl WhomArgs {
         }
     }
 
-    /// The command line of `meed-kubernetes` that asks `words` of the cluster, about `name` if about
-    /// one thing.
+    /// The command line of `meed-kubernetes` that asks `words` of the cluster, of one thing that
+    /// has this `name` if of one.
     pub(super) fn line(
         &self,
         words: &[&str],

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | a node that joins, leaves, is resized before the first job comes | it is so from the start |
 //! | the same later | a change of the scenario |
-//! | what strangers use of a node | taken off what it has, as long as it is there: as at the start |
+//! | what strangers use of a node | taken off what it has while it is there: as at the start |
 //! | a node of which they use all | it joins when it is larger |
 //! | labels | all that a node ever had ([`LabelHistory`]) |
 //! | a node that leaves and joins at one instant | it stays; resized, where its size differs |
@@ -317,9 +317,9 @@ impl There {
         node.capacity = self.without_strangers(&node.name, node.capacity);
         let (name, capacity) = (node.name.clone(), node.capacity);
         let is_there = self.comes(node.clone());
-        let has_left = |change: &TimedChange| matches!(&change.change, Change::NodeLeaves(left) if *left == name);
+        let has_left = |of: &Change| matches!(of, Change::NodeLeaves(left) if *left == name);
         let mut now = self.kept.iter().enumerate().rev().take_while(|(_, kept)| kept.at == at);
-        let place = now.find(|(_, kept)| has_left(kept)).map(|(place, _)| place);
+        let place = now.find(|(_, kept)| has_left(&kept.change)).map(|(place, _)| place);
         match place {
             Some(place) if is_there && before.capacity == capacity => {
                 self.kept.remove(place);

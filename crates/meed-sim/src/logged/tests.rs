@@ -319,7 +319,7 @@ fn nodes_change_size_and_strangers_stay_off_them() {
 fn what_a_scenario_knows_nothing_of_is_counted() {
     let all = [
         (1.0, arrives("x", 1)),
-        (2.0, r#""queue_changed":{"name":"a","rank":{"amount":7}}"#.to_owned()),
+        (2.0, r#""queue_changed":{"name":"a","rank":{"amount":7,"step":1,"per":1}}"#.to_owned()),
         (3.0, r#""queue_added":{"queue":"b","policy":{"order":"fifo"}}"#.to_owned()),
     ];
     let all: Vec<(f64, &str)> = all.iter().map(|(t, record)| (*t, record.as_str())).collect();
