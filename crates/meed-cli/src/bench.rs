@@ -189,6 +189,7 @@ impl Workload {
             max_attempts: 0,
             checkpoint: None,
             delays: Default::default(),
+            infeasible: Default::default(),
             strict: true,
             series_points: 0,
             keep_jobs: false,

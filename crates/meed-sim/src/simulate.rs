@@ -237,6 +237,7 @@ pub(crate) fn setup_of<'a>(
         max_attempts,
         checkpoint: scenario.checkpoint(),
         delays,
+        infeasible: scenario.infeasible(),
         strict: false,
         series_points: 0,
         keep_jobs: false,

@@ -242,7 +242,8 @@ fn is_log(line: &str) -> bool {
 
 /// Whether a store of journals has put this line between records.
 fn is_of_store(line: &[u8]) -> bool {
-    [b"{\"segment\":".as_slice(), b"{\"block\":"].iter().any(|word| line.starts_with(word))
+    let begin = [b"{\"segment\":{\"version\":".as_slice(), b"{\"block\":{\"seq\":"];
+    begin.iter().any(|word| line.starts_with(word))
 }
 
 /// Whether this is `{"apps":`, with blanks or without.
@@ -315,6 +316,10 @@ mod tests {
             ("Account;Start Time;End Time;CPUs\n", Some(TraceFormat::Csv)),
             ("user\tsubmit\truntime\tcpus\tmem\tname\n", Some(TraceFormat::Csv)),
             ("{\"user\":\"a\",\"submit\":0,\"duration\":1}\n", Some(TraceFormat::JsonLines)),
+            (
+                "{\"segment\":\"ads\",\"user\":\"a\",\"submit\":0,\"duration\":1}\n",
+                Some(TraceFormat::JsonLines),
+            ),
             ("JobID|User|Submit|Elapsed|State\n", Some(TraceFormat::Sacct)),
             ("task1,2,j_1,1,Terminated,87076,87083,100.0,0.39\n", Some(TraceFormat::Alibaba2018)),
             ("a/b,s,d,0,300,99.3,3.4,10.1,Interactive,>24,>64\n", Some(TraceFormat::AzureVms)),

@@ -67,7 +67,7 @@ pub(crate) fn list(args: &QueuesArgs) -> Result<(), Failure> {
         Whom::Server { client, or_cluster } => (client, or_cluster),
         Whom::Cluster { because } => {
             let words: &[&str] = if ask.json { &["queues", "--json"] } else { &["queues"] };
-            return ask_cluster(whom, words, because.as_deref(), ask.json);
+            return ask_cluster(whom, words, None, (because.as_deref(), ask.json));
         }
     };
     let answer = client.ask(&Request::Queues {})?;
@@ -86,13 +86,13 @@ pub(crate) fn list(args: &QueuesArgs) -> Result<(), Failure> {
 fn ask_cluster(
     whom: &WhomArgs,
     words: &[&str],
-    because: Option<&str>,
-    json: bool,
+    name: Option<&str>,
+    (because, json): (Option<&str>, bool),
 ) -> Result<(), Failure> {
     if let (Some(why), true) = (because, json) {
         remark(&format!("{why}; the Kubernetes cluster is asked"));
     }
-    kubernetes::run(&whom.line(words, because))
+    kubernetes::run(&whom.line(words, name, because))
 }
 
 /// What the columns of a queue are.
@@ -151,9 +151,8 @@ pub(crate) fn why(args: &WhyArgs) -> Result<(), Failure> {
     whom.not_beside_yarn(cluster.yarn.as_ref())?;
     let what = asked(what)?;
     let of_pod = |pod: &str, because: Option<String>| {
-        let mut words = vec!["why", pod];
-        words.extend(ask.json.then_some("--json"));
-        ask_cluster(whom, &words, because.as_deref(), ask.json)
+        let words: &[&str] = if ask.json { &["why", "--json"] } else { &["why"] };
+        ask_cluster(whom, words, Some(pod), (because.as_deref(), ask.json))
     };
     let job = match (what, &cluster.yarn, &ask.server.socket) {
         (Asked::Job(application), Some(url), _) => return yarn::why(url, application, ask.json),

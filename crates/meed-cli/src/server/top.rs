@@ -118,7 +118,7 @@ impl Source<'_> {
                 Ok(seen)
             }
             Source::Cluster(whom, because) => {
-                Seen::read(&kubernetes::ask(&whom.line(&["top"], because.as_deref()))?)
+                Seen::read(&kubernetes::ask(&whom.line(&["top"], None, because.as_deref()))?)
             }
         }
     }

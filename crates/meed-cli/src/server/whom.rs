@@ -7,8 +7,8 @@
 //! | nothing | the server, if one answers; else the cluster, if there is a kubeconfig |
 //!
 //! Whoever could have been meant is never passed over in silence: where nothing was said and both
-//! could be meant, the first line names who answers. A server that is there and lets this user not
-//! in is not passed over at all.
+//! could be meant, the first line names who answers. A server that is there and does not let this
+//! user in, or fails in another way, is not passed over at all.
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -20,6 +20,9 @@ use meed_server::client::{AskError, Client, SOCKET};
 use super::SocketArgs;
 use crate::exit::Failure;
 use crate::kubernetes;
+
+/// So it is where no server runs.
+const NOBODY: [ErrorKind; 2] = [ErrorKind::NotFound, ErrorKind::ConnectionRefused];
 
 /// Which cluster is meant, if one is.
 #[derive(Args)]
@@ -77,7 +80,7 @@ impl WhomArgs {
         match server.connect() {
             Ok(client) => Ok(Whom::Server { client, or_cluster: can_be_cluster }),
             Err(AskError::NoServer { path, error })
-                if can_be_cluster && error.kind() != ErrorKind::PermissionDenied =>
+                if can_be_cluster && NOBODY.contains(&error.kind()) =>
             {
                 Ok(Whom::Cluster {
                     because: Some(format!("no server answers at {}", path.display())),
@@ -87,8 +90,14 @@ impl WhomArgs {
         }
     }
 
-    /// The command line of `meed-kubernetes` that asks `words` of the cluster.
-    pub(super) fn line(&self, words: &[&str], because: Option<&str>) -> Vec<OsString> {
+    /// The command line of `meed-kubernetes` that asks `words` of the cluster, of one thing that
+    /// has this `name` if of one.
+    pub(super) fn line(
+        &self,
+        words: &[&str],
+        name: Option<&str>,
+        because: Option<&str>,
+    ) -> Vec<OsString> {
         let mut line: Vec<OsString> = words.iter().map(OsString::from).collect();
         if let Some(path) = &self.kubeconfig {
             line.extend(["--kubeconfig".into(), path.into()]);
@@ -98,6 +107,10 @@ impl WhomArgs {
         }
         if let Some(because) = because {
             line.extend(["--because".into(), because.into()]);
+        }
+        if let Some(name) = name {
+            // A name may begin as an option does.
+            line.extend(["--".into(), name.into()]);
         }
         line
     }
@@ -134,11 +147,12 @@ mod tests {
             context: Some("prod".to_owned()),
         };
         assert!(args.is_cluster());
-        let line = args.line(&["why", "a/b", "--json"], None);
-        assert_eq!(line, ["why", "a/b", "--json", "--kubeconfig", "a b", "--context", "prod"]);
+        let line = args.line(&["why", "--json"], Some("-x"), None);
+        let expected = ["why", "--json", "--kubeconfig", "a b", "--context", "prod", "--", "-x"];
+        assert_eq!(line, expected);
         let none = WhomArgs { kubernetes: false, kubeconfig: None, context: None };
         assert!(!none.is_cluster());
-        let line = none.line(&["queues"], Some("no server answers at /x"));
+        let line = none.line(&["queues"], None, Some("no server answers at /x"));
         assert_eq!(line, ["queues", "--because", "no server answers at /x"]);
         assert!(none.not_beside_yarn(Some(&"http://rm".to_owned())).is_ok());
         assert!(args.not_beside_yarn(Some(&"http://rm".to_owned())).is_err());

@@ -2,7 +2,7 @@
 //! stands in place of the program that asks a cluster.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -53,9 +53,10 @@ fn a_cluster_is_asked_where_it_is_meant_or_nobody_else_answers() {
         text(&output.stdout)
     };
     for (args, expected) in [
-        (&["why", "pod", "a/b"][..], "asked: why a/b\n"),
-        (&["why", "pod", "b", "--json"], "asked: why b --json\n"),
-        (&["why", "a/b", "--kubernetes"], "asked: why a/b\n"),
+        (&["why", "pod", "a/b"][..], "asked: why -- a/b\n"),
+        (&["why", "pod", "b", "--json"], "asked: why --json -- b\n"),
+        (&["why", "--", "pod", "-x"], "asked: why -- -x\n"),
+        (&["why", "a/b", "--kubernetes"], "asked: why -- a/b\n"),
         (&["queues", "--kubernetes"], "asked: queues\n"),
         (&["queues", "--context", "x", "--json"], "asked: queues --json --context x\n"),
         (&["queues", "--kubeconfig", "file"], "asked: queues --kubeconfig file\n"),
@@ -67,6 +68,11 @@ fn a_cluster_is_asked_where_it_is_meant_or_nobody_else_answers() {
         let told = said(args);
         assert!(told.contains(" --because no server answers at "), "{told}");
     }
+    // Programs are told beside what they read.
+    let output = ask(folder.path(), &["queues", "--json"], &[]);
+    let (told, why) = (text(&output.stdout), text(&output.stderr));
+    assert!(told.starts_with("asked: queues --json"), "{told}");
+    assert!(why.contains("; the Kubernetes cluster is asked"), "{why}");
     let view = said(&["top", "--once"]);
     assert!(view.starts_with("meed top of the cluster of context x\n"), "{view}");
 
@@ -104,4 +110,23 @@ fn a_server_that_is_named_answers_and_its_view_says_so() {
     let queues = server.ok(&["queues"]);
     assert!(queues.lines().next().unwrap().trim_start().starts_with("QUEUE"), "{queues}");
     assert_eq!(server.json(&["top"])["of"], first.trim_end()["meed top of ".len()..]);
+}
+
+/// Both could be meant: the first line says who answers.
+#[test]
+fn a_server_that_answers_beside_a_kubeconfig_says_that_it_does() {
+    if fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0) {
+        return crate::bench::say("skipped: root asks the server of the whole machine");
+    }
+    let server = Server::start(None);
+    let folder = machine();
+    let usual = folder.path().join("run/meed");
+    fs::create_dir_all(&usual).unwrap();
+    std::os::unix::fs::symlink(server.socket(), usual.join("meed.sock")).unwrap();
+    let runtime = folder.path().join("run");
+    let output = ask(folder.path(), &["queues"], &[("XDG_RUNTIME_DIR", runtime.as_path())]);
+    let (told, why) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{why}");
+    let first = told.lines().next().unwrap_or_default();
+    assert!(first.starts_with("the server at ") && first.ends_with("--kubernetes"), "{told}");
 }

@@ -61,11 +61,10 @@ impl PlaceArgs {
             Some(path) => Kubeconfig::read_from(path),
             None => Kubeconfig::read(),
         };
+        let is_named = self.kubeconfig.is_some() || self.context.is_some() || is_there();
         match read {
             Ok(known) => Ok(Some(known)),
-            Err(why) if self.kubeconfig.is_some() || self.context.is_some() => {
-                Err(KubernetesError::NoCluster(why.to_string()))
-            }
+            Err(why) if is_named => Err(KubernetesError::NoCluster(why.to_string())),
             Err(_) => Ok(None),
         }
     }
@@ -74,4 +73,12 @@ impl PlaceArgs {
     pub(super) fn because(&self) -> Option<&str> {
         self.because.as_deref()
     }
+}
+
+/// Whether KUBECONFIG names a kubeconfig, or there is one in the home: one that cannot be read is
+/// not passed over, for then another cluster than was meant would answer.
+fn is_there() -> bool {
+    let said = std::env::var_os("KUBECONFIG").is_some_and(|paths| !paths.is_empty());
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    said || home.is_some_and(|home| home.join(".kube/config").exists())
 }

@@ -281,6 +281,7 @@ impl Draft {
             max_attempts: 4,
             checkpoint: None,
             delays: Default::default(),
+            infeasible: Default::default(),
             strict: false,
             series_points: 0,
             keep_jobs: false,

@@ -6,12 +6,13 @@
 //! |---|---|
 //! | a node that joins, leaves, is resized before the first job comes | it is so from the start |
 //! | the same later | a change of the scenario |
-//! | what strangers use of a node | taken off what it has: as it was at the start |
+//! | what strangers use of a node | taken off what it has while it is there: as at the start |
+//! | a node of which they use all | it joins when it is larger |
 //! | labels | all that a node ever had ([`LabelHistory`]) |
-//! | a node that leaves and joins at one instant, as large as before | it stays |
+//! | a node that leaves and joins at one instant | it stays; resized, where its size differs |
 //! | a queue that came later | it is there from the start |
 //! | a queue's weight, minimum, maximum | a change of the scenario |
-//! | cordons, queues that went, policies that changed, jobs that were cancelled | left out |
+//! | cordons, ranks of queues, queues that went, policies that changed, jobs cancelled | left out |
 //!
 //! What is left out is counted, and said.
 
@@ -45,10 +46,13 @@ struct LeftOut {
     later: u64,
     removed: u64,
     policies: u64,
+    ranks: u64,
+    empty: u64,
 }
 
 struct Reading<'l> {
     kinds: &'l ResourceKinds,
+    root: &'l Keys,
     begin: Time,
     nodes: Vec<NodeSpec>,
     /// What strangers use of nodes at the start.
@@ -69,6 +73,7 @@ impl LoggedCluster {
         let nodes = run.header.nodes.iter().map(|node| node.read(kinds).map_err(wrong));
         let mut reading = Reading {
             kinds,
+            root: &run.header.root,
             begin: run.begin,
             nodes: nodes.collect::<Result<_, _>>()?,
             strangers: logged.strangers(),
@@ -86,15 +91,24 @@ impl LoggedCluster {
             };
             told.map_err(|what| reader.wrong(line, what))?;
         }
-        Ok(reading.settled(logged.is_live(), &run.header.root))
+        Ok(reading.settled(logged.is_live()))
     }
 }
 
 impl Reading<'_> {
     fn simulated(&mut self, at: Time, fact: &Fact) -> Result<(), String> {
-        let change = change_of(fact, self.kinds)?.filter(says_something);
-        self.changes.extend(change.map(|change| TimedChange { at, change }));
+        let change = change_of(fact, self.kinds)?;
+        self.changes_later(at, change);
         Ok(())
+    }
+
+    /// A scenario knows no ranks: a change that tells nothing else is left out.
+    fn changes_later(&mut self, at: Time, change: Option<Change>) {
+        if let Some(Change::Queue(_, told)) = &change {
+            self.left_out.ranks += u64::from(told.rank.is_some());
+        }
+        let change = change.filter(says_something);
+        self.changes.extend(change.map(|change| TimedChange { at, change }));
     }
 
     fn live(&mut self, t: Time, fact: &Fact) -> Result<(), String> {
@@ -121,8 +135,7 @@ impl Reading<'_> {
             Fact::QueueAdded(entry) => self.queue_comes(at, is_start, entry)?,
             Fact::QueueChanged(told) => {
                 let change = Change::Queue(told.name.to_string(), told.read(self.kinds)?);
-                let change = Some(change).filter(says_something);
-                self.changes.extend(change.map(|change| TimedChange { at, change }));
+                self.changes_later(at, Some(change));
             }
             Fact::QueueRemoved(_) => self.left_out.removed += 1,
             Fact::PoliciesChanged(_) => self.left_out.policies += 1,
@@ -133,8 +146,14 @@ impl Reading<'_> {
 
     fn at_start(&mut self, change: Change) {
         match change {
-            Change::NodeJoins(node) => self.nodes.push(node),
-            Change::NodeLeaves(name) => self.nodes.retain(|node| node.name != name),
+            Change::NodeJoins(node) => {
+                self.strangers.remove(&node.name);
+                self.nodes.push(node);
+            }
+            Change::NodeLeaves(name) => {
+                self.strangers.remove(&name);
+                self.nodes.retain(|node| node.name != name);
+            }
             Change::NodeResized(name, capacity) => {
                 let found = self.nodes.iter_mut().find(|node| node.name == name);
                 found.into_iter().for_each(|node| node.capacity = capacity);
@@ -149,6 +168,8 @@ impl Reading<'_> {
             self.queues.push(entry.clone());
             return Ok(());
         };
+        let policy = |entry: &QueueEntry| entry.policy.as_ref().unwrap_or(self.root).clone();
+        self.left_out.policies += u64::from(policy(known) != policy(entry));
         let is_same = |known: &QueueEntry| {
             known.weight == entry.weight && known.min == entry.min && known.max == entry.max
         };
@@ -164,57 +185,32 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn settled(mut self, is_live: bool, root: &Keys) -> LoggedCluster {
+    fn settled(mut self, is_live: bool) -> LoggedCluster {
+        let mut changes = std::mem::take(&mut self.changes);
         if is_live {
-            self.take_strangers_off();
-            self.keep_repriced();
-            for change in &mut self.changes {
+            let label = |node: &mut NodeSpec| node.labels = self.labels.of_node(&node.name);
+            self.nodes.iter_mut().for_each(label);
+            for change in &mut changes {
                 if let Change::NodeJoins(node) = &mut change.change {
-                    node.labels = self.labels.of_node(&node.name);
+                    label(node);
                 }
             }
-            self.nodes.iter_mut().for_each(|node| node.labels = self.labels.of_node(&node.name));
-            self.queues.iter_mut().for_each(|entry| tell_own(entry, root));
+            let strangers = std::mem::take(&mut self.strangers);
+            let mut there = There { strangers, ..There::default() };
+            there.begins(std::mem::take(&mut self.nodes));
+            changes.into_iter().for_each(|change| there.changes(change));
+            (self.left_out.repriced, self.left_out.empty) = (there.repriced, there.without);
+            (self.nodes, changes) = (there.at_start, there.kept);
+            self.queues.iter_mut().for_each(|entry| tell_own(entry, self.root));
         }
         let remarks = self.remarks();
-        let Reading { nodes, queues, changes, .. } = self;
+        let Reading { nodes, queues, .. } = self;
         LoggedCluster { nodes, queues, changes, remarks }
     }
 
-    fn take_strangers_off(&mut self) {
-        for node in &mut self.nodes {
-            let Some(used) = self.strangers.get(&node.name) else { continue };
-            let has = node.capacity.as_mut_slice().iter_mut();
-            has.zip(used.as_slice()).for_each(|(has, used)| *has = has.saturating_sub(*used));
-        }
-        self.nodes.retain(|node| !node.capacity.is_zero());
-    }
-
-    /// A node that leaves and joins at one instant, as large as before, counts otherwise and stays:
-    /// so do the tasks on it.
-    fn keep_repriced(&mut self) {
-        let mut kept: Vec<TimedChange> = Vec::with_capacity(self.changes.len());
-        for change in std::mem::take(&mut self.changes) {
-            let joined = match &change.change {
-                Change::NodeJoins(node) => kept.iter().rposition(|left| {
-                    left.at == change.at
-                        && matches!(&left.change, Change::NodeLeaves(name) if *name == node.name)
-                }),
-                _ => None,
-            };
-            match joined {
-                None => kept.push(change),
-                Some(place) => {
-                    kept.remove(place);
-                    self.left_out.repriced += 1;
-                }
-            }
-        }
-        self.changes = kept;
-    }
-
     fn remarks(&self) -> Vec<String> {
-        let LeftOut { strangers, cordons, repriced, later, removed, policies } = self.left_out;
+        let LeftOut { strangers, cordons, repriced, later, removed, policies, ranks, empty } =
+            self.left_out;
         let table = [
             (self.labels.changes, "changes of labels of nodes: each has all that it ever had"),
             (
@@ -227,9 +223,134 @@ impl Reading<'_> {
             (later, "queues that came later are there from the start"),
             (removed, "removals of queues are left out"),
             (policies, "changes of policies are left out"),
+            (ranks, "ranks of queues, told from outside, are left out"),
+            (
+                empty,
+                "times a node had nothing but what strangers used, or nothing at all: it is left \
+                 out then",
+            ),
         ];
         let said = table.into_iter().filter(|(count, _)| *count > 0);
         said.map(|(count, words)| format!("log: {count} {words}")).collect()
+    }
+}
+
+/// The nodes of a live run, while its changes are gone through in order.
+#[derive(Default)]
+struct There {
+    /// What strangers use of nodes.
+    strangers: BTreeMap<String, Resources>,
+    at_start: Vec<NodeSpec>,
+    kept: Vec<TimedChange>,
+    /// Nodes that are there, without what strangers use.
+    there: BTreeMap<String, NodeSpec>,
+    /// Nodes of which nothing is left.
+    empty: BTreeMap<String, NodeSpec>,
+    /// The last instant at which nodes left, and they as they were.
+    left: (Time, BTreeMap<String, NodeSpec>),
+    repriced: u64,
+    without: u64,
+}
+
+impl There {
+    fn begins(&mut self, nodes: Vec<NodeSpec>) {
+        for mut node in nodes {
+            node.capacity = self.without_strangers(&node.name, node.capacity);
+            if self.comes(node.clone()) {
+                self.at_start.push(node);
+            }
+        }
+    }
+
+    fn without_strangers(&self, name: &str, mut capacity: Resources) -> Resources {
+        if let Some(used) = self.strangers.get(name) {
+            let has = capacity.as_mut_slice().iter_mut();
+            has.zip(used.as_slice()).for_each(|(has, used)| *has = has.saturating_sub(*used));
+        }
+        capacity
+    }
+
+    /// Whether a node that comes is there: one without anything is none.
+    fn comes(&mut self, node: NodeSpec) -> bool {
+        let is_there = !node.capacity.is_zero();
+        self.without += u64::from(!is_there);
+        let nodes = if is_there { &mut self.there } else { &mut self.empty };
+        nodes.insert(node.name.clone(), node);
+        is_there
+    }
+
+    fn changes(&mut self, TimedChange { at, change }: TimedChange) {
+        match change {
+            Change::NodeJoins(node) => self.joins(at, node),
+            Change::NodeLeaves(name) => self.leaves(at, name),
+            Change::NodeResized(name, capacity) => self.is_resized(at, name, capacity),
+            change => self.kept.push(TimedChange { at, change }),
+        }
+    }
+
+    fn leaves(&mut self, at: Time, name: String) {
+        if self.left.0 != at {
+            self.left = (at, BTreeMap::new());
+        }
+        if let Some(node) = self.empty.remove(&name) {
+            self.left.1.insert(name, node);
+            return;
+        }
+        if let Some(node) = self.there.remove(&name) {
+            self.left.1.insert(name.clone(), node);
+        }
+        self.kept.push(TimedChange { at, change: Change::NodeLeaves(name) });
+    }
+
+    /// A node that leaves and joins at one instant counts otherwise and stays: so do the tasks on
+    /// it. It may have got another size as well.
+    fn joins(&mut self, at: Time, mut node: NodeSpec) {
+        let before = self.left.1.remove(&node.name).filter(|_| self.left.0 == at);
+        let Some(before) = before else {
+            // What strangers used was on one that has gone.
+            self.strangers.remove(&node.name);
+            if self.comes(node.clone()) {
+                self.kept.push(TimedChange { at, change: Change::NodeJoins(node) });
+            }
+            return;
+        };
+        node.capacity = self.without_strangers(&node.name, node.capacity);
+        let (name, capacity) = (node.name.clone(), node.capacity);
+        let is_there = self.comes(node.clone());
+        let has_left = |of: &Change| matches!(of, Change::NodeLeaves(left) if *left == name);
+        let mut now = self.kept.iter().enumerate().rev().take_while(|(_, kept)| kept.at == at);
+        let place = now.find(|(_, kept)| has_left(&kept.change)).map(|(place, _)| place);
+        match place {
+            Some(place) if is_there && before.capacity == capacity => {
+                self.kept.remove(place);
+                self.repriced += 1;
+            }
+            Some(place) if is_there => {
+                self.kept[place].change = Change::NodeResized(name, capacity);
+            }
+            None if is_there => {
+                self.kept.push(TimedChange { at, change: Change::NodeJoins(node) });
+            }
+            _ => {}
+        }
+    }
+
+    fn is_resized(&mut self, at: Time, name: String, capacity: Resources) {
+        let capacity = self.without_strangers(&name, capacity);
+        let was_empty = self.empty.remove(&name);
+        let was_there = was_empty.is_none();
+        let Some(before) = was_empty.or_else(|| self.there.remove(&name)) else {
+            self.kept.push(TimedChange { at, change: Change::NodeResized(name, capacity) });
+            return;
+        };
+        let node = NodeSpec { capacity, ..before };
+        let change = match (was_there, self.comes(node.clone())) {
+            (true, true) => Change::NodeResized(name, capacity),
+            (true, false) => Change::NodeLeaves(name),
+            (false, true) => Change::NodeJoins(node),
+            (false, false) => return,
+        };
+        self.kept.push(TimedChange { at, change });
     }
 }
 

@@ -5,8 +5,9 @@ use meed::state::{GroupState, LiveJobState, State};
 use meed::{Constraints, Gang, Labels, Resources, Span};
 use meed_driver::{Driver, LiveJob, Off};
 use meed_journal::JobKey;
-use meed_workload::{Durations, JobGroup};
+use meed_workload::{Durations, JobGroup, MAX_TASKS};
 
+use super::labels::LabelHistory;
 use super::ran::Ran;
 use crate::live::Came;
 
@@ -25,19 +26,19 @@ pub(super) struct HeadJob {
     pub(super) running: Vec<(u32, Ran)>,
     /// How many wait.
     pub(super) waiting: u64,
-    /// Labels that they forbid and that a node has on which one of them runs.
+    /// Labels of others that keep them away, and that a node has on which one of them runs.
     pub(super) overtaken: Vec<String>,
 }
 
-/// The jobs of a driver, in the order in which they came.
-pub(super) fn jobs(driver: &Driver<Came, Off>) -> Vec<HeadJob> {
+/// The jobs of a driver, in the order in which they came; in words what is wrong with them.
+pub(super) fn jobs(driver: &Driver<Came, Off>) -> Result<Vec<HeadJob>, String> {
     let state = driver.engine().state();
     // Rows of the state stand in the order of the engine's jobs.
     let rows = driver.jobs().zip(&state.jobs.live);
-    let mut all: Vec<HeadJob> =
-        rows.map(|(live, (_, row))| job(driver, live, row, &state)).collect();
+    let all = rows.map(|(live, (_, row))| job(driver, live, row, &state));
+    let mut all = all.collect::<Result<Vec<HeadJob>, String>>()?;
     all.sort_by_key(|job| job.arrival);
-    all
+    Ok(all)
 }
 
 fn job(
@@ -45,11 +46,16 @@ fn job(
     live: &LiveJob<Came>,
     row: &LiveJobState,
     state: &State,
-) -> HeadJob {
+) -> Result<HeadJob, String> {
     let engine = driver.engine();
     let now = engine.now();
     let mut groups: Vec<JobGroup> = row.groups.iter().map(|group| group_of(group, state)).collect();
-    let count: u32 = groups.iter().map(|group| group.count).sum();
+    let tasks: u64 = groups.iter().map(|group| u64::from(group.count)).sum();
+    let few = u32::try_from(tasks).ok().filter(|&tasks| tasks <= MAX_TASKS);
+    let count = few.ok_or_else(|| {
+        let (name, most) = (live.name(), MAX_TASKS);
+        format!("job {name} of the state that it begins with: {tasks} tasks; at most {most}")
+    })?;
     let running = |task| {
         let since = engine.started(engine.running_task(live.id(), task)?)?;
         Some((task, Ran::at_head(since, now)))
@@ -61,15 +67,16 @@ fn job(
     };
     let (mut first, mut overtaken) = (0, Vec::new());
     for group in &mut groups {
-        let tasks = running.iter().map(|(task, _)| *task);
-        let own = tasks.filter(|task| (first..first + group.count).contains(task));
+        let end = first + group.count;
+        let at = |number| running.partition_point(|(task, _)| *task < number);
+        let own = running[at(first)..at(end)].iter().map(|(task, _)| *task);
         let places: Vec<&Labels> = own.filter_map(labels).collect();
-        first += group.count;
+        first = end;
         if let Some(constraints) = &mut group.constraints {
             overtaken.extend(held_when_it_started(constraints, &places));
         }
     }
-    HeadJob {
+    Ok(HeadJob {
         key: live.key().clone(),
         name: live.name().clone(),
         queue: engine.queue(live.queue()).name.to_owned(),
@@ -79,12 +86,12 @@ fn job(
         running,
         overtaken,
         waiting: engine.waiting_of(live.id()).len() as u64,
-    }
+    })
 }
 
 /// What tasks ask of nodes held when they started, and need not hold where they run now: a label
 /// that they forbid may have come with themselves, one that they require may have gone with others.
-/// Takes such requirements away; the labels that they forbid.
+/// Takes such requirements away; the labels that they forbid and that come and go with tasks.
 fn held_when_it_started(constraints: &mut Constraints, places: &[&Labels]) -> Vec<String> {
     let has = |labels: &Labels, label: &String, values: &[String]| {
         labels.get(label).is_some_and(|value| values.is_empty() || values.contains(value))
@@ -96,7 +103,12 @@ fn held_when_it_started(constraints: &mut Constraints, places: &[&Labels]) -> Ve
         places.iter().any(|labels| has(labels, label, values))
     };
     let found = constraints.forbid.iter().filter(somewhere);
-    found.map(|(label, _)| label.clone()).collect()
+    let found: Vec<String> = found.map(|(label, _)| label.clone()).collect();
+    let (moving, own): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|label| LabelHistory::comes_and_goes(label));
+    // Others say nothing of these tasks alone.
+    constraints.forbid.retain(|label, _| !own.contains(label));
+    moving
 }
 
 /// A group as it was submitted, but for how long its tasks run.

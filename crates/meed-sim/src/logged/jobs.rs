@@ -4,8 +4,9 @@
 //! added: so nothing is known before its time. Tasks that never ran are left out, and jobs of which
 //! none did; a gang is one of those that are left.
 //!
-//! In a run that begins in the middle, jobs of which tasks ran come at time 0, those that waited
-//! and all others a microsecond later at the soonest: so what ran has room first, under any policy.
+//! In a run that begins in the middle, tasks that ran come at time 0, those that waited and all
+//! others a microsecond later at the soonest, as another job of that name where some of its tasks
+//! ran: so what ran has room first, under any policy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,9 +47,14 @@ struct Batch {
     count: u32,
     /// How many of them wait or run when it comes.
     alive: u64,
-    /// Those that have started, by their place in the batch; in order.
-    ran: SmallVec<[(u32, Ran); 1]>,
+    /// For each group: behind its last task, by their places in the batch.
+    ends: SmallVec<[u32; 1]>,
+    /// For each group: those that have started, by their place in the batch; in order.
+    ran: SmallVec<[Started; 1]>,
 }
+
+/// Tasks that have started.
+type Started = SmallVec<[(u32, Ran); 1]>;
 
 /// What is counted of tasks and jobs.
 #[derive(Default)]
@@ -59,6 +65,7 @@ struct Counts {
     refused: u64,
     weights: u64,
     kept_away: u64,
+    relabelled: u64,
     left_out: u64,
     at_head: u64,
 }
@@ -74,6 +81,8 @@ struct Reading<'l> {
     batches: Vec<Batch>,
     /// The batches of each job.
     of_job: BTreeMap<JobKey, Vec<usize>>,
+    /// Jobs that have ended: their keys may come again.
+    ended: BTreeSet<JobKey>,
     labels: LabelHistory,
     counts: Counts,
 }
@@ -96,11 +105,13 @@ impl LiveJobs {
             numbers,
             batches: Vec::new(),
             of_job: BTreeMap::new(),
+            ended: BTreeSet::new(),
             labels: LabelHistory::of(&run.header),
             counts: Counts::default(),
         };
         if let Some(driver) = &logged.head {
-            reading.head(head::jobs(driver));
+            let jobs = head::jobs(driver).map_err(|what| LogError::whole(log.file(), what))?;
+            reading.head(jobs);
         }
         let mut reader = log.read(run)?;
         let mut lines = 0;
@@ -146,6 +157,7 @@ const TOLD: &[Kind] = &[
     Kind::Refuse,
     Kind::TasksAdded,
     Kind::JobChanged,
+    Kind::JobEnd,
     Kind::Start,
     Kind::Undone,
     Kind::End,
@@ -172,19 +184,23 @@ impl Reading<'_> {
         assumed: &LogAssumptions,
         counts: &mut Counts,
     ) -> Result<(Vec<String>, Vec<Job>), String> {
-        let Reading { kinds, queues, batches, labels, .. } = self;
-        let (queues, numbers) = leaves(queues);
+        let Reading { kinds, queues: all, batches, labels, soonest, .. } = self;
+        let (queues, numbers) = leaves(&all);
         let mut jobs = Vec::with_capacity(batches.len());
         for mut batch in batches {
-            batch.queue = numbers[batch.queue as usize];
-            let Some(mut job) = batch.job(end, assumed, counts) else {
-                counts.left_out += 1;
-                continue;
-            };
-            counts.kept_away += settle(&mut job, &labels);
-            let checked = job.check(queues.len(), kinds.len());
-            checked.map_err(|why| format!("job {}: {why}", job.label))?;
-            jobs.push(job);
+            let name = &all[batch.queue as usize];
+            batch.queue = numbers[batch.queue as usize].ok_or_else(|| {
+                let job = &batch.label;
+                format!("job {job}: queue `{name}` has others below it, so it takes no jobs")
+            })?;
+            let both = batch.jobs(end, soonest, assumed, counts);
+            counts.left_out += u64::from(both.is_empty());
+            for mut job in both {
+                settle(&mut job, &labels, counts);
+                let checked = job.check(queues.len(), kinds.len());
+                checked.map_err(|why| format!("job {}: {why}", job.label))?;
+                jobs.push(job);
+            }
         }
         jobs.sort_by_key(|job| job.submit);
         match jobs.is_empty() {
@@ -203,10 +219,11 @@ impl Reading<'_> {
             let submit = if running.is_empty() { self.soonest } else { Time::ZERO };
             let queue = self.number_of(&queue);
             let (weight, label) = (self.weight(weight), label_of(&name));
-            let batch = Batch::new(label, (queue, weight), submit, groups, 0);
-            let alive = running.len() as u64 + waiting;
+            let mut batch = Batch::new(label, (queue, weight), submit, groups, 0);
+            batch.alive = running.len() as u64 + waiting;
+            running.into_iter().for_each(|(task, ran)| *batch.ran_mut(task) = ran);
             self.of_job.insert(key, vec![self.batches.len()]);
-            self.batches.push(Batch { alive, ran: running.into(), ..batch });
+            self.batches.push(batch);
         }
     }
 
@@ -236,6 +253,10 @@ impl Reading<'_> {
             }
             Fact::JobChanged(_) => {
                 self.counts.weights += 1;
+                Ok(())
+            }
+            Fact::JobEnd(end) => {
+                self.ended.insert(end.job.clone());
                 Ok(())
             }
             Fact::QueueAdded(entry) => {
@@ -269,6 +290,9 @@ impl Reading<'_> {
             );
             return Err(format!("there is no queue `{}` by then; {near}", arrival.queue));
         };
+        if !self.ended.remove(&arrival.job) && self.of_job.contains_key(&arrival.job) {
+            return Err(format!("job {} is there already", arrival.job));
+        }
         let of_queue = (queue, self.weight(arrival.weight));
         let groups = groups(&arrival.groups, arrival.limit_of_groups(), self.kinds)?;
         let submit = self.shifted(t);
@@ -299,25 +323,20 @@ impl Reading<'_> {
         if number >= batch.count {
             return Err(format!("job {job} has no task {task} by then"));
         }
-        let place = batch.ran.binary_search_by_key(&number, |(number, _)| *number);
-        let place = place.unwrap_or_else(|place| {
-            batch.ran.insert(place, (number, Ran::default()));
-            place
-        });
-        Ok(&mut batch.ran[place].1)
+        Ok(batch.ran_mut(number))
     }
 }
 
 /// The queues without others below them, and for each of all its number among them; those that have
 /// got others take no jobs.
-fn leaves(all: Vec<String>) -> (Vec<String>, Vec<u32>) {
+fn leaves(all: &[String]) -> (Vec<String>, Vec<Option<u32>>) {
     let above = |name: &String| Some(name.rsplit_once('.')?.0.to_owned());
     let parents: BTreeSet<String> = all.iter().filter_map(above).collect();
     let (mut queues, mut numbers) = (Vec::with_capacity(all.len()), Vec::with_capacity(all.len()));
     for name in all {
-        let is_leaf = !parents.contains(&name);
-        numbers.push(if is_leaf { queues.len() as u32 } else { u32::MAX });
-        queues.extend(is_leaf.then_some(name));
+        let is_leaf = !parents.contains(name);
+        numbers.push(is_leaf.then_some(queues.len() as u32));
+        queues.extend(is_leaf.then(|| name.clone()));
     }
     (queues, numbers)
 }
@@ -352,51 +371,94 @@ impl Batch {
         groups: Vec<JobGroup>,
         first: u32,
     ) -> Batch {
-        let count = groups.iter().fold(0u32, |sum, group| sum.saturating_add(group.count));
-        let (alive, ran) = (u64::from(count), SmallVec::new());
-        Batch { label, queue, submit, weight, groups, first, count, alive, ran }
+        let mut count = 0u32;
+        let mut end = |group: &JobGroup| {
+            count = count.saturating_add(group.count);
+            count
+        };
+        let ends: SmallVec<[u32; 1]> = groups.iter().map(&mut end).collect();
+        let ran = SmallVec::from_elem(Started::new(), groups.len());
+        let alive = u64::from(count);
+        Batch { label, queue, submit, weight, groups, first, count, alive, ends, ran }
     }
 
-    /// The job of those tasks that ran; none where no task did.
-    fn job(self, end: Time, assumed: &LogAssumptions, counts: &mut Counts) -> Option<Job> {
-        let mut ran = self.ran.into_iter().peekable();
-        let (mut groups, mut after, mut known) = (Vec::with_capacity(1), 0, 0);
-        for group in self.groups {
-            after = u32::saturating_add(after, group.count);
-            let mut spans = Vec::new();
-            while let Some((_, ran)) = ran.next_if(|(number, _)| *number < after) {
+    /// What is known of one of its tasks, from now on.
+    fn ran_mut(&mut self, number: u32) -> &mut Ran {
+        let of_group = &mut self.ran[self.ends.partition_point(|&end| end <= number)];
+        let place = of_group.binary_search_by_key(&number, |(number, _)| *number);
+        let place = place.unwrap_or_else(|place| {
+            of_group.insert(place, (number, Ran::default()));
+            place
+        });
+        &mut of_group[place].1
+    }
+
+    /// The job of those tasks that ran when the record began, and of those that ran later; none
+    /// where no task did. What did not run when it began comes at `soonest`.
+    fn jobs(
+        self,
+        end: Time,
+        soonest: Time,
+        assumed: &LogAssumptions,
+        counts: &mut Counts,
+    ) -> SmallVec<[Job; 1]> {
+        let Batch { label, queue, submit, weight, groups, alive, ran, .. } = self;
+        let (mut first, mut later, mut known) = (Vec::new(), Vec::with_capacity(1), 0);
+        for (group, ran) in groups.into_iter().zip(ran) {
+            let (mut at_head, mut after) = (Vec::new(), Vec::new());
+            for (_, ran) in ran {
                 let Some((span, how)) = ran.lasts(end) else { continue };
                 known += 1;
                 *counts.known.entry(how).or_default() += 1;
                 let is_kept = how != Known::AtLeast || !assumed.drops_unfinished;
+                let spans = if ran.is_of_head() { &mut at_head } else { &mut after };
                 spans.extend(is_kept.then_some(span));
             }
             if group.demand.is_zero() {
-                counts.nothing += spans.len() as u64;
+                counts.nothing += (at_head.len() + after.len()) as u64;
                 continue;
             }
-            groups.extend(of_spans(group, spans));
+            let (running, waiting) = split(group, at_head.len());
+            first.extend(of_spans(running, at_head));
+            later.extend(of_spans(waiting, after));
         }
-        counts.never += self.alive.saturating_sub(known);
-        if groups.iter().filter(|group| is_joint(group)).count() == 1 {
-            let gangs = groups.iter_mut().filter_map(|group| group.gang.as_mut());
-            gangs.for_each(|gang| gang.joint = false);
-        }
-        let Batch { label, queue, submit, weight, .. } = self;
-        let some = !groups.is_empty();
-        some.then_some(Job { label, queue, submit, weight, chain: None, groups })
+        counts.never += alive.saturating_sub(known);
+        let both = [(submit, first), (submit.max(soonest), later)];
+        let some = both.into_iter().filter(|(_, groups)| !groups.is_empty());
+        let job = |(submit, mut groups): (Time, Vec<JobGroup>)| {
+            if groups.iter().filter(|group| is_joint(group)).count() == 1 {
+                let gangs = groups.iter_mut().filter_map(|group| group.gang.as_mut());
+                gangs.for_each(|gang| gang.joint = false);
+            }
+            Job { label: label.clone(), queue, submit, weight, chain: None, groups }
+        };
+        some.map(job).collect()
     }
 }
 
-/// Takes away constraints that say nothing here; of how many tasks there were some.
-fn settle(job: &mut Job, labels: &LabelHistory) -> u64 {
-    let mut tasks = 0;
+/// A group of which so many tasks ran when the record began: these, and the others. Its gang is one
+/// of those that ran where they are enough for it, else of the others.
+fn split(group: JobGroup, running: usize) -> (JobGroup, JobGroup) {
+    let (mut first, mut later) = (group.clone(), group);
+    let is_whole = first.gang.as_ref().is_some_and(|gang| running as u64 >= u64::from(gang.least));
+    match (running > 0, is_whole) {
+        (true, true) => later.gang = None,
+        (true, false) => first.gang = None,
+        (false, _) => {}
+    }
+    (first, later)
+}
+
+/// Takes away constraints that say nothing here, and counts tasks that had some.
+fn settle(job: &mut Job, labels: &LabelHistory, counts: &mut Counts) {
     for group in &mut job.groups {
         let Some(constraints) = &mut group.constraints else { continue };
-        tasks += if labels.settle(constraints) { u64::from(group.count) } else { 0 };
+        let passed_over = labels.settle(constraints);
+        let count = |is_some: bool| if is_some { u64::from(group.count) } else { 0 };
+        counts.kept_away += count(passed_over.away);
+        counts.relabelled += count(passed_over.value);
         group.constraints = group.constraints.take().filter(|constraints| !constraints.is_open());
     }
-    tasks
 }
 
 fn is_joint(group: &JobGroup) -> bool {
@@ -454,6 +516,12 @@ impl Counts {
             (
                 self.kept_away,
                 "tasks keep away from where others ran then: where these run now they do not"
+                    .to_owned(),
+            ),
+            (
+                self.relabelled,
+                "tasks required a value of a label of which a node had several in turn: here they \
+                 do not"
                     .to_owned(),
             ),
             (self.nothing, "tasks asked for nothing: they are left out".to_owned()),

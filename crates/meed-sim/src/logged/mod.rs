@@ -28,15 +28,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use meed::{ResourceKinds, Resources, Time};
+use meed::{Infeasible, ResourceKinds, Resources, Time};
 use meed_driver::{Driver, Off};
-use meed_journal::Header;
+use meed_journal::{Fact, Header, Kind};
 use meed_workload::{CLOCK_END_US, Job, JobSource, TraceError};
 
 use crate::live::{Came, begun};
 use crate::log::read::{LogError, LogFile, Run};
 use crate::replay::{WORLD, Workload};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, infeasible};
 use jobs::LiveJobs;
 use source::LiveSource;
 pub(crate) use trace::LogTrace;
@@ -115,7 +115,17 @@ impl Logged {
             Some(begun) => {
                 let driver = begun.driver(place(), Off);
                 let wrong = |what| LogError::whole(log.file(), what);
-                Ok(Some(driver.map_err(wrong)?))
+                let driver = driver.map_err(wrong)?;
+                if *driver.engine().kinds() != self.kinds()? {
+                    let names: Vec<&str> = driver.engine().kinds().names().collect();
+                    let what = format!(
+                        "the state that it begins with is of other resources ({}) than its first \
+                         line, or of others in size or unit",
+                        names.join(", ")
+                    );
+                    return Err(self.wrong_header(what));
+                }
+                Ok(Some(driver))
             }
         }
     }
@@ -149,6 +159,24 @@ impl Logged {
     /// Whether the ends tell how long tasks run.
     pub(crate) fn is_live(&self) -> bool {
         !self.run.header.world.is_empty()
+    }
+
+    /// Whether tasks that no node could hold waited for one that can, as told last.
+    pub(crate) fn waits_for_nodes(&self) -> Result<bool, LogError> {
+        let of_header = infeasible::of_detail(&self.run.header.detail);
+        let of_header = of_header.map_err(|what| self.wrong_header(what))?;
+        let of_head = self.head.as_ref().is_some_and(|head| head.engine().state().infeasible_waits);
+        let mut waits = of_head || of_header == Infeasible::Wait;
+        if !self.is_live() {
+            return Ok(waits);
+        }
+        let mut reader = self.log.read(&self.run)?;
+        while let Some((_, record)) = reader.next(&[Kind::Infeasible])? {
+            if let Fact::Infeasible(told) = record.fact {
+                waits = told.waits;
+            }
+        }
+        Ok(waits)
     }
 
     /// The resources of its cluster.

@@ -12,7 +12,8 @@
 //! What a task lost by no fault of its own (with its node, for another) is no part of its work. A
 //! start that was undone did not happen; where a world says anew since when a task runs (it is
 //! undone and adopted) the later word counts. One that is adopted from the very instant on at which
-//! it was lost went on: its node was made anew, as with another price. Of a task that ran when the
+//! it was lost went on: its node was made anew, as with another price, and what it ran before is
+//! carried over (also where that start is undone and said anew). Of a task that ran when the
 //! record began counts what it ran from then on.
 
 use meed::{Span, Time};
@@ -24,14 +25,18 @@ pub(super) struct Ran {
     since: Option<Time>,
     /// How long it had run when the record began.
     before: Span,
+    /// What it ran before its node was made anew, in this attempt.
+    carried: Span,
+    /// It ran when the record began.
+    is_of_head: bool,
     /// How long attempts ran that failed, in all.
     failed: Option<Span>,
     ended: Option<Span>,
     stopped: Option<Span>,
     /// The longest attempt that was lost.
     lost: Option<Span>,
-    /// When the last one was lost, since when it ran, and how long before the record began.
-    lost_at: Option<(Time, Time, Span)>,
+    /// When the last one was lost, and how long it had run.
+    lost_at: Option<(Time, Span)>,
 }
 
 /// How sure its length is.
@@ -47,19 +52,24 @@ pub(super) enum Known {
 impl Ran {
     /// It runs since `since` when the record begins, at `begin`.
     pub(super) fn at_head(since: Time, begin: Time) -> Ran {
-        Ran { since: Some(since), before: begin.saturating_since(since), ..Ran::default() }
+        let before = begin.saturating_since(since);
+        Ran { since: Some(since), before, is_of_head: true, ..Ran::default() }
+    }
+
+    /// Whether it ran when the record began.
+    pub(super) fn is_of_head(&self) -> bool {
+        self.is_of_head
     }
 
     /// It starts at `since`; `adopted`: it ran already.
     pub(super) fn starts(&mut self, since: Time, adopted: bool) {
-        let goes_on = self.lost_at.take().filter(|lost| adopted && lost.0 == since);
-        if let Some((_, since, before)) = goes_on {
-            (self.since, self.before) = (Some(since), before);
-            return;
+        let lost = self.lost_at.take();
+        if let Some((_, ran)) = lost.filter(|lost| adopted && lost.0 == since) {
+            self.carried = ran;
         }
         self.since = Some(since);
         if !adopted {
-            self.before = Span::ZERO;
+            (self.before, self.carried) = (Span::ZERO, Span::ZERO);
         }
     }
 
@@ -68,7 +78,8 @@ impl Ran {
         let lasted = t.saturating_since(self.since.take()?);
         let before = std::mem::take(&mut self.before).as_micros();
         let from_then_on = Span::from_micros(lasted.as_micros().saturating_sub(before));
-        Some(from_then_on.unwrap_or(lasted))
+        let carried = Some(std::mem::take(&mut self.carried));
+        Some(sum(carried, from_then_on.unwrap_or(lasted)))
     }
 
     pub(super) fn ends(&mut self, t: Time) {
@@ -82,12 +93,14 @@ impl Ran {
     }
 
     pub(super) fn is_lost(&mut self, t: Time) {
-        self.lost_at = self.since.map(|since| (t, since, self.before));
-        self.lost = self.over(t).max(self.lost);
+        let ran = self.over(t);
+        self.lost_at = ran.map(|ran| (t, ran));
+        self.lost = ran.max(self.lost);
     }
 
     pub(super) fn is_undone(&mut self) {
-        // What it had run when the record began is kept: the world may say its start anew.
+        // What it had run when the record began, or when its node was made anew, is kept: the world
+        // may say its start anew.
         self.since = None;
     }
 

@@ -106,6 +106,20 @@ fn what_counts_as_a_tasks_length() {
     let again = starts("x", 0, 1).replace("\"node\"", "\"since_s\":4.0,\"node\"");
     let records = [(2.0, start(0)), (4.0, told("lost", 0)), (4.0, again), (7.0, told("end", 1))];
     assert_eq!(lengths(1, &records, true), [5.0]);
+    // The same, and its start is said anew.
+    let since = |attempt, since: &str| {
+        let said = format!("\"since_s\":{since},\"node\"");
+        starts("x", 0, attempt).replace("\"node\"", &said)
+    };
+    let records = [
+        (2.0, start(0)),
+        (4.0, told("lost", 0)),
+        (4.0, since(1, "4.0")),
+        (5.0, told("undone", 1)),
+        (5.0, since(1, "4.5")),
+        (7.0, told("end", 1)),
+    ];
+    assert_eq!(lengths(1, &records, true), [4.5]);
 }
 
 #[test]
@@ -161,6 +175,22 @@ fn what_is_wrong_is_told_with_its_line() {
         let error = error.unwrap_or_default();
         assert!(error.starts_with(expected), "{error}");
     }
+    // A key comes again when its job has ended, and a queue with others below it takes no jobs.
+    let (came, again) = (arrives("x", 1), arrives("x", 1));
+    let twice = jobs(&log(&[(1.0, &came), (2.0, &again)]), false).err().unwrap().to_string();
+    assert_eq!(twice, "log:3: job x is there already");
+    let (starts, ends) = (starts("x", 0, 0), told("end", "x", 0, 0));
+    let over = r#""job_end":{"job":"x","outcome":"done"}"#;
+    let one = [(1.0, &*came), (1.0, &*starts), (2.0, &*ends), (2.0, over)];
+    let two = [(3.0, &*again), (3.0, &*starts), (5.0, &*ends), (5.0, over)];
+    let (both, _) = jobs(&log(&[one, two].concat()), false).unwrap();
+    let spans: Vec<f64> =
+        both.iter().map(|job| job.groups[0].duration.get(0).as_secs_f64()).collect();
+    assert_eq!(spans, [1.0, 2.0]);
+    let below = r#""queue_added":{"queue":"a.b"}"#;
+    let parent = jobs(&log(&[&one[..], &[(3.0, below)]].concat()), false).err().unwrap();
+    let parent = parent.to_string();
+    assert_eq!(parent, "log: job x: queue `a` has others below it, so it takes no jobs");
     let newer = log(&[]).replace("\"schema\":2", "\"schema\":7");
     let error = logged(&newer).err().map(|error| error.to_string()).unwrap_or_default();
     assert_eq!(error, "log:1: schema 7 is not known; this Meed reads 1 and 2");
@@ -218,21 +248,126 @@ fn nodes_are_as_they_were_and_what_is_left_out_is_said() {
     }
 }
 
+/// Nodes and changes of a log of these records after one job has come.
+fn nodes_and_changes(records: &[(f64, &str)]) -> (Vec<String>, Vec<String>, Vec<String>) {
+    let logged = logged(&log(records)).unwrap();
+    let read = LoggedCluster::read(&logged, &logged.kinds().unwrap()).unwrap();
+    let nodes = read.nodes.iter().map(|node| format!("{} {}", node.name, node.capacity.get(0)));
+    let change = |timed: &crate::world::TimedChange| {
+        let what = match &timed.change {
+            Change::NodeJoins(node) => format!("{} joins {}", node.name, node.capacity.get(0)),
+            Change::NodeLeaves(name) => format!("{name} leaves"),
+            Change::NodeResized(name, capacity) => format!("{name} is {}", capacity.get(0)),
+            Change::Queue(name, _) => format!("{name} changes"),
+            _ => "?".to_owned(),
+        };
+        format!("{} {what}", timed.at.as_secs_f64())
+    };
+    (nodes.collect(), read.changes.iter().map(change).collect(), read.remarks)
+}
+
+#[test]
+fn nodes_change_size_and_strangers_stay_off_them() {
+    let joins = |name: &str, cpu: f64| {
+        format!(r#""node_joins":{{"name":"{name}","capacity":{{"cpu":{cpu:?}}}}}"#)
+    };
+    let sized = |name: &str, cpu: f64| joins(name, cpu).replace("node_joins", "node_resized");
+    let strangers = |name: &str, cpu: f64| {
+        joins(name, cpu).replace("node_joins", "node_strangers").replace("capacity", "used")
+    };
+    let leaves = |name: &str| format!(r#""node_leaves":{{"name":"{name}"}}"#);
+    let all = [
+        (0.1, joins("full", 2.0)),
+        (0.1, joins("gone", 2.0)),
+        (0.2, strangers("n", 1.0)),
+        (0.2, strangers("full", 2.0)),
+        (0.2, strangers("gone", 2.0)),
+        (0.3, strangers("back", 1.0)),
+        (0.3, joins("back", 3.0)),
+        (1.0, arrives("x", 1)),
+        (2.0, sized("n", 5.0)),
+        (3.0, sized("full", 3.0)),
+        (3.0, leaves("gone")),
+        // As large as before, and then larger.
+        (4.0, leaves("n")),
+        (4.0, joins("n", 5.0)),
+        (5.0, leaves("n")),
+        (5.0, joins("n", 8.0)),
+        (6.0, joins("nothing", 0.0)),
+        (7.0, sized("full", 2.0)),
+        (8.0, leaves("n")),
+        (9.0, joins("n", 8.0)),
+    ];
+    let all: Vec<(f64, &str)> = all.iter().map(|(t, record)| (*t, record.as_str())).collect();
+    let (nodes, changes, said) = nodes_and_changes(&all);
+    assert_eq!(nodes, ["n 3000", "back 3000"]);
+    let expected = [
+        "2 n is 4000",
+        "3 full joins 1000",
+        "5 n is 7000",
+        "7 full leaves",
+        "8 n leaves",
+        "9 n joins 8000",
+    ];
+    assert_eq!(changes, expected);
+    for words in ["1 nodes that were made anew", "4 times a node had nothing"] {
+        assert!(said.iter().any(|said| said.contains(words)), "{said:?}");
+    }
+}
+
+#[test]
+fn what_a_scenario_knows_nothing_of_is_counted() {
+    let all = [
+        (1.0, arrives("x", 1)),
+        (2.0, r#""queue_changed":{"name":"a","rank":{"amount":7,"step":1,"per":1}}"#.to_owned()),
+        (3.0, r#""queue_added":{"queue":"b","policy":{"order":"fifo"}}"#.to_owned()),
+    ];
+    let all: Vec<(f64, &str)> = all.iter().map(|(t, record)| (*t, record.as_str())).collect();
+    let (_, changes, said) = nodes_and_changes(&all);
+    assert!(changes.is_empty(), "{changes:?}");
+    for words in ["1 ranks of queues", "1 changes of policies"] {
+        assert!(said.iter().any(|said| said.contains(words)), "{said:?}");
+    }
+}
+
+/// Tasks that no node held waited for one that could: so they do here.
+#[test]
+fn it_is_known_whether_tasks_waited_for_nodes() {
+    let waits = |told: &[&str]| {
+        let all: Vec<(f64, &str)> = told.iter().map(|record| (1.0, *record)).collect();
+        logged(&log(&all)).unwrap().waits_for_nodes().unwrap()
+    };
+    let (yes, no) = (r#""infeasible":{"waits":true}"#, r#""infeasible":{"waits":false}"#);
+    let rows: &[(&[&str], bool)] =
+        &[(&[], false), (&[yes], true), (&[yes, no], false), (&[no, yes], true)];
+    for (told, expected) in rows {
+        assert_eq!(waits(told), *expected, "{told:?}");
+    }
+}
+
 /// Labels that nodes gain and lose with other tasks say nothing where these are elsewhere.
 #[test]
 fn what_is_required_holds_where_it_ever_did_and_what_is_forbidden_only_where_it_stays() {
-    let asks = r#""constraints":{"require":{"rule":[]},"forbid":{"pods":[],"gpu":[]}},"demand""#;
+    let asks = concat!(
+        r#""constraints":{"require":{"rule":[],"zone":["a"],"disk":["ssd"]},"#,
+        r#""forbid":{"kept away: pods":[],"gpu":[]}},"demand""#
+    );
+    let relabelled =
+        |labels: &str| format!(r#""node_relabelled":{{"name":"n","labels":{{{labels}}}}}"#);
+    let first = relabelled(r#""rule":"","kept away: pods":"","zone":"a","disk":"ssd""#);
     let all = [
-        (0.5, r#""node_relabelled":{"name":"n","labels":{"rule":"","pods":""}}"#.to_owned()),
+        (0.5, first),
         (1.0, arrives("x", 1).replace("\"demand\"", asks)),
         (1.0, starts("x", 0, 0)),
         (2.0, told("end", "x", 0, 0)),
-        (3.0, r#""node_relabelled":{"name":"n","labels":{}}"#.to_owned()),
+        (3.0, relabelled(r#""zone":"b","gpu":"""#)),
     ];
     let all: Vec<(f64, &str)> = all.iter().map(|(t, record)| (*t, record.as_str())).collect();
     let (jobs, said) = jobs(&log(&all), false).unwrap();
     let constraints = jobs[0].groups[0].constraints.as_ref().unwrap();
-    assert_eq!(constraints.require.keys().collect::<Vec<_>>(), ["rule"]);
+    assert_eq!(constraints.require.keys().collect::<Vec<_>>(), ["disk", "rule"]);
     assert_eq!(constraints.forbid.keys().collect::<Vec<_>>(), ["gpu"]);
-    assert!(said.iter().any(|words| words.contains("1 tasks keep away")), "{said:?}");
+    for words in ["1 tasks keep away", "1 tasks required a value"] {
+        assert!(said.iter().any(|said| said.contains(words)), "{said:?}");
+    }
 }

@@ -215,6 +215,7 @@ impl Recording {
             max_attempts,
             checkpoint: scenario.checkpoint(),
             delays: scenario.delays(),
+            infeasible: scenario.infeasible(),
             strict: false,
             series_points,
             keep_jobs: false,

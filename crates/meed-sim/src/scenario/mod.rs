@@ -10,6 +10,7 @@ mod contributions;
 mod delays;
 mod generators;
 mod given;
+pub(crate) mod infeasible;
 mod jobs;
 mod machines;
 mod mapreduce;
@@ -31,7 +32,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::classes::Rule;
-use meed::{Blocked, Config, ConfigError, NodeSpec, ResourceKinds, Resources, Span, Time};
+use meed::{
+    Blocked, Config, ConfigError, Infeasible, NodeSpec, ResourceKinds, Resources, Span, Time,
+};
 pub use meed_config::TextError as ScenarioError;
 use meed_config::nodes::NodeForm;
 use meed_config::policy::{InToml, PolicySpec, SpecError};
@@ -89,6 +92,8 @@ pub struct Scenario {
     max_attempts: u16,
     checkpoint: Option<Span>,
     delays: Delays,
+    /// What becomes of tasks that no node could hold.
+    infeasible: Infeasible,
     /// What a scenario of the MapReduce world has instead of nodes and jobs.
     mapreduce: Option<Box<mapreduce::MapReducePlan>>,
 }
@@ -231,6 +236,7 @@ impl Scenario {
             max_attempts: raw.run.max_attempts.unwrap_or(DEFAULT_ATTEMPTS),
             checkpoint: checkpoint_of(&raw.run, &place)?,
             delays: delays::read(&raw.run, &kinds, &place)?,
+            infeasible: infeasible::read(&raw.run, &place)?,
             mapreduce: None,
             nodes,
             kinds,
@@ -609,6 +615,10 @@ impl Scenario {
 
     pub(crate) fn delays(&self) -> Delays {
         self.delays
+    }
+
+    pub(crate) fn infeasible(&self) -> Infeasible {
+        self.infeasible
     }
 }
 

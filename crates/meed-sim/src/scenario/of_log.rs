@@ -21,6 +21,7 @@ use toml_edit::DocumentMut;
 
 use super::cluster;
 use super::delays;
+use super::infeasible;
 use super::jobs::InlineJobs;
 use super::machines;
 use super::queues;
@@ -71,7 +72,10 @@ impl Scenario {
             slots_per_server: plan.slots.map(|slots| slots.per_largest()),
             max_attempts,
             checkpoint: self.checkpoint,
-            detail: delays::told(&plan.delays(self.delays), &plan.config.kinds),
+            detail: infeasible::told(
+                self.infeasible,
+                delays::told(&plan.delays(self.delays), &plan.config.kinds),
+            ),
             fail_rate: (fails > 0).then(|| Number::Fraction(f64::from(fails) / 1e6)),
             until: (self.stop != StopAt::END).then_some(self.stop.at),
             base: Some(keys_line(&self.base)),
@@ -152,6 +156,7 @@ impl Scenario {
             max_attempts: header.max_attempts,
             checkpoint: header.checkpoint,
             delays: delays::of_detail(&header.detail, &kinds).map_err(fail)?,
+            infeasible: infeasible::of_detail(&header.detail).map_err(fail)?,
             mapreduce: None,
             kinds,
         })
@@ -310,6 +315,7 @@ impl Scenario {
             max_attempts: raw.run.max_attempts.unwrap_or(super::DEFAULT_ATTEMPTS),
             checkpoint: super::checkpoint_of(&raw.run, &place)?,
             delays: delays::read(&raw.run, &kinds, &place)?,
+            infeasible: infeasible::read(&raw.run, &place)?,
             mapreduce: None,
             kinds,
             text: text.clone(),

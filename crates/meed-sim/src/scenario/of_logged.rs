@@ -3,6 +3,7 @@
 //! It is made as data in the shape of a scenario file, so `--set` changes it like any file, and the
 //! logs of its runs keep it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use meed::{NodeSpec, QueueChange, ResourceKinds, Resources, Unit};
@@ -36,16 +37,22 @@ impl Scenario {
             let logged = Logged::open(path, which)?;
             let kinds = logged.kinds()?;
             let cluster = LoggedCluster::read(&logged, &kinds)?;
-            Ok((logged, kinds, cluster))
+            let waits = logged.waits_for_nodes()?;
+            Ok((logged, kinds, cluster, waits))
         };
-        let (logged, kinds, cluster) = read(path).map_err(TraceError::from)?;
+        let (logged, kinds, cluster, waits) = read(path).map_err(TraceError::from)?;
         let wrong = |what: String| Place { file: &file, text: "" }.whole(what);
         let mut remarks = cluster.remarks.clone();
         if logged.header().slots_per_server.is_some() {
             let what = "log: slots were shared: nodes and tasks are those slots, and nothing else";
             remarks.push(what.to_owned());
         }
-        let data = data(&file, &logged, &kinds, &cluster, &mut remarks).map_err(wrong)?;
+        if waits {
+            let what = "log: tasks that no node could hold wait for one that can, as they did \
+                (--set run.infeasible=refuse refuses their jobs)";
+            remarks.push(what.to_owned());
+        }
+        let data = data(&file, (&logged, waits), &kinds, &cluster, &mut remarks).map_err(wrong)?;
         let mut scenario = match sets {
             [] => Scenario::of_data(&file, &data, Path::new(""), on_bad_line),
             _ => {
@@ -55,9 +62,7 @@ impl Scenario {
             }
         }
         .map_err(without_line)?;
-        if !sets.iter().any(|set| set.starts_with("cluster.")) {
-            scenario.warnings.extend(remarks);
-        }
+        scenario.warnings.extend(remarks);
         Ok(scenario)
     }
 }
@@ -65,7 +70,7 @@ impl Scenario {
 /// The scenario, as a file would say it.
 fn data(
     file: &str,
-    logged: &Logged,
+    (logged, waits): (&Logged, bool),
     kinds: &ResourceKinds,
     cluster: &LoggedCluster,
     remarks: &mut Vec<String>,
@@ -80,10 +85,14 @@ fn data(
     };
     let resources: Vec<Value> = (0..kinds.len()).map(resource).collect();
     let node: Vec<Value> = cluster.nodes.iter().map(|spec| node(spec, kinds)).collect();
-    let most = most(cluster, kinds);
-    let queue = cluster.queues.iter().map(|entry| queue(entry, kinds, &most, remarks));
+    let mut cuts = Cuts { most: most(cluster, kinds), queues: BTreeSet::new() };
+    let queue = cluster.queues.iter().map(|entry| queue(entry, kinds, &mut cuts));
     let queue = queue.collect::<Result<Vec<_>, _>>()?;
-    let change: Vec<Value> = cluster.changes.iter().map(|timed| change(timed, kinds)).collect();
+    let change = cluster.changes.iter().map(|timed| change(timed, kinds, &mut cuts));
+    let change: Vec<Value> = change.collect();
+    let cut = cuts.queues.iter();
+    let cut = cut.map(|name| format!("log: the minimum of queue `{name}` is cut to all there is"));
+    remarks.extend(cut);
     let mut policy = header.base.clone().unwrap_or_else(|| header.root.clone());
     if header.base.is_none() {
         policy.insert("placement".to_owned(), header.placement.clone().into());
@@ -102,7 +111,7 @@ fn data(
         "queue": queue,
         "change": change,
         "trace": trace,
-        "run": run(header, kinds)?,
+        "run": run(header, kinds, waits)?,
     }))
 }
 
@@ -119,10 +128,32 @@ fn most(cluster: &LoggedCluster, kinds: &ResourceKinds) -> Resources {
     most
 }
 
-fn run(header: &Header, kinds: &ResourceKinds) -> Result<Table, String> {
+/// Minimums are at most what all nodes ever have: more could not be read.
+struct Cuts {
+    most: Resources,
+    /// Queues whose minimum was more.
+    queues: BTreeSet<String>,
+}
+
+impl Cuts {
+    fn cut(&mut self, queue: &str, min: Resources) -> Resources {
+        let mut least = min;
+        let amounts = least.as_mut_slice().iter_mut().zip(self.most.as_slice());
+        amounts.for_each(|(min, most)| *min = (*min).min(*most));
+        if least != min {
+            self.queues.insert(queue.to_owned());
+        }
+        least
+    }
+}
+
+fn run(header: &Header, kinds: &ResourceKinds, waits: bool) -> Result<Table, String> {
     let mut run = Table::new();
     let mut say = |key: &str, value: Value| drop(run.insert(key.to_owned(), value));
     say("seed", i64::try_from(header.seed).map_err(|_| "its seed is too large")?.into());
+    if waits {
+        say("infeasible", "wait".into());
+    }
     if !header.world.is_empty() {
         return Ok(run);
     }
@@ -179,25 +210,14 @@ fn node(spec: &NodeSpec, kinds: &ResourceKinds) -> Value {
 }
 
 /// A queue; its minimum is at most what all nodes ever have.
-fn queue(
-    entry: &QueueEntry,
-    kinds: &ResourceKinds,
-    most: &Resources,
-    remarks: &mut Vec<String>,
-) -> Result<Value, String> {
+fn queue(entry: &QueueEntry, kinds: &ResourceKinds, cuts: &mut Cuts) -> Result<Value, String> {
     let wrong = |what: &str, why: String| format!("queue `{}`, {what}: {why}", entry.queue);
     let mut queue = Table::new();
     queue.insert("name".to_owned(), entry.queue.to_string().into());
     queue.insert("weight".to_owned(), thousandths(entry.weight));
     if let Some(min) = &entry.min {
         let min = min.read(kinds).map_err(|why| wrong("min", why))?;
-        let mut least = min;
-        let amounts_of = least.as_mut_slice().iter_mut().zip(most.as_slice());
-        amounts_of.for_each(|(min, most)| *min = (*min).min(*most));
-        if least != min {
-            let name = &entry.queue;
-            remarks.push(format!("log: the minimum of queue `{name}` is cut to all there is"));
-        }
+        let least = cuts.cut(&entry.queue, min);
         queue.insert("min".to_owned(), amounts(&least, kinds, 0));
     }
     if let Some(max) = &entry.max {
@@ -210,7 +230,11 @@ fn queue(
     Ok(Value::Object(queue))
 }
 
-fn change(TimedChange { at, change }: &TimedChange, kinds: &ResourceKinds) -> Value {
+fn change(
+    TimedChange { at, change }: &TimedChange,
+    kinds: &ResourceKinds,
+    cuts: &mut Cuts,
+) -> Value {
     let mut table = Table::new();
     let mut say = |key: &str, value: Value| drop(table.insert(key.to_owned(), value));
     say("at", format_span(at.saturating_since(meed::Time::ZERO)).into());
@@ -221,7 +245,7 @@ fn change(TimedChange { at, change }: &TimedChange, kinds: &ResourceKinds) -> Va
             let capacity = amounts(capacity, kinds, 0);
             say("node_resized", json!({ "name": name, "capacity": capacity }));
         }
-        Change::Queue(name, change) => say("queue", queue_change(name, change, kinds)),
+        Change::Queue(name, change) => say("queue", queue_change(name, change, kinds, cuts)),
         Change::QueueRemoved(name) => say("queue_removed", json!(name)),
         Change::JobCancelled(label) => say("job_cancelled", json!(label)),
     }
@@ -229,7 +253,7 @@ fn change(TimedChange { at, change }: &TimedChange, kinds: &ResourceKinds) -> Va
 }
 
 /// A bound that is taken away bounds nothing.
-fn queue_change(name: &str, change: &QueueChange, kinds: &ResourceKinds) -> Value {
+fn queue_change(name: &str, change: &QueueChange, kinds: &ResourceKinds, cuts: &mut Cuts) -> Value {
     let mut table = Table::new();
     table.insert("name".to_owned(), name.into());
     if let Some(weight) = change.weight {
@@ -237,7 +261,7 @@ fn queue_change(name: &str, change: &QueueChange, kinds: &ResourceKinds) -> Valu
     }
     let open = |amount| Resources::new(&vec![amount; kinds.len()]);
     if let Some(min) = &change.min {
-        let min = min.unwrap_or_else(|| open(0));
+        let min = cuts.cut(name, min.unwrap_or_else(|| open(0)));
         table.insert("min".to_owned(), amounts(&min, kinds, 0));
     }
     if let Some(max) = &change.max {

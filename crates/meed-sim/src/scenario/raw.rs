@@ -459,4 +459,6 @@ pub(super) struct Run {
     pub(super) most_jobs: Option<u64>,
     #[serde(default)]
     pub(super) enforce_limit: bool,
+    #[serde(default)]
+    pub(super) infeasible: Option<Spanned<String>>,
 }

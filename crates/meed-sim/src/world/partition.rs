@@ -9,16 +9,16 @@
 use std::borrow::Cow;
 
 use meed::{
-    Config, ConfigError, Engine, MAX_KINDS, NodeSpec, QueueId, QueueSpec, Rejected, Resources,
-    Span, Start, Time,
+    Config, Engine, Infeasible, MAX_KINDS, NodeSpec, QueueId, QueueSpec, Rejected, Resources, Span,
+    Start, Time,
 };
 use meed_driver::{Books, Driver, Failed, QueueTally, Totals};
 use meed_journal::{Fact, QueueMark};
 use meed_workload::{Durations, Job, JobGroup};
 
-use super::Change;
 use super::desk::{Desk, Fitted, OneDriver, change_one};
-use super::setup::NewPlacement;
+use super::setup::{NewPlacement, told};
+use super::{Change, RunError};
 use crate::log::SharedLog;
 
 /// A driver of the whole tree, which only shares out, and one driver for each leaf.
@@ -29,6 +29,8 @@ pub(crate) struct Partition<'a> {
     route: Vec<Option<u32>>,
     /// Tenants of which something has happened, in order.
     touched: Vec<u32>,
+    /// Tasks wait for a share that can hold them.
+    waits: bool,
 }
 
 /// A leaf queue that is alone on its share.
@@ -47,13 +49,14 @@ impl<'a> Partition<'a> {
     /// The master, and one driver for each leaf.
     pub(crate) fn new(
         config: Config,
-        place: NewPlacement,
-        seed: u64,
+        (place, seed): (NewPlacement, u64),
+        infeasible: Infeasible,
         log: &SharedLog<'a>,
-    ) -> Result<Partition<'a>, ConfigError> {
+    ) -> Result<Partition<'a>, RunError> {
         let policies: Vec<_> = config.queues.iter().map(|queue| queue.policy.clone()).collect();
         let master =
             OneDriver::new(config.clone(), place(config.kinds.len(), seed), SharedLog::clone(log))?;
+        let master = told(master, infeasible)?;
         let (mut tenants, mut route) = (Vec::new(), Vec::new());
         for leaf in master.engine().queue_ids() {
             let view = master.engine().queue(leaf);
@@ -78,11 +81,13 @@ impl<'a> Partition<'a> {
             let name = view.name.to_owned();
             let place = place(config.kinds.len(), seed);
             let driver = OneDriver::new(alone, place, SharedLog::clone(log))?.alone(&name);
+            let driver = told(driver, infeasible)?;
             let own = driver.engine().queue_ids().nth(1).expect("the only queue");
             route.push(Some(tenants.len() as u32));
             tenants.push(Tenant { driver, leaf, own, touched: false, draining: false });
         }
-        Ok(Partition { master, tenants, route, touched: Vec::new() })
+        let waits = infeasible == Infeasible::Wait;
+        Ok(Partition { master, tenants, route, touched: Vec::new(), waits })
     }
 
     fn tenant(&self, queue: QueueId) -> Option<&Tenant<'a>> {
@@ -209,6 +214,7 @@ impl<'a> Desk<'a> for Partition<'a> {
         match fit_to_share(job.clone(), tenant.driver.engine().capacity()) {
             Some(cut) if cut == job => Ok(Fitted { job, submitted: None }),
             Some(cut) => Ok(Fitted { job: cut, submitted: Some(job) }),
+            None if self.waits => Ok(Fitted { job: at_large(job.clone()), submitted: Some(job) }),
             None => {
                 let (demand, largest) = ("some of a resource", "nothing of it");
                 let (demand, largest) = (demand.to_owned(), largest.to_owned());
@@ -268,6 +274,15 @@ impl<'a> Desk<'a> for Partition<'a> {
 /// The only node of a tenant that is alone on its share.
 fn share_node(queue: &str, share: Resources) -> NodeSpec {
     NodeSpec::new(format!("share of {queue}"), share)
+}
+
+/// A job that waits for a share with some of each resource that it needs: as it is, but for what
+/// means nothing on a share.
+fn at_large(mut job: Job) -> Job {
+    for group in &mut job.groups {
+        (group.constraints, group.gang) = (None, None);
+    }
+    job
 }
 
 /// A gang of which all fits into the share at once is one there; of another each task, cut to the

@@ -1,6 +1,6 @@
 //! What a run starts from.
 
-use meed::{Config, Span, Time};
+use meed::{Config, Infeasible, Span, Time};
 use meed_driver::{Driver, Sampler};
 use meed_workload::JobSource;
 
@@ -54,6 +54,8 @@ pub struct WorldSetup<'a> {
     pub checkpoint: Option<Span>,
     /// What delays grants.
     pub delays: Delays,
+    /// What becomes of tasks that no node could hold.
+    pub infeasible: Infeasible,
     /// Whether a refused job stops the run.
     pub strict: bool,
     /// Samples to be taken over the run; 0 for none.
@@ -78,8 +80,22 @@ impl<'a> World<'a, OneDriver<'a>> {
         let (config, log) = (setup.config.clone(), setup.shared_log());
         let place = (setup.placement)(config.kinds.len(), setup.failures.seed);
         let driver = Driver::new(config, place, SharedLog::clone(&log))?.remembering_all_queues();
+        let driver = told(driver, setup.infeasible)?;
         Ok(World::of(driver, log, setup))
     }
+}
+
+/// The driver that knows what becomes of tasks that no node could hold. Only where they wait is it
+/// told: other logs stay as they are.
+pub(super) fn told(
+    mut driver: OneDriver<'_>,
+    infeasible: Infeasible,
+) -> Result<OneDriver<'_>, RunError> {
+    if infeasible == Infeasible::Wait {
+        let told = driver.set_infeasible(Time::ZERO, infeasible);
+        told.map_err(|why| RunError::of(Time::ZERO, why))?;
+    }
+    Ok(driver)
 }
 
 impl<'a> World<'a, Partition<'a>> {
@@ -89,7 +105,7 @@ impl<'a> World<'a, Partition<'a>> {
     ) -> Result<World<'a, Partition<'a>>, RunError> {
         setup.delays.check(&setup.config)?;
         let (config, log, seed) = (setup.config.clone(), setup.shared_log(), setup.failures.seed);
-        let desk = Partition::new(config, setup.placement, seed, &log)?;
+        let desk = Partition::new(config, (setup.placement, seed), setup.infeasible, &log)?;
         Ok(World::of(desk, log, setup))
     }
 }
@@ -109,6 +125,7 @@ impl<'a> WorldSetup<'a> {
             max_attempts: 0,
             checkpoint: None,
             delays: Delays::default(),
+            infeasible: Infeasible::Refuse,
             strict: false,
             series_points: 0,
             keep_jobs: false,

@@ -144,7 +144,7 @@ fn is_as_recorded(path: &Path, run: &str) {
 }
 
 /// Any term can be run under any policy, from its middle on. Whether pods ran when it began, how
-/// many jobs there are, and how many of them no node of the workload could hold.
+/// many jobs there are, and how many of them were refused.
 fn is_a_workload(path: &Path, run: &str) -> (bool, u64, u64) {
     let sets = [format!("trace.run={run}")];
     let scenario = Scenario::load_any(path, &sets, OnBadLine::Stop).unwrap();
@@ -158,7 +158,7 @@ fn is_a_workload(path: &Path, run: &str) -> (bool, u64, u64) {
     let mut refused = 0;
     for ran in &result.runs {
         let ended: u64 = ran.queues.iter().map(|queue| queue.jobs).sum();
-        assert_eq!(ended + ran.refused, jobs, "run {run} under {}", ran.policy);
+        assert_eq!(ended + ran.unfinished + ran.refused, jobs, "run {run} under {}", ran.policy);
         refused = refused.max(ran.refused);
     }
     let at_head = result.assumptions.iter().any(|words| words.contains("tasks ran when it began"));
@@ -226,9 +226,9 @@ fn every_term_replays_from_its_own_beginning() {
     assert!(starts > 500 && undone > 50, "{starts} starts, {undone} undone");
     assert!(priced > 30, "{priced} nodes that count a half");
     assert!(together > 30, "{together} starts of gangs");
-    assert!(at_head > 20, "{at_head} terms began with pods that ran");
-    // What a pod forbids of others that stand beside it when it is adopted holds nowhere here.
-    assert!(refused * 20 <= jobs, "{refused} of {jobs} jobs fit no node");
+    assert!(at_head > 30, "{at_head} terms began with pods that ran");
+    // What no node can hold waits, as it did.
+    assert!(refused == 0 && jobs > 0, "{refused} of {jobs} jobs are refused");
 }
 
 #[test]

@@ -92,6 +92,7 @@ pub(super) fn of_raw(
         max_attempts: DEFAULT_ATTEMPTS,
         checkpoint: None,
         delays: Default::default(),
+        infeasible: Default::default(),
         mapreduce: Some(Box::new(plan)),
         kinds,
         text: String::new(),
@@ -135,6 +136,10 @@ fn refuse_other_world(raw: &RawMapReduce, place: &Place<'_>) -> Result<(), Scena
     if raw.run.enforce_limit {
         return Err(place
             .whole("enforce_limit means nothing beside [mapreduce]: tasks have no limits there"));
+    }
+    if let Some(given) = &raw.run.infeasible {
+        let what = "infeasible means nothing beside [mapreduce]: every task fits a slot there";
+        return Err(place.error(given.span(), what));
     }
     if raw.run.checkpoint.is_some() {
         return Err(
