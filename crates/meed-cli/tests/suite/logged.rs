@@ -1,5 +1,4 @@
 //! Logs as workloads, by the program.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;
 use std::path::Path;
