@@ -268,12 +268,12 @@ impl Reading<'_> {
                 self.ran(&start.job, start.task)?.starts(since, start.since.is_some());
                 Ok(())
             }
-            Fact::Undone(task) => Ok(self.ran(&task.job, task.task)?.is_undone()),
-            Fact::End(task) => Ok(self.ran(&task.job, task.task)?.ends(t)),
-            Fact::Fail(task) => Ok(self.ran(&task.job, task.task)?.fails(t)),
-            Fact::Lost(task) => Ok(self.ran(&task.job, task.task)?.is_lost(t)),
+            Fact::Undone(task) => self.ran(&task.job, task.task).map(Ran::is_undone),
+            Fact::End(task) => self.ran(&task.job, task.task).map(|ran| ran.ends(t)),
+            Fact::Fail(task) => self.ran(&task.job, task.task).map(|ran| ran.fails(t)),
+            Fact::Lost(task) => self.ran(&task.job, task.task).map(|ran| ran.is_lost(t)),
             Fact::Withdrawn(task) | Fact::Stop(task) => {
-                Ok(self.ran(&task.job, task.task)?.stops(t))
+                self.ran(&task.job, task.task).map(|ran| ran.stops(t))
             }
             _ => {
                 self.labels.hears(fact);
