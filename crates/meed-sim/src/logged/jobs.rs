@@ -537,3 +537,33 @@ impl Counts {
         said.map(|(count, words)| format!("log: {count} {words}")).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ran_and_what_waited_of_a_job_come_one_after_the_other() {
+        let at = |seconds: u64| Time::ZERO + Span::from_secs(seconds).unwrap();
+        let one = JobGroup::new(4, meed::Resources::new(&[1000]), Durations::Same(Span::ZERO));
+        let group = JobGroup { gang: Some(Box::new(meed::Gang::of(3))), ..one };
+        let mut batch = Batch::new(JobLabel::Number(7), (0, 1), Time::ZERO, vec![group], 0);
+        for task in [2, 0, 1] {
+            *batch.ran_mut(task) = Ran::at_head(at(1), at(2));
+            batch.ran_mut(task).ends(at(6));
+        }
+        batch.ran_mut(3).starts(at(7), false);
+        batch.ran_mut(3).ends(at(9));
+        let soonest = Time::ZERO + Span::from_micros(1).unwrap();
+        let (assumed, mut counts) = (LogAssumptions::default(), Counts::default());
+        let both = batch.jobs(at(10), soonest, &assumed, &mut counts);
+        let told = |job: &Job| {
+            let JobGroup { count, duration, gang, .. } = &job.groups[0];
+            let least = gang.as_ref().map(|gang| gang.least);
+            (job.submit, *count, duration.get(0).as_secs_f64(), least)
+        };
+        let told: Vec<_> = both.iter().map(told).collect();
+        assert_eq!(told, [(Time::ZERO, 3, 4.0, Some(3)), (soonest, 1, 2.0, None)]);
+        assert_eq!(counts.never, 0);
+    }
+}
