@@ -62,11 +62,15 @@ fn lengths(tasks: u32, records: &[(f64, String)], drops: bool) -> Vec<f64> {
     spans.map(Span::as_secs_f64).collect()
 }
 
+/// What is told of a task and when, how long tasks of its job run then, and whether what did not end
+/// is left out.
+type RunTimes<'r> = (&'r [(f64, String)], &'r [f64], bool);
+
 #[test]
 fn what_counts_as_a_tasks_length() {
     let (start, told) =
         (|attempt| starts("x", 0, attempt), |kind, attempt| told(kind, "x", 0, attempt));
-    let rows: &[(&[(f64, String)], &[f64], bool)] = &[
+    let rows: &[RunTimes<'_>] = &[
         (&[(2.0, start(0)), (5.0, told("end", 0))], &[3.0], true),
         // Work that failed is work; what is lost, and what was undone, is not.
         (
