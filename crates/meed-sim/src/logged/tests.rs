@@ -62,8 +62,8 @@ fn lengths(tasks: u32, records: &[(f64, String)], drops: bool) -> Vec<f64> {
     spans.map(Span::as_secs_f64).collect()
 }
 
-/// What is told of a task and when, how long tasks of its job run then, and whether what did not end
-/// is left out.
+/// What is told of a task and when, how long tasks of its job run then, and whether what did not
+/// end is left out.
 type RunTimes<'r> = (&'r [(f64, String)], &'r [f64], bool);
 
 #[test]
