@@ -69,7 +69,8 @@ impl Rules<'_> {
         u128::from(within) * CHARGE_ONE + u128::from(held - within) * u128::from(self.discount)
     }
 
-    fn discounted(&self) -> bool {
+    /// Whether what is charged depends on the share: then nothing is charged ahead as it is.
+    pub(crate) fn reads_share(&self) -> bool {
         self.discount != 1000 || self.above_only
     }
 }
@@ -121,14 +122,14 @@ impl Ledger {
             return;
         }
         self.prepaid.push(assumed_end, rate);
-        if !rules.discounted() {
+        if !rules.reads_share() {
             self.past += prepayment(now, rate, assumed_end, rules);
         }
     }
 
     /// What `rate` beyond what is held adds to the charge of the time from `since` to `now`.
     fn added_since(&self, now: Time, since: Time, rate: u64, rules: Rules<'_>) -> Charge {
-        let added = match rules.discounted() {
+        let added = match rules.reads_share() {
             true => rules.counted(self.held + rate) - rules.counted(self.held),
             false => u128::from(rate) * CHARGE_ONE,
         };
@@ -160,7 +161,7 @@ impl Ledger {
             return;
         }
         self.prepaid.take(assumed_end, rate);
-        if !rules.discounted() {
+        if !rules.reads_share() {
             // Rounding of memory time under a half-life can leave a unit too little; never more
             // than that.
             self.past = self.past.saturating_sub(prepayment(now, rate, assumed_end, rules));
@@ -178,7 +179,7 @@ impl Ledger {
     }
 
     fn settle_to(&mut self, now: Time, rules: Rules<'_>) {
-        if rules.discounted() {
+        if rules.reads_share() {
             while let Some((_, rate)) = self.prepaid.pop_until(now) {
                 self.over += rate;
             }
@@ -206,7 +207,7 @@ impl Ledger {
     #[inline]
     pub(crate) fn charge(&mut self, now: Time, rules: Rules<'_>) -> Charge {
         self.settle(now, rules);
-        if rules.discounted() { self.past + self.ahead(now, rules) } else { self.past }
+        if rules.reads_share() { self.past + self.ahead(now, rules) } else { self.past }
     }
 
     /// The discounted charge of what the running tasks are assumed to use from `now` on.
@@ -223,7 +224,7 @@ impl Ledger {
     /// By how much the charge grows with each microsecond of memory time, as of the last call and
     /// until [`Ledger::turns`] if nothing is told: between both the charge is a line.
     pub(crate) fn rate(&self, rules: Rules<'_>) -> Charge {
-        match rules.discounted() {
+        match rules.reads_share() {
             true => rules.counted(self.held) - rules.counted(self.within()),
             false => u128::from(self.over) * CHARGE_ONE,
         }
@@ -238,7 +239,7 @@ impl Ledger {
     pub(crate) fn used(&self, now: Time, rules: Rules<'_>) -> Charge {
         let mut settled = self.clone();
         settled.settle(now, rules);
-        match rules.discounted() {
+        match rules.reads_share() {
             true => settled.past,
             // Rounding of memory time can leave a unit too little.
             false => settled.past.saturating_sub(settled.prepaid_from(now, rules)),
@@ -247,7 +248,7 @@ impl Ledger {
 
     /// Charges ahead what running tasks are assumed to use: nothing of it is charged yet.
     pub(crate) fn prepay(&mut self, rules: Rules<'_>) {
-        if !rules.discounted() {
+        if !rules.reads_share() {
             self.past += self.prepaid_from(self.at, rules);
         }
     }

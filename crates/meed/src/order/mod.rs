@@ -94,7 +94,7 @@ impl Domain {
         let rule = Rule {
             measure: policy.measure,
             newcomer: if commits { Newcomer::Zero } else { policy.newcomer },
-            discount: if commits { 1000 } else { policy.discount },
+            discount: policy.discount,
             clock: Clock::new(half_life),
             round_start: Time::ZERO,
             round,
@@ -264,6 +264,6 @@ impl Rule {
 
     /// Whether what is charged depends on the share.
     pub(crate) fn reads_share(&self) -> bool {
-        self.keeps_usage() && (self.discount != 1000 || self.measure == Measure::Commitment)
+        self.keeps_usage() && self.ledger_rules(0).reads_share()
     }
 }

@@ -63,15 +63,20 @@ fn is_later(before: Option<Time>, now: Option<Time>) -> bool {
 }
 
 impl Engine {
+    /// When tasks that run on a node are expected to end, as far as anybody knows, and what comes
+    /// free then.
+    pub(super) fn ends_on(&self, node: NodeRow) -> impl Iterator<Item = (Time, &Resources)> {
+        self.work.on_node(node).filter_map(|task| {
+            let limit = self.room.limit(task.shape);
+            let end = expected_end(task.started, limit, self.now)?;
+            Some((end, self.room.demand(task.shape)))
+        })
+    }
+
     /// What is free on a node from now on, but for holds.
     pub(super) fn profile_of(&self, node: NodeRow) -> Kept {
-        let mut ends: Vec<(Time, Resources)> = Vec::new();
-        for task in self.work.on_node(node) {
-            let limit = self.room.limit(task.shape);
-            if let Some(end) = expected_end(task.started, limit, self.now) {
-                ends.push((end, *self.room.demand(task.shape)));
-            }
-        }
+        let ends = self.ends_on(node).map(|(end, amounts)| (end, *amounts));
+        let mut ends: Vec<(Time, Resources)> = ends.collect();
         ends.sort_unstable_by_key(|(at, _)| *at);
         let free = self.room.balance(node);
         let profile = Profile::new(self.kinds.len(), self.now, &free, &ends);
@@ -105,13 +110,7 @@ impl Engine {
     /// The same on a node without holds, where room only comes: by its tasks alone.
     fn rank_of_tasks(&self, node: NodeRow, need: &Need) -> Rank {
         let mut free = self.room.balance(node);
-        let mut ends: SmallVec<[(Time, &Resources); 16]> = SmallVec::new();
-        for task in self.work.on_node(node) {
-            let limit = self.room.limit(task.shape);
-            if let Some(end) = expected_end(task.started, limit, self.now) {
-                ends.push((end, self.room.demand(task.shape)));
-            }
-        }
+        let mut ends: SmallVec<[(Time, &Resources); 16]> = self.ends_on(node).collect();
         ends.sort_unstable_by_key(|(at, _)| *at);
         let mut at = self.now;
         for (end, amounts) in ends {

@@ -19,7 +19,6 @@
 
 use smallvec::SmallVec;
 
-use super::kept::expected_end;
 use super::profile::{Need, Signed, add, lacks};
 use super::{Hold, Holds};
 use crate::engine::Engine;
@@ -122,15 +121,10 @@ impl Engine {
     fn coming_on(&self, node: NodeRow) -> Coming<'_> {
         let free = self.room.balance(node);
         let (mut ever, mut first) = (free, Time::MAX);
-        let mut ends = SmallVec::new();
-        for task in self.work.on_node(node) {
-            let limit = self.room.limit(task.shape);
-            if let Some(end) = expected_end(task.started, limit, self.now) {
-                let amounts = self.room.demand(task.shape);
-                add(&mut ever, amounts, 1);
-                first = first.min(end);
-                ends.push((end, amounts));
-            }
+        let ends: SmallVec<_> = self.ends_on(node).collect();
+        for &(end, amounts) in &ends {
+            add(&mut ever, amounts, 1);
+            first = first.min(end);
         }
         Coming { node, free, ever, first, ends }
     }
@@ -139,12 +133,8 @@ impl Engine {
     /// there.
     pub(super) fn may_start_by(&self, node: NodeRow, need: &Need, at: Time) -> bool {
         let mut free = self.room.balance(node);
-        for task in self.work.on_node(node) {
-            let limit = self.room.limit(task.shape);
-            if expected_end(task.started, limit, self.now).is_some_and(|end| end <= at) {
-                add(&mut free, self.room.demand(task.shape), 1);
-            }
-        }
+        let ended = self.ends_on(node).filter(|(end, _)| *end <= at);
+        ended.for_each(|(_, amounts)| add(&mut free, amounts, 1));
         need.fits(&free)
     }
 
