@@ -158,14 +158,6 @@ impl JobChange for Slots {
         job
     }
 
-    fn caused(&self, job: Job) -> Job {
-        self.submitted(job)
-    }
-
-    fn keeps_time(&self) -> bool {
-        true
-    }
-
     /// The policy's name says it.
     fn words(&self) -> Option<String> {
         None

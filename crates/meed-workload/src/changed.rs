@@ -12,11 +12,16 @@ pub trait JobChange {
     /// A job that the workload submits. Submissions stay in order.
     fn submitted(&self, job: Job) -> Job;
 
-    /// A job that the end of another causes ([`JobSource::job_ended`]).
-    fn caused(&self, job: Job) -> Job;
+    /// A job that the end of another causes ([`JobSource::job_ended`]): as one that is submitted,
+    /// unless the change says otherwise.
+    fn caused(&self, job: Job) -> Job {
+        self.submitted(job)
+    }
 
-    /// Whether jobs come when they came in the input.
-    fn keeps_time(&self) -> bool;
+    /// Whether jobs come when they came in the input; they do unless the change says otherwise.
+    fn keeps_time(&self) -> bool {
+        true
+    }
 
     /// What is changed, in words; for reports. `None`: nothing need be said.
     fn words(&self) -> Option<String>;

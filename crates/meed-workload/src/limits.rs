@@ -61,14 +61,6 @@ impl JobChange for AtLimit {
         job
     }
 
-    fn caused(&self, job: Job) -> Job {
-        self.submitted(job)
-    }
-
-    fn keeps_time(&self) -> bool {
-        true
-    }
-
     fn words(&self) -> Option<String> {
         Some("enforce_limit: a task that reaches its time limit ends there, as if done".into())
     }

@@ -98,14 +98,6 @@ impl JobChange for KindMap {
         job
     }
 
-    fn caused(&self, job: Job) -> Job {
-        self.submitted(job)
-    }
-
-    fn keeps_time(&self) -> bool {
-        true
-    }
-
     fn words(&self) -> Option<String> {
         let names = self.left_out.join(", ");
         (!names.is_empty()).then(|| format!("log: the cluster has no {names}: not counted"))
