@@ -37,11 +37,15 @@ impl Constraints {
         !self.require.is_empty() || !self.forbid.is_empty()
     }
 
+    /// Whether `labels` has this one, with one of the values; with any where none are named.
+    pub fn has(labels: &Labels, label: &str, values: &[String]) -> bool {
+        labels.get(label).is_some_and(|value| values.is_empty() || values.contains(value))
+    }
+
     /// Whether a node with these labels is allowed.
     pub fn allow(&self, labels: &Labels) -> bool {
-        let named = |(label, values): (&String, &Vec<String>)| {
-            labels.get(label).is_some_and(|value| values.is_empty() || values.contains(value))
-        };
+        let named =
+            |(label, values): (&String, &Vec<String>)| Constraints::has(labels, label, values);
         self.require.iter().all(named) && !self.forbid.iter().any(named)
     }
 }

@@ -21,8 +21,8 @@ use std::collections::BTreeMap;
 use meed::{NodeSpec, QueueChange, ResourceKinds, Resources, Time};
 use meed_journal::{Fact, Keys, QueueEntry};
 
-use super::Logged;
 use super::labels::LabelHistory;
+use super::{Logged, shifted};
 use crate::log::forms::change_of;
 use crate::log::read::LogError;
 use crate::world::{Change, TimedChange};
@@ -33,6 +33,8 @@ pub(crate) struct LoggedCluster {
     /// Parents before their children.
     pub(crate) queues: Vec<QueueEntry>,
     pub(crate) changes: Vec<TimedChange>,
+    /// Whether tasks that no node could hold waited for one that can, as told last.
+    pub(crate) waits_for_nodes: bool,
     /// What is left out, and what is otherwise than it was.
     pub(crate) remarks: Vec<String>,
 }
@@ -63,6 +65,7 @@ struct Reading<'l> {
     left_out: LeftOut,
     /// No job has come yet.
     is_start: bool,
+    waits_for_nodes: bool,
 }
 
 impl LoggedCluster {
@@ -81,6 +84,7 @@ impl LoggedCluster {
             changes: Vec::new(),
             labels: LabelHistory::of(&run.header),
             left_out: LeftOut::default(),
+            waits_for_nodes: logged.waited_for_nodes()?,
             is_start: logged.head.as_ref().is_none_or(|head| head.engine().live_jobs() == 0),
         };
         let mut reader = log.read(run)?;
@@ -113,10 +117,11 @@ impl Reading<'_> {
 
     fn live(&mut self, t: Time, fact: &Fact) -> Result<(), String> {
         self.labels.hears(fact);
-        let at = Time::ZERO.saturating_add(t.saturating_since(self.begin));
+        let at = shifted(self.begin, t);
         let is_start = self.is_start || at == Time::ZERO;
         match fact {
             Fact::Arrive(_) | Fact::Refuse(_) => self.is_start = false,
+            Fact::Infeasible(told) => self.waits_for_nodes = told.waits,
             Fact::NodeJoins(_) | Fact::NodeLeaves(_) | Fact::NodeResized(_) => {
                 let Some(change) = change_of(fact, self.kinds)? else { return Ok(()) };
                 match is_start {
@@ -204,8 +209,8 @@ impl Reading<'_> {
             self.queues.iter_mut().for_each(|entry| tell_own(entry, self.root));
         }
         let remarks = self.remarks();
-        let Reading { nodes, queues, .. } = self;
-        LoggedCluster { nodes, queues, changes, remarks }
+        let Reading { nodes, queues, waits_for_nodes, .. } = self;
+        LoggedCluster { nodes, queues, changes, waits_for_nodes, remarks }
     }
 
     fn remarks(&self) -> Vec<String> {

@@ -93,9 +93,7 @@ fn job(
 /// that they forbid may have come with themselves, one that they require may have gone with others.
 /// Takes such requirements away; the labels that they forbid and that come and go with tasks.
 fn held_when_it_started(constraints: &mut Constraints, places: &[&Labels]) -> Vec<String> {
-    let has = |labels: &Labels, label: &String, values: &[String]| {
-        labels.get(label).is_some_and(|value| values.is_empty() || values.contains(value))
-    };
+    let has = Constraints::has;
     let everywhere =
         |label: &String, values: &[String]| places.iter().all(|labels| has(labels, label, values));
     constraints.require.retain(|label, values| everywhere(label, values));

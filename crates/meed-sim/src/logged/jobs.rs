@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 use super::head::{self, HeadJob};
 use super::labels::LabelHistory;
 use super::ran::{Known, Ran};
-use super::{LogAssumptions, Logged};
+use super::{LogAssumptions, Logged, shifted};
 use crate::log::forms::{group_with, label_of};
 use crate::log::read::LogError;
 
@@ -173,8 +173,7 @@ const TOLD: &[Kind] = &[
 impl Reading<'_> {
     /// Since the run began.
     fn shifted(&self, t: Time) -> Time {
-        let since = Time::ZERO.saturating_add(t.saturating_since(self.begin));
-        since.max(self.soonest)
+        shifted(self.begin, t).max(self.soonest)
     }
 
     /// The queues that jobs go to, and all jobs in order of submission; in words what is wrong.
@@ -329,7 +328,7 @@ impl Reading<'_> {
 
 /// The queues without others below them, and for each of all its number among them; those that have
 /// got others take no jobs.
-fn leaves(all: &[String]) -> (Vec<String>, Vec<Option<u32>>) {
+pub(super) fn leaves(all: &[String]) -> (Vec<String>, Vec<Option<u32>>) {
     let above = |name: &String| Some(name.rsplit_once('.')?.0.to_owned());
     let parents: BTreeSet<String> = all.iter().filter_map(above).collect();
     let (mut queues, mut numbers) = (Vec::with_capacity(all.len()), Vec::with_capacity(all.len()));

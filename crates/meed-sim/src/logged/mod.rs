@@ -24,13 +24,13 @@ mod source;
 mod tests;
 mod trace;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use meed::{Infeasible, ResourceKinds, Resources, Time};
 use meed_driver::{Driver, Off};
-use meed_journal::{Fact, Header, Kind};
+use meed_journal::Header;
 use meed_workload::{CLOCK_END_US, Job, JobSource, TraceError};
 
 use crate::live::{Came, begun};
@@ -66,6 +66,11 @@ type Head = Driver<Came, Off>;
 pub(crate) enum LoggedJobs {
     Simulated(Box<(LogFile, Run, Workload)>),
     Live(Arc<LiveJobs>),
+}
+
+/// How long after the beginning of its run something was told, as an instant.
+fn shifted(begin: Time, t: Time) -> Time {
+    Time::ZERO.saturating_add(t.saturating_since(begin))
 }
 
 /// All jobs of the run of `log` that `which` names by number or policy, as a workload. Its nodes
@@ -161,22 +166,12 @@ impl Logged {
         !self.run.header.world.is_empty()
     }
 
-    /// Whether tasks that no node could hold waited for one that can, as told last.
-    pub(crate) fn waits_for_nodes(&self) -> Result<bool, LogError> {
+    /// Whether tasks that no node could hold waited for one that can when it began.
+    fn waited_for_nodes(&self) -> Result<bool, LogError> {
         let of_header = infeasible::of_detail(&self.run.header.detail);
         let of_header = of_header.map_err(|what| self.wrong_header(what))?;
-        let of_head = self.head.as_ref().is_some_and(|head| head.engine().state().infeasible_waits);
-        let mut waits = of_head || of_header == Infeasible::Wait;
-        if !self.is_live() {
-            return Ok(waits);
-        }
-        let mut reader = self.log.read(&self.run)?;
-        while let Some((_, record)) = reader.next(&[Kind::Infeasible])? {
-            if let Fact::Infeasible(told) = record.fact {
-                waits = told.waits;
-            }
-        }
-        Ok(waits)
+        let of_head = self.head.as_ref().map(|head| head.engine().infeasible());
+        Ok(of_header == Infeasible::Wait || of_head == Some(Infeasible::Wait))
     }
 
     /// The resources of its cluster.
@@ -229,10 +224,8 @@ impl Logged {
 
     /// Queues of the header without others below them.
     fn leaves(&self) -> Vec<String> {
-        let names = || self.run.header.queues.iter().map(|entry| entry.queue.as_str());
-        let parents: BTreeSet<&str> =
-            names().filter_map(|name| name.rsplit_once('.').map(|(above, _)| above)).collect();
-        names().filter(|name| !parents.contains(name)).map(str::to_owned).collect()
+        let names = self.run.header.queues.iter().map(|entry| entry.queue.to_string());
+        jobs::leaves(&names.collect::<Vec<_>>()).0
     }
 }
 

@@ -339,7 +339,8 @@ fn what_a_scenario_knows_nothing_of_is_counted() {
 fn it_is_known_whether_tasks_waited_for_nodes() {
     let waits = |told: &[&str]| {
         let all: Vec<(f64, &str)> = told.iter().map(|record| (1.0, *record)).collect();
-        logged(&log(&all)).unwrap().waits_for_nodes().unwrap()
+        let logged = logged(&log(&all)).unwrap();
+        LoggedCluster::read(&logged, &logged.kinds().unwrap()).unwrap().waits_for_nodes
     };
     let (yes, no) = (r#""infeasible":{"waits":true}"#, r#""infeasible":{"waits":false}"#);
     let rows: &[(&[&str], bool)] =

@@ -37,22 +37,21 @@ impl Scenario {
             let logged = Logged::open(path, which)?;
             let kinds = logged.kinds()?;
             let cluster = LoggedCluster::read(&logged, &kinds)?;
-            let waits = logged.waits_for_nodes()?;
-            Ok((logged, kinds, cluster, waits))
+            Ok((logged, kinds, cluster))
         };
-        let (logged, kinds, cluster, waits) = read(path).map_err(TraceError::from)?;
+        let (logged, kinds, cluster) = read(path).map_err(TraceError::from)?;
         let wrong = |what: String| Place { file: &file, text: "" }.whole(what);
         let mut remarks = cluster.remarks.clone();
         if logged.header().slots_per_server.is_some() {
             let what = "log: slots were shared: nodes and tasks are those slots, and nothing else";
             remarks.push(what.to_owned());
         }
-        if waits {
+        if cluster.waits_for_nodes {
             let what = "log: tasks that no node could hold wait for one that can, as they did \
                 (--set run.infeasible=refuse refuses their jobs)";
             remarks.push(what.to_owned());
         }
-        let data = data(&file, (&logged, waits), &kinds, &cluster, &mut remarks).map_err(wrong)?;
+        let data = data(&file, &logged, &kinds, &cluster, &mut remarks).map_err(wrong)?;
         let mut scenario = match sets {
             [] => Scenario::of_data(&file, &data, Path::new(""), on_bad_line),
             _ => {
@@ -70,7 +69,7 @@ impl Scenario {
 /// The scenario, as a file would say it.
 fn data(
     file: &str,
-    (logged, waits): (&Logged, bool),
+    logged: &Logged,
     kinds: &ResourceKinds,
     cluster: &LoggedCluster,
     remarks: &mut Vec<String>,
@@ -111,7 +110,7 @@ fn data(
         "queue": queue,
         "change": change,
         "trace": trace,
-        "run": run(header, kinds, waits)?,
+        "run": run(header, kinds, cluster.waits_for_nodes)?,
     }))
 }
 

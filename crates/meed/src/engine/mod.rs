@@ -234,6 +234,14 @@ impl Engine {
         self.room.set_waits_for_nodes(infeasible == Infeasible::Wait);
     }
 
+    /// What becomes of tasks that no node could hold when empty.
+    pub fn infeasible(&self) -> Infeasible {
+        match self.room.waits_for_nodes() {
+            true => Infeasible::Wait,
+            false => Infeasible::Refuse,
+        }
+    }
+
     /// Lets time pass to `now`: rounds begin, quanta are refreshed, and shares are given out if
     /// nodes or queues have changed.
     pub fn advance(&mut self, now: Time) -> Result<(), Rejected> {
