@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::common::{folder, meed, succeed};
+use crate::common::{fail, folder, succeed};
 
 const SMALL: [&str; 7] = ["audit", "--trials", "4", "--tasks", "unit", "--policy", "fair"];
 
@@ -157,9 +157,7 @@ fn what_is_wrong_is_told() {
         (&["audit", "--case", "odd.json", "--policy", "fair"], 2, "cannot be used with"),
         (&["audit", "--report", "-"], 2, "--report"),
     ] {
-        let output = meed(folder.path(), args);
-        let words = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{args:?}: {words}");
+        let words = fail(folder.path(), args, code);
         assert!(words.contains(part), "{args:?}: {words}");
     }
 }

@@ -1,9 +1,8 @@
 //! Logs as workloads, by the program.
 
 use std::fs;
-use std::path::Path;
 
-use crate::common::{folder, meed, succeed};
+use crate::common::{fail, folder, meed, succeed};
 use serde_json::Value;
 
 const SCENARIO: &str = r#"
@@ -42,13 +41,6 @@ const JOURNAL: &str = concat!(
 "#
 );
 
-fn error(at: &Path, args: &[&str], code: i32) -> String {
-    let output = meed(at, args);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(code), "{args:?}: {said}");
-    said
-}
-
 #[test]
 fn a_log_is_simulated_inspected_converted_and_compared_with_rivals() {
     let here = folder();
@@ -56,9 +48,9 @@ fn a_log_is_simulated_inspected_converted_and_compared_with_rivals() {
     let at = here.path();
     let policies = ["-p", "fair", "-p", "long-term"];
     succeed(at, &[&["simulate", "s.toml", "-q", "--log", "run.jsonl.zst"], &policies[..]].concat());
-    let several = error(at, &["simulate", "run.jsonl.zst"], 3);
+    let several = fail(at, &["simulate", "run.jsonl.zst"], 3);
     assert!(several.contains("holds 2 runs; choose one with --run: 1 (fair), 2 (long-term)"));
-    let none = error(at, &["simulate", "run.jsonl.zst", "--run", "3"], 3);
+    let none = fail(at, &["simulate", "run.jsonl.zst", "--run", "3"], 3);
     assert!(none.contains("has no run `3`; its runs are 1 (fair), 2 (long-term)"), "{none}");
 
     let json = |args: &[&str]| -> Value {
@@ -122,7 +114,7 @@ fn what_is_wrong_with_a_log_is_told_with_file_and_line() {
     let at = here.path();
     let told = |text: &str, args: &[&str]| {
         fs::write(at.join("log.jsonl"), text).unwrap();
-        error(at, &[&["simulate", "log.jsonl"], args].concat(), 3)
+        fail(at, &[&["simulate", "log.jsonl"], args].concat(), 3)
     };
     let cut_inside = JOURNAL.replace("\"task\":0,\"node\":\"n\"}}\n", "\"task\":0,\n");
     for (text, expected) in [

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::common::{folder, meed, succeed};
+use crate::common::{fail, folder, meed, succeed};
 use serde_json::Value;
 
 /// Hierarchy, chains, stages, failures, changes of nodes and queues, cancelled and refused jobs,
@@ -163,13 +163,6 @@ fn same_bytes(folder: &Path, scenario: &str, policies: &[&str]) {
         let again = fs::read_to_string(folder.join("again.jsonl")).expect("it was written");
         assert!(again == *run, "{scenario} under {} is another log", policies[number]);
     }
-}
-
-fn complaint(folder: &Path, args: &[&str], code: i32) -> String {
-    let output = meed(folder, args);
-    let words = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(code), "{args:?}: {words}");
-    words
 }
 
 #[test]
@@ -353,7 +346,7 @@ fn an_edited_log_is_played_back_as_it_stands() {
     };
     let edited: Vec<String> = text.lines().map(swap).collect();
     fs::write(folder.path().join("edited.jsonl"), edited.join("\n")).expect("a writable folder");
-    let words = complaint(folder.path(), &["replay", "edited.jsonl", "--verify"], 3);
+    let words = fail(folder.path(), &["replay", "edited.jsonl", "--verify"], 3);
     assert!(words.contains("edited.jsonl:4: differs"), "{words}");
     let json: Value = serde_json::from_str(&succeed(
         folder.path(),
@@ -375,7 +368,7 @@ fn an_edited_log_is_played_back_as_it_stands() {
     let impossible = text
         .replace("\"task\":0,\"node\":\"n0\",\"reason\"", "\"task\":7,\"node\":\"n0\",\"reason\"");
     fs::write(folder.path().join("wrong.jsonl"), impossible).expect("a writable folder");
-    let words = complaint(folder.path(), &["replay", "wrong.jsonl"], 3);
+    let words = fail(folder.path(), &["replay", "wrong.jsonl"], 3);
     assert!(words.contains("wrong.jsonl:4: job 0, task 7: the job has no such task"), "{words}");
 }
 
@@ -412,7 +405,7 @@ fn another_cluster_and_changed_keys() {
         (vec!["--run", "fair"], 2, "has no run `fair`; its runs are 1 (long-term)"),
         (vec!["--log", "log.jsonl"], 2, "would overwrite the log"),
     ] {
-        let words = complaint(folder.path(), &[&["replay", "log.jsonl"][..], &args].concat(), code);
+        let words = fail(folder.path(), &[&["replay", "log.jsonl"][..], &args].concat(), code);
         assert!(words.contains(expected), "{args:?}: {words}");
     }
 }
@@ -458,7 +451,7 @@ fn wrong_logs_name_the_line() {
         match expected {
             "" => drop(succeed(folder.path(), &["replay", "w.jsonl"])),
             _ => {
-                let words = complaint(folder.path(), &["replay", "w.jsonl"], 3);
+                let words = fail(folder.path(), &["replay", "w.jsonl"], 3);
                 assert!(words.contains(&format!("w.jsonl{expected}")), "{to}: {words}");
             }
         }
@@ -470,7 +463,7 @@ fn wrong_logs_name_the_line() {
     succeed(folder.path(), &["replay", "more.jsonl"]);
     fs::write(folder.path().join("no.jsonl"), "{\"t\":1.0,\"heartbeat\":{}}\n")
         .expect("a writable folder");
-    assert!(complaint(folder.path(), &["replay", "no.jsonl"], 3).contains("holds no run"));
+    assert!(fail(folder.path(), &["replay", "no.jsonl"], 3).contains("holds no run"));
 }
 
 /// Starts of a log of either schema: when, whose, which job as it is called, task, node.

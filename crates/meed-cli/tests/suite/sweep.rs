@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::common::{folder, meed, succeed};
+use crate::common::{fail, folder, meed, succeed};
 
 const SCENARIO: &str = r#"
 [cluster]
@@ -157,9 +157,7 @@ fn what_is_wrong_is_said_and_nothing_is_written() {
         (&["s.toml", "--seeds", "0"], 2, "--seeds is 0"),
         (&["s.toml", "--over", "trace.file=none.swf"], 4, "point 1 (trace.file=none.swf): "),
     ] {
-        let output = meed(folder, &[&["sweep"], args].concat());
-        let words = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{args:?}: {words}");
+        let words = fail(folder, &[&["sweep"], args].concat(), code);
         assert!(words.contains(message), "{args:?}: {words}\n{message}");
         assert_eq!(
             fs::read_dir(folder).expect("a folder").count(),

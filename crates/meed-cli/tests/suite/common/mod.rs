@@ -21,3 +21,11 @@ pub(crate) fn succeed(folder: &Path, args: &[&str]) -> String {
     assert!(output.status.success(), "meed {args:?}: {words}");
     String::from_utf8(output.stdout).expect("output is text")
 }
+
+/// Runs `meed`, which must end with `code`; what it says on standard error.
+pub(crate) fn fail(folder: &Path, args: &[&str], code: i32) -> String {
+    let output = meed(folder, args);
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {words}");
+    words
+}
