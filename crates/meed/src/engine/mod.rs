@@ -18,6 +18,7 @@
 mod ahead;
 mod alignment;
 mod books;
+mod by_node;
 mod chores;
 mod decide;
 mod estimates;

@@ -7,6 +7,7 @@
 
 use smallvec::SmallVec;
 
+use super::by_node::{ByNode, Links, NOBODY};
 use super::room::{RulesId, ShapeId};
 use crate::node_rows::Moves;
 use crate::slab::Slab;
@@ -228,48 +229,6 @@ pub(super) struct Running {
     pub(super) quantum: Span,
 }
 
-/// Says "no task" among links.
-const NOBODY: u32 = u32::MAX;
-
-/// Lists of running tasks, in which each stands once: by slot the next and the one before. Apart
-/// from the tasks, for a task that comes or goes turns the links of its neighbours, whose rows
-/// nobody has at hand.
-#[derive(Default)]
-struct Links(Vec<(u32, u32)>);
-
-impl Links {
-    /// Puts a task before the others of the list that begins at `first`.
-    #[inline]
-    fn link(&mut self, first: &mut u32, slot: u32) {
-        if slot as usize >= self.0.len() {
-            self.0.resize(slot as usize + 1, (NOBODY, NOBODY));
-        }
-        let next = std::mem::replace(first, slot);
-        self.0[slot as usize] = (next, NOBODY);
-        if next != NOBODY {
-            self.0[next as usize].1 = slot;
-        }
-    }
-
-    #[inline]
-    fn unlink(&mut self, first: &mut u32, slot: u32) {
-        let (next, before) = self.0[slot as usize];
-        match before {
-            NOBODY => *first = next,
-            _ => self.0[before as usize].0 = next,
-        }
-        if next != NOBODY {
-            self.0[next as usize].1 = before;
-        }
-    }
-
-    /// The list that begins at `first`.
-    fn iter(&self, first: u32) -> impl Iterator<Item = u32> + '_ {
-        let next = |&slot: &u32| Some(self.0.get(slot as usize)?.0);
-        std::iter::successors(Some(first), next).take_while(|&slot| slot != NOBODY)
-    }
-}
-
 /// See the module.
 pub(super) struct Work {
     jobs: Slab<JobTag, Job>,
@@ -278,9 +237,7 @@ pub(super) struct Work {
     running: Slab<AllocationMark, Running>,
     /// The running tasks of each job.
     of_jobs: Links,
-    /// The tasks that run on each node, and the first of them.
-    of_nodes: Links,
-    on_nodes: Vec<u32>,
+    by_node: ByNode,
 }
 
 impl Work {
@@ -291,8 +248,7 @@ impl Work {
             unused_groups: Vec::new(),
             running: Slab::new(),
             of_jobs: Links::default(),
-            of_nodes: Links::default(),
-            on_nodes: Vec::new(),
+            by_node: ByNode::default(),
         }
     }
 
@@ -313,19 +269,10 @@ impl Work {
         job ^ u64::from(group.count ^ group.number)
     }
 
-    /// The same of where a running task stands among those of its node.
+    /// The same of where a running task stands among those of its job and of its node.
     #[inline]
     pub(super) fn glance_links(&self, id: AllocationId, node: NodeRow) -> u64 {
-        let slot = id.slot();
-        u64::from(self.of_jobs.0[slot].0 ^ self.of_nodes.0[slot].0 ^ self.on_nodes[node.index()])
-    }
-
-    /// The same of its neighbours there.
-    #[inline]
-    pub(super) fn glance_neighbours(&self, id: AllocationId) -> u64 {
-        let (next, before) = self.of_nodes.0[id.slot()];
-        let link = |slot: u32| self.of_nodes.0.get(slot as usize).map_or(0, |link| link.0);
-        u64::from(link(next) ^ link(before))
+        u64::from(self.of_jobs.glance(id.slot()) ^ self.by_node.glance(id.slot(), node))
     }
 
     /// The task that runs in that slot.
@@ -419,7 +366,7 @@ impl Work {
     pub(super) fn start(&mut self, task: Running) -> AllocationId {
         let id = self.running.insert(task);
         self.of_jobs.link(&mut self.jobs[task.job].first, id.slot() as u32);
-        self.link_to_node(id, task.node);
+        self.by_node.link(id.slot() as u32, task.node);
         id
     }
 
@@ -429,28 +376,20 @@ impl Work {
         let (job, slot) = (&mut self.jobs[task.job], id.slot() as u32);
         job.running -= 1;
         self.of_jobs.unlink(&mut job.first, slot);
-        self.of_nodes.unlink(&mut self.on_nodes[task.node.index()], slot);
+        self.by_node.unlink(slot, task.node);
         task
     }
 
     /// The task runs on another node.
     pub(super) fn set_node(&mut self, id: AllocationId, node: NodeRow) {
         let before = std::mem::replace(&mut self.running[id].node, node);
-        self.of_nodes.unlink(&mut self.on_nodes[before.index()], id.slot() as u32);
-        self.link_to_node(id, node);
-    }
-
-    #[inline]
-    fn link_to_node(&mut self, id: AllocationId, node: NodeRow) {
-        if node.index() >= self.on_nodes.len() {
-            self.on_nodes.resize(node.index() + 1, NOBODY);
-        }
-        self.of_nodes.link(&mut self.on_nodes[node.index()], id.slot() as u32);
+        self.by_node.unlink(id.slot() as u32, before);
+        self.by_node.link(id.slot() as u32, node);
     }
 
     /// Rows of nodes have moved; none on which a task runs is forgotten.
     pub(super) fn move_rows(&mut self, moves: &Moves) {
-        moves.retain(&mut self.on_nodes, 1);
+        self.by_node.move_rows(moves);
         for task in self.running.iter_mut() {
             task.node = moves.to(task.node).expect("nothing runs on a node that has left");
         }
@@ -458,23 +397,27 @@ impl Work {
 
     /// The running tasks of a job, in order of slot. O(these), besides sorting.
     pub(super) fn running_of(&self, id: JobId) -> Vec<AllocationId> {
-        self.listed(&self.of_jobs, self.jobs[id].first)
+        self.handles(self.of_jobs.iter(self.jobs[id].first))
     }
 
     /// The tasks that run on a node, in order of slot.
     pub(super) fn running_on(&self, node: NodeRow) -> Vec<AllocationId> {
-        self.listed(&self.of_nodes, self.on_nodes.get(node.index()).copied().unwrap_or(NOBODY))
+        self.handles(self.slots_on(node))
     }
 
     /// The same, in no order that means anything.
     pub(super) fn on_node(&self, node: NodeRow) -> impl Iterator<Item = &Running> + '_ {
-        let first = self.on_nodes.get(node.index()).copied().unwrap_or(NOBODY);
-        self.of_nodes.iter(first).filter_map(|slot| self.running.get(self.running.handle(slot)?))
+        self.slots_on(node).filter_map(|slot| self.running.get(self.running.handle(slot)?))
     }
 
-    fn listed(&self, list: &Links, first: u32) -> Vec<AllocationId> {
+    fn slots_on(&self, node: NodeRow) -> impl Iterator<Item = u32> + '_ {
+        let running = || self.running.iter().map(|(id, task)| (id.slot() as u32, task.node));
+        self.by_node.on(node, running)
+    }
+
+    fn handles(&self, slots: impl Iterator<Item = u32>) -> Vec<AllocationId> {
         let handle = |slot| self.running.handle(slot).expect("it runs");
-        let mut found: Vec<AllocationId> = list.iter(first).map(handle).collect();
+        let mut found: Vec<AllocationId> = slots.map(handle).collect();
         found.sort_unstable();
         found
     }
@@ -700,7 +643,7 @@ impl Work {
         };
         if let Some(allocation) = self.running.fill(slot, task) {
             self.of_jobs.link(&mut self.jobs[id].first, slot);
-            self.link_to_node(allocation, task.node);
+            self.by_node.link(allocation.slot() as u32, task.node);
         }
         self.jobs[id].running += 1;
         if let Some(gang) = self.gang_mut(group) {
