@@ -18,3 +18,5 @@ mod cores;
 pub mod reproduce;
 pub mod rivals;
 pub mod sweep;
+#[cfg(test)]
+mod thorough;

@@ -76,7 +76,16 @@ impl<I: Tag, R: Tag> Rows<I, R> {
     /// Whose row it is.
     #[inline]
     pub(crate) fn id(&self, row: R) -> I {
-        I::of(self.numbers[row.plain() as usize])
+        let row = row.plain();
+        // As long as nothing was forgotten each number stands at its own place: no look is needed.
+        let number = if self.forgot() { self.numbers[row as usize] } else { row };
+        I::of(number)
+    }
+
+    /// Whether a number that was given has no row any more.
+    #[inline]
+    fn forgot(&self) -> bool {
+        self.numbers.len() < self.next as usize
     }
 
     /// How many rows there are.

@@ -8,6 +8,7 @@ use super::random::Kind;
 use super::tests::{EXACT, judged, options, run};
 use super::twin::{Rule, value};
 use super::*;
+use crate::thorough::is_left_out;
 
 #[test]
 fn runs_and_measures_agree_with_minutes_counted_one_by_one() {
@@ -85,6 +86,9 @@ fn missed(properties: &[Property]) -> Vec<(String, Vec<Property>)> {
 /// (docs/properties.md has the proof): under each a search finds a case against one.
 #[test]
 fn sharing_incentive_and_giving_back_are_had_together_by_no_order() {
+    if is_left_out("two properties under every order") {
+        return;
+    }
     for (policy, missed) in missed(&[Property::SharingIncentive, Property::Contribution]) {
         assert!(!missed.is_empty(), "{policy} has both");
     }
@@ -93,6 +97,9 @@ fn sharing_incentive_and_giving_back_are_had_together_by_no_order() {
 /// Zahedi and Freeman (2026): no rule is credit fair, Pareto efficient and strategy-proof.
 #[test]
 fn credit_fairness_efficiency_and_truth_are_had_together_by_no_order() {
+    if is_left_out("three properties under every order") {
+        return;
+    }
     let properties = [Property::CreditFairness, Property::Pareto, Property::StrategyProofness];
     for (policy, missed) in missed(&properties) {
         assert!(!missed.is_empty(), "{policy} has all three");
@@ -102,6 +109,9 @@ fn credit_fairness_efficiency_and_truth_are_had_together_by_no_order() {
 /// Counterexamples of rivals are files too, and give the same number again.
 #[test]
 fn rivals_give_the_same_number_again_from_files() {
+    if is_left_out("counterexamples of rivals from files") {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let rivals: Vec<String> = all_orders().into_iter().rev().take(RIVALS.len()).collect();
     let policies: Vec<&str> = rivals.iter().map(String::as_str).collect();

@@ -104,7 +104,8 @@ impl Standing {
     /// A field of its books, to have them at hand.
     #[inline]
     pub(crate) fn glance(&self) -> u64 {
-        self.books.as_deref().map_or(0, Ledger::glance)
+        let held = self.vector.as_deref().map_or(0, |vector| vector.held.get(0));
+        held ^ self.books.as_deref().map_or(0, Ledger::glance)
     }
 
     pub(super) fn vector(&mut self, kinds: usize) -> &mut Vector {

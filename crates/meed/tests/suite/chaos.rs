@@ -270,7 +270,7 @@ fn state(engine: &mut Engine) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4000))]
+    #![proptest_config(cases(4000))]
     #[test]
     fn keeps_its_books_through_anything(mut dice in dice(700)) {
         let config = config(&mut dice);

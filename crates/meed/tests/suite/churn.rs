@@ -96,7 +96,7 @@ impl Flux {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(cases(1500))]
 
     /// One engine remembers all nodes that have left, one as few as it can; a third is taken out
     /// of the second's state now and then.

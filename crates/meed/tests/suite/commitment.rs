@@ -128,7 +128,7 @@ fn check_told(world: &World, config: &Config) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(cases(400))]
     #[test]
     fn who_has_used_more_than_its_share_comes_later_until_it_is_forgotten(
         mut dice in dice(220), half_life in 0u64..40,

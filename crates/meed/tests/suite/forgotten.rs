@@ -128,7 +128,7 @@ impl Flux {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(cases(500))]
 
     /// One engine remembers all queues, one as few as it can; a third is taken out of the second's
     /// state now and then.

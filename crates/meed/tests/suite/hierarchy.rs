@@ -127,7 +127,7 @@ fn sequence(config: &Config, jobs: &[SimJob]) -> Vec<(String, usize, u32, u64)> 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(cases(300))]
     #[test]
     fn theorem_1_holds(mut dice in dice(200)) {
         let (mut tree, flat, jobs) = theorem_1(&mut dice);

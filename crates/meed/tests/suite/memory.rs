@@ -37,7 +37,7 @@ fn judge(model: &mut Model, start: &Start) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(cases(600))]
     #[test]
     fn a_half_life_orders_by_decayed_use(mut dice in dice(160), half_life in 1u64..40,
         quantum in 0u64..30) {

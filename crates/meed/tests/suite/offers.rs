@@ -70,7 +70,7 @@ fn offer_all(engine: &mut Engine, rank: &mut dyn FnMut(JobId, u32) -> Option<u32
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(cases(1500))]
     #[test]
     fn of_the_only_node_start_what_decide_starts(mut dice in dice(200), wait in 0u64..8) {
         let mut config = dice.config();

@@ -275,7 +275,7 @@ fn told(engine: &mut Engine, step: &Step) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(cases(1000))]
 
     /// Policies change again and again; one engine goes on, the other is taken out of its state
     /// after each step. In the end all that runs is ended: nothing is missing in the books.

@@ -93,7 +93,7 @@ fn deep_trees_are_decided_exactly() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(cases(400))]
     /// A cluster that is full, many leaves below few parents, one below the other or not, and up to
     /// 16 demands that wait, several of them in one leaf: at each end some begin to fit, at each
     /// start some cease to, and with them many leaves.

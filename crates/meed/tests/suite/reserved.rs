@@ -182,7 +182,7 @@ fn a_limit_of_nothing_is_refused() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(cases(1500))]
     /// Where limits hold, nobody wants nodes of his own and no maximum is in the way, a promise is
     /// kept: no reservation is ever put off, and its task, or gang, starts by the instant told
     /// first. This asks for no plan.

@@ -187,7 +187,7 @@ pub(crate) fn goes_on(config: &Config, steps: &[Step], name: &str) -> Result<(),
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(cases(2000))]
 
     /// One engine goes on; the other is taken out of its state after every step.
     #[test]

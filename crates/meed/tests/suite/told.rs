@@ -109,7 +109,7 @@ fn told(dice: &mut Dice) -> Config {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(cases(1500))]
 
     /// Random events with words of ranks among them: the twin decides the same by a plain scan,
     /// and an engine taken out of its state after every step goes on as one that was not.

@@ -11,7 +11,7 @@ fn drf_quantum() -> Quantum {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4000))]
+    #![proptest_config(cases(4000))]
     #[test]
     fn decides_as_a_plain_scan(mut dice in dice(260)) {
         let config = dice.config();
@@ -126,7 +126,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(cases(1000))]
     /// The same with deeper trees, weights of nodes, capacities and weights that share no factor,
     /// unequal children, amounts in whole pieces, minimum shares at all levels.
     #[test]

@@ -172,7 +172,7 @@ fn alike(dice: &mut Dice) -> (Vec<NodeSpec>, Vec<(&'static str, u64)>, Vec<Resou
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(cases(2000))]
     /// Where all servers have the same proportions, and each queue tasks of one demand, task shares
     /// are dominant shares: the same tasks start.
     #[test]

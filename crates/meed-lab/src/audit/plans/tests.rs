@@ -169,6 +169,9 @@ fn alone_is_at_most_what_is_contributed() {
 /// (docs/prices-and-plans.md): each is found to miss one.
 #[test]
 fn sharing_incentive_and_as_you_pay_are_had_together_by_no_order() {
+    if crate::thorough::is_left_out("two properties of plans") {
+        return;
+    }
     let properties = [PlanProperty::SharingIncentive, PlanProperty::AsYouPay];
     for problem in [PlanProblem::MixedPlans, PlanProblem::MixedResources] {
         let options = options(&PLAN_POLICIES, &[problem], &properties, 2);

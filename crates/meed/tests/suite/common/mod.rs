@@ -16,8 +16,16 @@ pub(crate) mod verify;
 
 use meed::place::{BestFit, FirstFit, Placement};
 use meed::*;
+use proptest::test_runner::Config as ProptestConfig;
 use shadow::{Ev, Shadow};
 use std::collections::BTreeMap;
+
+/// So many random cases where `MEED_CASES=all`, as in CI (CONTRIBUTING.md); else a quarter: who
+/// tries Meed does not wait for cases that have passed before.
+pub(crate) fn cases(all: u32) -> ProptestConfig {
+    let all_of_them = std::env::var_os("MEED_CASES").is_some_and(|cases| cases == "all");
+    ProptestConfig::with_cases(if all_of_them { all } else { all.div_ceil(4) })
+}
 
 pub(crate) const S: u64 = MICROS_PER_S;
 
