@@ -407,7 +407,7 @@ impl Search<'_> {
         loop {
             let inside = self.inside(level, tolerance);
             let as_is = self.round(level, level, &inside, &prices);
-            if as_is.lacking() <= self.accepted {
+            if as_is.lacking() <= FITS {
                 return (as_is, inside);
             }
             let close = tolerance <= TIGHT;
