@@ -33,6 +33,9 @@ const WEIGHTS: [f64; 3] = [0.25, 0.6, 1.0];
 /// How far products may be from their target.
 const SPREAD: f64 = 10.0;
 
+/// Smaller parts that a start lacks are rounding.
+const ROUNDING: f64 = 1e-14;
+
 /// What is to fit where. Pairs whose user demands what the server lacks altogether are left out of
 /// the program.
 pub(crate) struct Program<'a> {
@@ -103,15 +106,21 @@ impl Program<'_> {
 
     /// What one unit of share costs on the cheapest server.
     pub(crate) fn cost(&self, prices: &[f64], user: usize) -> f64 {
-        (0..self.servers())
-            .map(|server| self.cost_on(prices, user, server))
-            .fold(f64::INFINITY, f64::min)
+        self.cheapest(prices, user).0
     }
 
     /// The least cost of one unit of share, and the first server where it costs that.
     pub(crate) fn cheapest(&self, prices: &[f64], user: usize) -> (f64, usize) {
-        let costs = (0..self.servers()).map(|server| (self.cost_on(prices, user, server), server));
-        costs.fold((f64::INFINITY, 0), |least, next| if next.0 < least.0 { next } else { least })
+        let demand = self.demand(user);
+        match self.kinds {
+            // All users are asked in each look: the usual numbers of resources without a loop.
+            3 if self.complete => least::<3>(demand, prices),
+            4 if self.complete => least::<4>(demand, prices),
+            _ => {
+                let servers = 0..self.servers();
+                first_least(servers.map(|server| self.cost_on(prices, user, server)))
+            }
+        }
     }
 
     /// What one unit of share costs on a server; infinite where it cannot be served.
@@ -131,6 +140,23 @@ impl Program<'_> {
         let cost: f64 =
             (0..self.users()).map(|user| self.totals[user] * self.cost(prices, user)).sum();
         worth / cost
+    }
+
+    /// By what part of what there is, what a point uses and leaves free differ from it at most;
+    /// zero where that is rounding.
+    fn apart(&self, point: &Inside) -> f64 {
+        let (servers, kinds) = (self.servers(), self.kinds);
+        let mut left: Vec<f64> =
+            self.capacity.iter().zip(&point.free).map(|(have, free)| have - free).collect();
+        for (user, parts) in point.shares.chunks_exact(servers).enumerate() {
+            for (part, left) in parts.iter().zip(left.chunks_exact_mut(kinds)) {
+                let demand = self.demand(user);
+                left.iter_mut().zip(demand).for_each(|(left, demand)| *left -= part * demand);
+            }
+        }
+        let rows = left.iter().zip(self.capacity).filter(|(_, have)| **have > 0.0);
+        let most = rows.map(|(left, have)| (left / have).abs()).fold(0.0, f64::max);
+        if most > ROUNDING { most } else { 0.0 }
     }
 
     /// Where nobody wants anything.
@@ -190,6 +216,21 @@ impl Program<'_> {
     }
 }
 
+/// The least cost of so many resources on any server, and the first where it is that.
+fn least<const KINDS: usize>(demand: &[f64], prices: &[f64]) -> (f64, usize) {
+    let (Some(demand), (prices, _)) = (demand.first_chunk::<KINDS>(), prices.as_chunks::<KINDS>())
+    else {
+        return (f64::INFINITY, 0);
+    };
+    first_least(prices.iter().map(|prices| (0..KINDS).map(|r| demand[r] * prices[r]).sum()))
+}
+
+/// The least of some costs, and the first place of it.
+fn first_least(costs: impl Iterator<Item = f64>) -> (f64, usize) {
+    let places = costs.enumerate().map(|(at, cost)| (cost, at));
+    places.fold((f64::INFINITY, 0), |least, next| if next.0 < least.0 { next } else { least })
+}
+
 /// A program on its way to the optimum.
 pub(crate) struct Run<'a> {
     program: &'a Program<'a>,
@@ -200,6 +241,9 @@ pub(crate) struct Run<'a> {
     least: f64,
     since: usize,
     steps: usize,
+    /// By what part a start of other totals uses more than there is, or less than it says; each
+    /// step mends as much of it as it is long.
+    lacks: f64,
     /// It gets no better.
     ended: bool,
 }
@@ -215,6 +259,7 @@ impl<'a> Run<'a> {
         };
         Run {
             program,
+            lacks: program.apart(&point),
             best: point.clone(),
             point,
             system: System::new(program),
@@ -233,7 +278,8 @@ impl<'a> Run<'a> {
                 break;
             }
             self.steps += 1;
-            let gap = 1.0 - self.point.factor / self.program.bound(&self.point.prices);
+            let fits = self.point.factor / (1.0 + self.lacks);
+            let gap = 1.0 - fits / self.program.bound(&self.point.prices);
             // Close to the end rounding takes over: the best point counts, and what is past the
             // bound is none.
             let better = gap < self.least && gap > -1e-9;
@@ -246,11 +292,6 @@ impl<'a> Run<'a> {
             let patience = if self.least < 1e-6 { PATIENCE } else { STEPS };
             self.ended = self.since > patience || self.steps > STEPS;
         }
-    }
-
-    /// Whether it is as close as that.
-    pub(crate) fn within(&self, tolerance: f64) -> bool {
-        self.least < tolerance
     }
 
     /// What the best point lacks to the bound.
@@ -270,7 +311,7 @@ impl<'a> Run<'a> {
 
     /// One predictor-corrector step; false when it leads nowhere, and then the point is as before.
     fn step(&mut self) -> bool {
-        let Run { program, point, system, .. } = self;
+        let Run { program, point, system, lacks, .. } = self;
         system.assemble(program, point);
         let mut wanted = point.products(None, |product, _| -product);
         let Some(predictor) = system.direction(program, point, &wanted, 1.0) else { return false };
@@ -307,7 +348,9 @@ impl<'a> Run<'a> {
         if primal.max(dual) < 1e-10 {
             return false;
         }
-        point.advance(&way, (REACH * primal).min(1.0), (REACH * dual).min(1.0));
+        let (primal, dual) = ((REACH * primal).min(1.0), (REACH * dual).min(1.0));
+        point.advance(&way, primal, dual);
+        *lacks *= 1.0 - primal;
         true
     }
 }

@@ -406,11 +406,13 @@ impl Search<'_> {
         let mut best: Option<(Round, Inside)> = None;
         loop {
             let inside = self.inside(level, tolerance);
-            let as_is = self.round(level, level, &inside, &prices);
-            if as_is.lacking() <= FITS {
-                return (as_is, inside);
-            }
             let close = tolerance <= TIGHT;
+            if close && inside.factor >= 1.0 - ACCEPTED {
+                let as_is = self.round(level, level, &inside, &prices);
+                if as_is.lacking() <= FITS {
+                    return (as_is, inside);
+                }
+            }
             let found = self.cleaned(&inside, close);
             let next = self.bound(&found).max(self.floor);
             let closer = next < level * (1.0 - 1e-13) || (next < level && !level.is_finite());
@@ -419,10 +421,12 @@ impl Search<'_> {
             if next < level {
                 (level, prices) = (next, found);
             }
-            let mut round = self.round(from, level, &inside, &prices);
-            if close {
-                self.fitted(&mut round, &inside);
+            if !close {
+                tolerance = if tolerance <= LAST || !closer { TIGHT } else { CLOSER * tolerance };
+                continue;
             }
+            let mut round = self.round(from, level, &inside, &prices);
+            self.fitted(&mut round, &inside);
             let lacking = round.lacking();
             programs += 1;
             let stuck = tolerance == TIGHTEST && !closer;
@@ -433,12 +437,8 @@ impl Search<'_> {
             if lacking <= self.accepted || programs == PROGRAMS || stuck {
                 return (round, inside);
             }
-            best = close.then_some((round, inside));
-            tolerance = match tolerance {
-                _ if close => TIGHTEST,
-                loose if loose <= LAST || !closer => TIGHT,
-                loose => CLOSER * loose,
-            };
+            best = Some((round, inside));
+            tolerance = TIGHTEST;
         }
     }
 

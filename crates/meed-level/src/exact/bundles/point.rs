@@ -97,7 +97,7 @@ impl Point {
             run.into_iter().for_each(|(bundle, total)| take(bundle, total));
         }
         let mut point = Inside { shares, ..self.inside.clone() };
-        if program.totals != self.totals {
+        if program.totals != self.totals && self.apart(program) > 0.5 {
             self.fit(few, &mut point);
         }
         value(few, &mut point, &products).then_some(point)
