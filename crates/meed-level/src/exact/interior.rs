@@ -338,7 +338,7 @@ impl<'a> Run<'a> {
             }
             let wanted = point.towards_the_middle(&way, primal, dual, target);
             let Some(corrector) = system.direction(program, point, &wanted, 0.0) else { break };
-            let (longer_primal, longer_dual) = point.correct(&mut way, &corrector);
+            let (longer_primal, longer_dual) = point.correct(&mut way, &corrector, (primal, dual));
             let enough = longer_primal.min(longer_dual) > 1.1 * primal.min(dual);
             (primal, dual) = (longer_primal, longer_dual);
             if !enough {
@@ -408,29 +408,42 @@ impl Inside {
         }
     }
 
-    /// Adds as much of a corrector as makes the steps longest, and says how long they are.
-    fn correct(&self, way: &mut Deltas, corrector: &Deltas) -> (f64, f64) {
-        let mut best = self.lengths(way);
-        let mut parts = (0.0, 0.0);
-        let mut before = 0.0;
-        for part in WEIGHTS {
-            way.add(corrector, part - before, part - before);
-            before = part;
-            let (primal, dual) = self.lengths(way);
-            if primal > best.0 {
-                (best.0, parts.0) = (primal, part);
+    /// Adds as much of a corrector as makes the steps longest, and says how long they are; without
+    /// it they are `before`.
+    fn correct(&self, way: &mut Deltas, corrector: &Deltas, before: (f64, f64)) -> (f64, f64) {
+        let longest = |before: f64, falls: [[f64; WEIGHTS.len()]; 3]| {
+            let (mut best, mut part) = (before, 0.0);
+            for (at, weight) in WEIGHTS.into_iter().enumerate() {
+                let length = reach(falls.iter().map(|falls| falls[at]).fold(0.0, f64::max));
+                if length > best {
+                    (best, part) = (length, weight);
+                }
             }
-            if dual > best.1 {
-                (best.1, parts.1) = (dual, part);
-            }
-        }
-        way.add(corrector, parts.0 - before, parts.1 - before);
-        best
+            (best, part)
+        };
+        let (primal, primal_part) = longest(
+            before.0,
+            [
+                falls(&self.shares, &way.shares, &corrector.shares),
+                falls(&self.free, &way.free, &corrector.free),
+                falls(&[self.factor], &[way.factor], &[corrector.factor]),
+            ],
+        );
+        let (dual, dual_part) = longest(
+            before.1,
+            [
+                falls(&self.reduced, &way.reduced, &corrector.reduced),
+                falls(&self.prices, &way.prices, &corrector.prices),
+                falls(&[self.slack], &[way.slack], &[corrector.slack]),
+            ],
+        );
+        way.add(corrector, primal_part, dual_part);
+        (primal, dual)
     }
 
     /// How far a direction can be followed, in the primal and the dual variables.
     fn lengths(&self, deltas: &Deltas) -> (f64, f64) {
-        let reach = |values: &[f64], steps: &[f64]| (1.0 / fastest(values, steps)).min(1.0 / REACH);
+        let reach = |values: &[f64], steps: &[f64]| reach(fastest(values, steps));
         let primal = reach(&self.shares, &deltas.shares)
             .min(reach(&self.free, &deltas.free))
             .min(reach(&[self.factor], &[deltas.factor]));
@@ -473,6 +486,32 @@ impl Inside {
         go(&mut self.prices, &deltas.prices, dual);
         self.slack += dual * deltas.slack;
     }
+}
+
+/// How far a step can go in which some value falls by such a part of itself.
+fn reach(fastest: f64) -> f64 {
+    (1.0 / fastest).min(1.0 / REACH)
+}
+
+/// The largest part of itself by which a value above zero falls with each part of a corrector.
+fn falls(values: &[f64], steps: &[f64], more: &[f64]) -> [f64; WEIGHTS.len()] {
+    let mut lanes = [[0.0f64; 4]; WEIGHTS.len()];
+    let mut look = |lane: usize, value: f64, step: f64, more: f64| {
+        let by = if value > 0.0 { -1.0 / value } else { 0.0 };
+        let (step, more) = (step * by, more * by);
+        for (most, weight) in lanes.iter_mut().zip(WEIGHTS) {
+            let fall = step + weight * more;
+            most[lane] = if fall > most[lane] { fall } else { most[lane] };
+        }
+    };
+    let ((values, rest), (steps, last)) = (values.as_chunks::<4>(), steps.as_chunks::<4>());
+    let (corrections, corrected) = more.as_chunks::<4>();
+    for ((values, steps), more) in values.iter().zip(steps).zip(corrections) {
+        (0..4).for_each(|lane| look(lane, values[lane], steps[lane], more[lane]));
+    }
+    let last = rest.iter().zip(last).zip(corrected);
+    last.for_each(|((value, step), more)| look(0, *value, *step, *more));
+    lanes.map(|lanes| lanes.into_iter().fold(0.0, f64::max))
 }
 
 /// The largest part of itself by which a value above zero falls; in four lanes: the loop is hot.
