@@ -40,10 +40,12 @@ const LAST: f64 = 1e-4;
 const TIGHT: f64 = 1e-11;
 /// Gap of the last program where that is not enough.
 const TIGHTEST: f64 = 1e-14;
-/// A gap that is accepted at once; the same of groups, of which more than one program would have to
-/// be solved again.
+/// A gap that is accepted at once.
 const ACCEPTED: f64 = 5e-13;
+/// The same of a placement, and of the groups that are placed: a tenth, since what they lack is
+/// lacking to their placement as well, and more than one program would have to be solved again.
 const GROUPS_ACCEPTED: f64 = 1e-12;
+const BEFORE: f64 = 1e-13;
 /// How often a placement is made to fit.
 const REFITS: usize = 3;
 /// What a point may lack that is rounding.
@@ -267,7 +269,7 @@ impl Search<'_> {
         let capacity = groups.capacity(self.capacity, self.pool.kinds());
         let mut coarse = Search {
             capacity: &capacity,
-            accepted: GROUPS_ACCEPTED,
+            accepted: BEFORE,
             bundles: self.bundles,
             ..*self
         };
