@@ -238,7 +238,8 @@ impl Search<'_> {
             return round;
         }
         self.bundles.forget();
-        let (mut round, mut inside) = self.search();
+        let known = self.pool_bound();
+        let (mut round, mut inside) = self.search(known);
         if self.floor > 0.0 && round.level.is_finite() {
             self.polish(&mut round, &mut inside);
         }
@@ -249,8 +250,10 @@ impl Search<'_> {
     /// The round by groups of servers; none where that does not end as close as it should.
     fn by_groups(&mut self) -> Option<Round> {
         let mut groups = Groups::one(self.capacity, self.pool.kinds());
+        let mut known = self.pool_bound();
         while groups.len() < groups.servers() {
-            let (round, free) = self.of_groups(&groups);
+            let (round, free) = self.of_groups(&groups, &known);
+            known = (round.level, groups.of_servers(&round.prices));
             let whole = program(self.pool, self.directions, self.capacity, &[]);
             match groups.place(&whole, &round.shares, &free, &round.prices) {
                 Ok(inside) => match self.placed(round.level, inside) {
@@ -264,23 +267,20 @@ impl Search<'_> {
         None
     }
 
-    /// The round of groups, each as one server, and what they have free.
-    fn of_groups(&mut self, groups: &Groups) -> (Round, Vec<f64>) {
+    /// The round of groups, each as one server, and what they have free. A level is known that they
+    /// cannot exceed, and the prices of servers that prove it: of the pool, or of larger groups.
+    fn of_groups(&mut self, groups: &Groups, known: &(f64, Vec<f64>)) -> (Round, Vec<f64>) {
         let capacity = groups.capacity(self.capacity, self.pool.kinds());
-        let mut coarse = Search {
-            capacity: &capacity,
-            accepted: BEFORE,
-            bundles: self.bundles,
-            ..*self
-        };
+        let mut coarse =
+            Search { capacity: &capacity, accepted: BEFORE, bundles: self.bundles, ..*self };
+        let (level, prices) = (known.0, groups.of_first(&known.1));
         if groups.len() == 1 {
-            let (level, prices) = coarse.pool_bound();
             let shares = coarse.totals(level);
             let factors = vec![1.0; shares.len()];
             return (Round { level, prices, shares, factors }, Vec::new());
         }
         coarse.bundles.forget();
-        let (round, inside) = coarse.search();
+        let (round, inside) = coarse.search((level, prices));
         (round, inside.free)
     }
 
@@ -396,8 +396,8 @@ impl Search<'_> {
         }
     }
 
-    fn search(&mut self) -> (Round, Inside) {
-        let (mut level, mut prices) = self.pool_bound();
+    /// From a level that is not exceeded, and the prices that prove it.
+    fn search(&mut self, (mut level, mut prices): (f64, Vec<f64>)) -> (Round, Inside) {
         let curved = self
             .lines
             .iter()
