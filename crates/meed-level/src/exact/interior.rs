@@ -281,11 +281,12 @@ impl<'a> Run<'a> {
             let fits = self.point.factor / (1.0 + self.lacks);
             let gap = 1.0 - fits / self.program.bound(&self.point.prices);
             // Close to the end rounding takes over: the best point counts, and what is past the
-            // bound is none.
-            let better = gap < self.least && gap > -1e-9;
+            // bound lacks as much as what is below it.
+            let gap = gap.abs();
+            let better = gap < self.least;
             self.since = if better { 0 } else { self.since + 1 };
             if better {
-                self.least = gap.max(0.0);
+                self.least = gap;
                 self.best.clone_from(&self.point);
             }
             // Far from the end the bound may get worse for a while.
