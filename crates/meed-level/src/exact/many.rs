@@ -379,8 +379,8 @@ impl Search<'_> {
         for above in [1e-2, 1e-4, 1e-6] {
             self.bundles.forget();
             let inside = self.inside(round.level * (1.0 + above), TIGHTEST);
-            let prices = self.cleaned(&inside, true);
-            let level = self.bound(&prices).max(self.floor);
+            let (prices, level) = self.cleaned(&inside, true);
+            let level = level.max(self.floor);
             let close = (level - round.level).abs() <= ACCEPTED * round.level;
             if close || level < round.level {
                 (round.level, round.prices) = (level, prices);
@@ -415,8 +415,8 @@ impl Search<'_> {
                     return (as_is, inside);
                 }
             }
-            let found = self.cleaned(&inside, close);
-            let next = self.bound(&found).max(self.floor);
+            let (found, next) = self.cleaned(&inside, close);
+            let next = next.max(self.floor);
             let closer = next < level * (1.0 - 1e-13) || (next < level && !level.is_finite());
             let from = level;
             // The level and the prices that prove it stay together.
@@ -477,27 +477,32 @@ impl Search<'_> {
         self.bundles.solve(&program, tolerance)
     }
 
-    /// Prices without those of what is not used up, which are zero in the limit; as they are if
-    /// that would prove less.
-    fn cleaned(&self, inside: &Inside, close: bool) -> Vec<f64> {
-        let worth: f64 =
-            inside.prices.iter().zip(self.capacity).map(|(price, amount)| price * amount).sum();
+    /// Prices without those of what is not used up, which are zero in the limit, and the level that
+    /// they allow; as they are if that would prove less.
+    fn cleaned(&self, inside: &Inside, close: bool) -> (Vec<f64>, f64) {
+        let worth = self.worth(&inside.prices);
         let clean = |row: usize| {
             if self.used_up(inside, worth, row) { inside.prices[row] / worth } else { 0.0 }
         };
         let raw: Vec<f64> = inside.prices.iter().map(|price| price / worth).collect();
         let large = |row: usize| if raw[row] * self.capacity[row] > PAYS { raw[row] } else { 0.0 };
-        let most = self.bound(&raw) * (1.0 + 1e-9);
+        let least = self.bound(&raw);
         let rows = 0..self.capacity.len();
         let cleaned: [Vec<f64>; 2] = [rows.clone().map(clean).collect(), rows.map(large).collect()];
-        let clean = cleaned.into_iter().find(|prices| self.bound(prices) <= most).unwrap_or(raw);
+        let bounded = cleaned.into_iter().map(|prices| {
+            let level = self.bound(&prices);
+            (prices, level)
+        });
+        let mut enough = bounded.filter(|(_, level)| *level <= least * (1.0 + 1e-9));
+        let (clean, level) = enough.next().unwrap_or((raw, least));
         if !close {
-            return clean;
+            return (clean, level);
         }
         let program = program(self.pool, self.directions, self.capacity, &[]);
         let mut exact = clean.clone();
         fit_prices(&program, &self.served(&program, inside), &mut exact);
-        if self.bound(&exact) < self.bound(&clean) { exact } else { clean }
+        let fitted = self.bound(&exact);
+        if fitted < level { (exact, fitted) } else { (clean, level) }
     }
 
     /// The largest level that prices allow.
