@@ -134,8 +134,8 @@ pub(crate) fn fill(users: &[(Line, f64)], room: f64) -> f64 {
     meets(low, high, room - value.total(), slope.total())
 }
 
-/// What shares use at the levels of a bracket: those that bend inside one by one, and the sum of the
-/// others, which is linear there.
+/// What shares use at the levels of a bracket: those that bend inside one by one, and the sum of
+/// the others, which is linear there.
 struct Used {
     bending: Vec<(Line, f64)>,
     value: f64,
