@@ -16,6 +16,10 @@ counts. Times are processor time of one thread each, in turn, pool by pool; medi
 A row stops a method of HiGHS after LIMIT seconds: ">" is then a lower bound. `--methods` names the
 only ones to be tried: with 10,000 users all but "ipm, no crossover" take minutes.
 
+Of 10,000 users to the end:
+
+    ... --users 10000 --large 5 --limit 600 --methods "ipm, no crossover"
+
 `--spread` runs Meed alone on 16 seeds of 10,000 users and prints median and longest.
 """
 

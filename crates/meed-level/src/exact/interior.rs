@@ -12,8 +12,9 @@
 //! sum over the servers), assembled without a difference of larger numbers.
 //!
 //! Both start strictly inside: totals in proportion to the servers, prices inverse to the free
-//! room. Cost: 10 to 30 steps of O(users x (servers x resources)^2 / 4 + (servers x resources)^3 /
-//! 6).
+//! room. A start may use somewhat more or less than there is ([`Run`]): each step mends as much of
+//! that as it is long, and what is left of it counts as missing. Cost: 10 to 30 steps of O(users x
+//! (servers x resources)^2 / 4 + (servers x resources)^3 / 6).
 
 use crate::exact::interior::system::{Deltas, Products, System};
 

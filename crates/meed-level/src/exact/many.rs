@@ -42,9 +42,10 @@ const TIGHT: f64 = 1e-11;
 const TIGHTEST: f64 = 1e-14;
 /// A gap that is accepted at once.
 const ACCEPTED: f64 = 5e-13;
-/// The same of a placement, and of the groups that are placed: a tenth, since what they lack is
-/// lacking to their placement as well, and more than one program would have to be solved again.
+/// The same of a placement.
 const GROUPS_ACCEPTED: f64 = 1e-12;
+/// The same of groups before they are placed: what they lack is lacking to the placement too, and
+/// where that is not accepted, more than one program is solved again.
 const BEFORE: f64 = 1e-13;
 /// How often a placement is made to fit.
 const REFITS: usize = 3;
