@@ -8,7 +8,7 @@
 //! The search is exact up to rounding: bisection over the *breakpoints* (by repeated selection of
 //! the median, no sort) leaves an interval in which every share is linear, and there the level is a
 //! quotient. Cost: O(n) for selection, and one evaluation of the limits for each halving, at most
-//! log2(2n) + 1.
+//! log2(2n) + 1; of a single limit, only of the shares that bend in what is left, O(n) in all.
 
 /// One user's share as a function of the level.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -113,8 +113,17 @@ pub(crate) fn fill(users: &[(Line, f64)], room: f64) -> f64 {
     }
     let mut breakpoints = Vec::with_capacity(2 * users.len());
     rising().for_each(|(line, _)| line.breakpoints(&mut breakpoints));
-    let used = |level: f64| users.iter().map(|(line, by)| by * line.at(level)).sum::<f64>();
-    let found = bracket(&mut breakpoints, |level| used(level) <= room);
+    let mut used = Used { bending: users.to_vec(), value: 0.0, slope: 0.0 };
+    let mut found = Bracket { low: 0.0, high: f64::INFINITY };
+    let found = bracket(&mut breakpoints, |level| {
+        let holds = used.at(level) <= room;
+        match holds {
+            true => found.low = level,
+            false => found.high = level,
+        }
+        used.narrow(found);
+        holds
+    });
     let Bracket { low, high } = found;
     let mut value = Sum::default();
     let mut slope = Sum::default();
@@ -123,6 +132,38 @@ pub(crate) fn fill(users: &[(Line, f64)], room: f64) -> f64 {
         slope.add(by * line.slope(found.between()));
     }
     meets(low, high, room - value.total(), slope.total())
+}
+
+/// What shares use at the levels of a bracket: those that bend inside one by one, and the sum of
+/// the others, which is linear there.
+struct Used {
+    bending: Vec<(Line, f64)>,
+    value: f64,
+    slope: f64,
+}
+
+impl Used {
+    fn at(&self, level: f64) -> f64 {
+        let bending = self.bending.iter().map(|(line, by)| by * line.at(level));
+        self.value + self.slope * level + bending.sum::<f64>()
+    }
+
+    /// Goes on inside a smaller bracket.
+    fn narrow(&mut self, inside: Bracket) {
+        let Used { bending, value, slope } = self;
+        bending.retain(|(line, by)| {
+            let (from, to) = (line.from(), line.to());
+            if to <= inside.low {
+                *value += by * line.cap;
+            } else if from <= inside.low && to >= inside.high {
+                *value -= by * line.history;
+                *slope += by * line.weight;
+            } else {
+                return from < inside.high;
+            }
+            false
+        });
+    }
 }
 
 /// The level in a bracket at which a limit with so much room left at `low`, falling at `slope`, is

@@ -37,10 +37,9 @@ const FITS_MUCH: f64 = 1.0;
 /// that are to tell servers apart should not be: what the point lacks is at most so many times what
 /// the totals are too much.
 const CLEARLY: f64 = 3.0;
-/// A point is a start for another program while its gap is no smaller than what totals differ in
-/// proportion: closer to the end, it is too close to the boundary for them. So a program leaves one
-/// point for each of these gaps, the last before it falls below; the first is for any totals.
-const LEFT: [f64; 4] = [1e-2, 1e-3, 1e-4, 1e-6];
+/// A point is a start for another program while its gap is at least this part of what totals differ
+/// in proportion: closer to the end, it is too close to the boundary for them.
+const NEAR: f64 = 0.3;
 
 /// A partition of users.
 pub(crate) struct Bundles {
@@ -48,8 +47,8 @@ pub(crate) struct Bundles {
     members: Vec<Vec<usize>>,
     /// The gap at which the next program's bundles are looked at.
     gap: f64,
-    /// Where the last program was, by [`LEFT`].
-    left: [Option<Rc<Point>>; LEFT.len()],
+    /// Where the last program was whenever it was looked at, and its gaps.
+    left: Vec<(f64, Rc<Point>)>,
 }
 
 impl Bundles {
@@ -64,7 +63,7 @@ impl Bundles {
         order.sort_by(|a, b| demands(*a).cmp(demands(*b)));
         let first = (users / 4).min(FIRST);
         let alike = order.chunk_by(|a, b| demands(*a).eq(demands(*b)));
-        let mut bundles = Bundles { members: Vec::new(), gap: FIRST_GAP, left: Default::default() };
+        let mut bundles = Bundles { members: Vec::new(), gap: FIRST_GAP, left: Vec::new() };
         for group in alike {
             let most = (first * group.len()).div_ceil(users);
             bundles.halve(demand, kinds, group.to_vec(), most);
@@ -74,7 +73,7 @@ impl Bundles {
 
     fn single(users: usize) -> Bundles {
         let members = (0..users).map(|user| vec![user]).collect();
-        Bundles { members, gap: FIRST_GAP, left: Default::default() }
+        Bundles { members, gap: FIRST_GAP, left: Vec::new() }
     }
 
     /// At least `most` parts of about equal size, halved where demands differ most.
@@ -113,11 +112,7 @@ impl Bundles {
     }
 
     fn until(&mut self, program: &Program<'_>, tolerance: f64, fits: bool) -> Inside {
-        let left =
-            std::mem::take(&mut self.left).into_iter().zip(LEFT).flat_map(|(p, g)| p.zip(Some(g)));
-        let fits_there =
-            |(point, gap): &(Rc<Point>, f64)| *gap >= LEFT[0] || point.apart(program) <= *gap;
-        let mut point = left.filter(fits_there).last().map(|(point, _)| point);
+        let mut point = self.start(program);
         for _ in 0..LOOKS {
             match self.attempt(program, tolerance, fits, point) {
                 Ok(solved) => return solved,
@@ -129,10 +124,18 @@ impl Bundles {
         solved.ok().expect("a single user loses nothing")
     }
 
+    /// The point that the next program starts from: the last one that is far enough from its end.
+    fn start(&mut self, program: &Program<'_>) -> Option<Rc<Point>> {
+        let left = std::mem::take(&mut self.left);
+        let apart = left.first().map_or(0.0, |(_, point)| point.apart(program));
+        let far = left.iter().rev().find(|(gap, _)| *gap >= NEAR * apart);
+        far.or(left.first()).map(|(_, point)| Rc::clone(point))
+    }
+
     /// The next program starts from the beginning: where little has changed but what is used up,
     /// the last one's prices are a bad start.
     pub(crate) fn forget(&mut self) {
-        self.left = Default::default();
+        self.left.clear();
     }
 
     /// Solves it with the bundles as they are; the point where they had to be split otherwise.
@@ -154,11 +157,7 @@ impl Bundles {
             run.solve(gap);
             let inside = run.best();
             let point = Rc::new(Point::new(program, self.of(&wanted), &totals, inside));
-            for (left, least) in self.left.iter_mut().zip(LEFT) {
-                if left.is_none() || !run.within(least) {
-                    *left = Some(Rc::clone(&point));
-                }
-            }
+            self.left.push((run.gap(), Rc::clone(&point)));
             let (losses, loss, bound) = self.losses(program, &few, &wanted, &inside.prices);
             let refused = fits && 1.0 - inside.factor / bound < CLEARLY * (1.0 - bound);
             let coarse = !refused && loss > much * gap.max(tolerance);

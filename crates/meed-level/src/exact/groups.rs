@@ -58,6 +58,25 @@ impl Groups {
         sums
     }
 
+    /// What groups pay, for each of their servers.
+    pub(crate) fn of_servers(&self, prices: &[f64]) -> Vec<f64> {
+        let kinds = prices.len() / self.len();
+        let mut all = vec![0.0; self.servers * kinds];
+        for (members, prices) in self.members.iter().zip(prices.chunks_exact(kinds)) {
+            for &server in members {
+                all[server * kinds..][..kinds].copy_from_slice(prices);
+            }
+        }
+        all
+    }
+
+    /// What servers pay, where all of a group pay the same, for each group.
+    pub(crate) fn of_first(&self, prices: &[f64]) -> Vec<f64> {
+        let kinds = prices.len() / self.servers;
+        let first = self.members.iter().filter_map(|members| members.first());
+        first.flat_map(|server| &prices[server * kinds..][..kinds]).copied().collect()
+    }
+
     /// Each group of several servers in two parts at least, by what its servers have.
     pub(crate) fn parted(&self, capacity: &[f64], kinds: usize) -> Groups {
         let mut parted = Groups { members: Vec::new(), servers: self.servers };
@@ -88,17 +107,13 @@ impl Groups {
             factor: 1.0,
             shares: vec![0.0; users * self.servers],
             free: vec![0.0; self.servers * kinds],
-            prices: vec![0.0; self.servers * kinds],
+            prices: self.of_servers(prices),
             values: Vec::new(),
             reduced: Vec::new(),
             slack: 0.0,
         };
         let mut groups = Groups { members: Vec::new(), servers: self.servers };
         for (group, members) in self.members.iter().enumerate() {
-            for &server in members {
-                let price = &prices[group * kinds..][..kinds];
-                whole.prices[server * kinds..][..kinds].copy_from_slice(price);
-            }
             let totals: Vec<f64> = shares.iter().skip(group).step_by(self.len()).copied().collect();
             match members[..] {
                 [server] => {

@@ -12,8 +12,9 @@
 //! sum over the servers), assembled without a difference of larger numbers.
 //!
 //! Both start strictly inside: totals in proportion to the servers, prices inverse to the free
-//! room. Cost: 10 to 30 steps of O(users x (servers x resources)^2 / 4 + (servers x resources)^3 /
-//! 6).
+//! room. A start may use somewhat more or less than there is ([`Run`]): each step mends as much of
+//! that as it is long, and what is left of it counts as missing. Cost: 10 to 30 steps of O(users x
+//! (servers x resources)^2 / 4 + (servers x resources)^3 / 6).
 
 use crate::exact::interior::system::{Deltas, Products, System};
 
@@ -32,6 +33,9 @@ const LONG: f64 = 0.8;
 const WEIGHTS: [f64; 3] = [0.25, 0.6, 1.0];
 /// How far products may be from their target.
 const SPREAD: f64 = 10.0;
+
+/// Smaller parts that a start lacks are rounding.
+const ROUNDING: f64 = 1e-14;
 
 /// What is to fit where. Pairs whose user demands what the server lacks altogether are left out of
 /// the program.
@@ -103,15 +107,21 @@ impl Program<'_> {
 
     /// What one unit of share costs on the cheapest server.
     pub(crate) fn cost(&self, prices: &[f64], user: usize) -> f64 {
-        (0..self.servers())
-            .map(|server| self.cost_on(prices, user, server))
-            .fold(f64::INFINITY, f64::min)
+        self.cheapest(prices, user).0
     }
 
     /// The least cost of one unit of share, and the first server where it costs that.
     pub(crate) fn cheapest(&self, prices: &[f64], user: usize) -> (f64, usize) {
-        let costs = (0..self.servers()).map(|server| (self.cost_on(prices, user, server), server));
-        costs.fold((f64::INFINITY, 0), |least, next| if next.0 < least.0 { next } else { least })
+        let demand = self.demand(user);
+        match self.kinds {
+            // All users are asked in each look: the usual numbers of resources without a loop.
+            3 if self.complete => least::<3>(demand, prices),
+            4 if self.complete => least::<4>(demand, prices),
+            _ => {
+                let servers = 0..self.servers();
+                first_least(servers.map(|server| self.cost_on(prices, user, server)))
+            }
+        }
     }
 
     /// What one unit of share costs on a server; infinite where it cannot be served.
@@ -131,6 +141,23 @@ impl Program<'_> {
         let cost: f64 =
             (0..self.users()).map(|user| self.totals[user] * self.cost(prices, user)).sum();
         worth / cost
+    }
+
+    /// By what part of what there is, what a point uses and leaves free differ from it at most;
+    /// zero where that is rounding.
+    fn apart(&self, point: &Inside) -> f64 {
+        let (servers, kinds) = (self.servers(), self.kinds);
+        let mut left: Vec<f64> =
+            self.capacity.iter().zip(&point.free).map(|(have, free)| have - free).collect();
+        for (user, parts) in point.shares.chunks_exact(servers).enumerate() {
+            for (part, left) in parts.iter().zip(left.chunks_exact_mut(kinds)) {
+                let demand = self.demand(user);
+                left.iter_mut().zip(demand).for_each(|(left, demand)| *left -= part * demand);
+            }
+        }
+        let rows = left.iter().zip(self.capacity).filter(|(_, have)| **have > 0.0);
+        let most = rows.map(|(left, have)| (left / have).abs()).fold(0.0, f64::max);
+        if most > ROUNDING { most } else { 0.0 }
     }
 
     /// Where nobody wants anything.
@@ -190,6 +217,21 @@ impl Program<'_> {
     }
 }
 
+/// The least cost of so many resources on any server, and the first where it is that.
+fn least<const KINDS: usize>(demand: &[f64], prices: &[f64]) -> (f64, usize) {
+    let (Some(demand), (prices, _)) = (demand.first_chunk::<KINDS>(), prices.as_chunks::<KINDS>())
+    else {
+        return (f64::INFINITY, 0);
+    };
+    first_least(prices.iter().map(|prices| (0..KINDS).map(|r| demand[r] * prices[r]).sum()))
+}
+
+/// The least of some costs, and the first place of it.
+fn first_least(costs: impl Iterator<Item = f64>) -> (f64, usize) {
+    let places = costs.enumerate().map(|(at, cost)| (cost, at));
+    places.fold((f64::INFINITY, 0), |least, next| if next.0 < least.0 { next } else { least })
+}
+
 /// A program on its way to the optimum.
 pub(crate) struct Run<'a> {
     program: &'a Program<'a>,
@@ -200,6 +242,9 @@ pub(crate) struct Run<'a> {
     least: f64,
     since: usize,
     steps: usize,
+    /// By what part a start of other totals uses more than there is, or less than it says; each
+    /// step mends as much of it as it is long.
+    lacks: f64,
     /// It gets no better.
     ended: bool,
 }
@@ -215,6 +260,7 @@ impl<'a> Run<'a> {
         };
         Run {
             program,
+            lacks: program.apart(&point),
             best: point.clone(),
             point,
             system: System::new(program),
@@ -233,24 +279,21 @@ impl<'a> Run<'a> {
                 break;
             }
             self.steps += 1;
-            let gap = 1.0 - self.point.factor / self.program.bound(&self.point.prices);
+            let fits = self.point.factor / (1.0 + self.lacks);
+            let gap = 1.0 - fits / self.program.bound(&self.point.prices);
             // Close to the end rounding takes over: the best point counts, and what is past the
-            // bound is none.
-            let better = gap < self.least && gap > -1e-9;
+            // bound lacks as much as what is below it.
+            let gap = gap.abs();
+            let better = gap < self.least;
             self.since = if better { 0 } else { self.since + 1 };
             if better {
-                self.least = gap.max(0.0);
+                self.least = gap;
                 self.best.clone_from(&self.point);
             }
             // Far from the end the bound may get worse for a while.
             let patience = if self.least < 1e-6 { PATIENCE } else { STEPS };
             self.ended = self.since > patience || self.steps > STEPS;
         }
-    }
-
-    /// Whether it is as close as that.
-    pub(crate) fn within(&self, tolerance: f64) -> bool {
-        self.least < tolerance
     }
 
     /// What the best point lacks to the bound.
@@ -270,7 +313,7 @@ impl<'a> Run<'a> {
 
     /// One predictor-corrector step; false when it leads nowhere, and then the point is as before.
     fn step(&mut self) -> bool {
-        let Run { program, point, system, .. } = self;
+        let Run { program, point, system, lacks, .. } = self;
         system.assemble(program, point);
         let mut wanted = point.products(None, |product, _| -product);
         let Some(predictor) = system.direction(program, point, &wanted, 1.0) else { return false };
@@ -297,7 +340,7 @@ impl<'a> Run<'a> {
             }
             let wanted = point.towards_the_middle(&way, primal, dual, target);
             let Some(corrector) = system.direction(program, point, &wanted, 0.0) else { break };
-            let (longer_primal, longer_dual) = point.correct(&mut way, &corrector);
+            let (longer_primal, longer_dual) = point.correct(&mut way, &corrector, (primal, dual));
             let enough = longer_primal.min(longer_dual) > 1.1 * primal.min(dual);
             (primal, dual) = (longer_primal, longer_dual);
             if !enough {
@@ -307,7 +350,9 @@ impl<'a> Run<'a> {
         if primal.max(dual) < 1e-10 {
             return false;
         }
-        point.advance(&way, (REACH * primal).min(1.0), (REACH * dual).min(1.0));
+        let (primal, dual) = ((REACH * primal).min(1.0), (REACH * dual).min(1.0));
+        point.advance(&way, primal, dual);
+        *lacks *= 1.0 - primal;
         true
     }
 }
@@ -365,29 +410,42 @@ impl Inside {
         }
     }
 
-    /// Adds as much of a corrector as makes the steps longest, and says how long they are.
-    fn correct(&self, way: &mut Deltas, corrector: &Deltas) -> (f64, f64) {
-        let mut best = self.lengths(way);
-        let mut parts = (0.0, 0.0);
-        let mut before = 0.0;
-        for part in WEIGHTS {
-            way.add(corrector, part - before, part - before);
-            before = part;
-            let (primal, dual) = self.lengths(way);
-            if primal > best.0 {
-                (best.0, parts.0) = (primal, part);
+    /// Adds as much of a corrector as makes the steps longest, and says how long they are; without
+    /// it they are `before`.
+    fn correct(&self, way: &mut Deltas, corrector: &Deltas, before: (f64, f64)) -> (f64, f64) {
+        let longest = |before: f64, falls: [[f64; WEIGHTS.len()]; 3]| {
+            let (mut best, mut part) = (before, 0.0);
+            for (at, weight) in WEIGHTS.into_iter().enumerate() {
+                let length = reach(falls.iter().map(|falls| falls[at]).fold(0.0, f64::max));
+                if length > best {
+                    (best, part) = (length, weight);
+                }
             }
-            if dual > best.1 {
-                (best.1, parts.1) = (dual, part);
-            }
-        }
-        way.add(corrector, parts.0 - before, parts.1 - before);
-        best
+            (best, part)
+        };
+        let (primal, primal_part) = longest(
+            before.0,
+            [
+                falls(&self.shares, &way.shares, &corrector.shares),
+                falls(&self.free, &way.free, &corrector.free),
+                falls(&[self.factor], &[way.factor], &[corrector.factor]),
+            ],
+        );
+        let (dual, dual_part) = longest(
+            before.1,
+            [
+                falls(&self.reduced, &way.reduced, &corrector.reduced),
+                falls(&self.prices, &way.prices, &corrector.prices),
+                falls(&[self.slack], &[way.slack], &[corrector.slack]),
+            ],
+        );
+        way.add(corrector, primal_part, dual_part);
+        (primal, dual)
     }
 
     /// How far a direction can be followed, in the primal and the dual variables.
     fn lengths(&self, deltas: &Deltas) -> (f64, f64) {
-        let reach = |values: &[f64], steps: &[f64]| (1.0 / fastest(values, steps)).min(1.0 / REACH);
+        let reach = |values: &[f64], steps: &[f64]| reach(fastest(values, steps));
         let primal = reach(&self.shares, &deltas.shares)
             .min(reach(&self.free, &deltas.free))
             .min(reach(&[self.factor], &[deltas.factor]));
@@ -430,6 +488,32 @@ impl Inside {
         go(&mut self.prices, &deltas.prices, dual);
         self.slack += dual * deltas.slack;
     }
+}
+
+/// How far a step can go in which some value falls by such a part of itself.
+fn reach(fastest: f64) -> f64 {
+    (1.0 / fastest).min(1.0 / REACH)
+}
+
+/// The largest part of itself by which a value above zero falls with each part of a corrector.
+fn falls(values: &[f64], steps: &[f64], more: &[f64]) -> [f64; WEIGHTS.len()] {
+    let mut lanes = [[0.0f64; 4]; WEIGHTS.len()];
+    let mut look = |lane: usize, value: f64, step: f64, more: f64| {
+        let by = if value > 0.0 { -1.0 / value } else { 0.0 };
+        let (step, more) = (step * by, more * by);
+        for (most, weight) in lanes.iter_mut().zip(WEIGHTS) {
+            let fall = step + weight * more;
+            most[lane] = if fall > most[lane] { fall } else { most[lane] };
+        }
+    };
+    let ((values, rest), (steps, last)) = (values.as_chunks::<4>(), steps.as_chunks::<4>());
+    let (corrections, corrected) = more.as_chunks::<4>();
+    for ((values, steps), more) in values.iter().zip(steps).zip(corrections) {
+        (0..4).for_each(|lane| look(lane, values[lane], steps[lane], more[lane]));
+    }
+    let last = rest.iter().zip(last).zip(corrected);
+    last.for_each(|((value, step), more)| look(0, *value, *step, *more));
+    lanes.map(|lanes| lanes.into_iter().fold(0.0, f64::max))
 }
 
 /// The largest part of itself by which a value above zero falls; in four lanes: the loop is hot.

@@ -40,10 +40,13 @@ const LAST: f64 = 1e-4;
 const TIGHT: f64 = 1e-11;
 /// Gap of the last program where that is not enough.
 const TIGHTEST: f64 = 1e-14;
-/// A gap that is accepted at once; the same of groups, of which more than one program would have to
-/// be solved again.
+/// A gap that is accepted at once.
 const ACCEPTED: f64 = 5e-13;
+/// The same of a placement.
 const GROUPS_ACCEPTED: f64 = 1e-12;
+/// The same of groups before they are placed: what they lack is lacking to the placement too, and
+/// where that is not accepted, more than one program is solved again.
+const BEFORE: f64 = 1e-13;
 /// How often a placement is made to fit.
 const REFITS: usize = 3;
 /// What a point may lack that is rounding.
@@ -236,7 +239,8 @@ impl Search<'_> {
             return round;
         }
         self.bundles.forget();
-        let (mut round, mut inside) = self.search();
+        let known = self.pool_bound();
+        let (mut round, mut inside) = self.search(known);
         if self.floor > 0.0 && round.level.is_finite() {
             self.polish(&mut round, &mut inside);
         }
@@ -247,8 +251,10 @@ impl Search<'_> {
     /// The round by groups of servers; none where that does not end as close as it should.
     fn by_groups(&mut self) -> Option<Round> {
         let mut groups = Groups::one(self.capacity, self.pool.kinds());
+        let mut known = self.pool_bound();
         while groups.len() < groups.servers() {
-            let (round, free) = self.of_groups(&groups);
+            let (round, free) = self.of_groups(&groups, &known);
+            known = (round.level, groups.of_servers(&round.prices));
             let whole = program(self.pool, self.directions, self.capacity, &[]);
             match groups.place(&whole, &round.shares, &free, &round.prices) {
                 Ok(inside) => match self.placed(round.level, inside) {
@@ -262,23 +268,20 @@ impl Search<'_> {
         None
     }
 
-    /// The round of groups, each as one server, and what they have free.
-    fn of_groups(&mut self, groups: &Groups) -> (Round, Vec<f64>) {
+    /// The round of groups, each as one server, and what they have free. A level is known that they
+    /// cannot exceed, and the prices of servers that prove it: of the pool, or of larger groups.
+    fn of_groups(&mut self, groups: &Groups, known: &(f64, Vec<f64>)) -> (Round, Vec<f64>) {
         let capacity = groups.capacity(self.capacity, self.pool.kinds());
-        let mut coarse = Search {
-            capacity: &capacity,
-            accepted: GROUPS_ACCEPTED,
-            bundles: self.bundles,
-            ..*self
-        };
+        let mut coarse =
+            Search { capacity: &capacity, accepted: BEFORE, bundles: self.bundles, ..*self };
+        let (level, prices) = (known.0, groups.of_first(&known.1));
         if groups.len() == 1 {
-            let (level, prices) = coarse.pool_bound();
             let shares = coarse.totals(level);
             let factors = vec![1.0; shares.len()];
             return (Round { level, prices, shares, factors }, Vec::new());
         }
         coarse.bundles.forget();
-        let (round, inside) = coarse.search();
+        let (round, inside) = coarse.search((level, prices));
         (round, inside.free)
     }
 
@@ -377,8 +380,8 @@ impl Search<'_> {
         for above in [1e-2, 1e-4, 1e-6] {
             self.bundles.forget();
             let inside = self.inside(round.level * (1.0 + above), TIGHTEST);
-            let prices = self.cleaned(&inside, true);
-            let level = self.bound(&prices).max(self.floor);
+            let (prices, level) = self.cleaned(&inside, true);
+            let level = level.max(self.floor);
             let close = (level - round.level).abs() <= ACCEPTED * round.level;
             if close || level < round.level {
                 (round.level, round.prices) = (level, prices);
@@ -394,8 +397,8 @@ impl Search<'_> {
         }
     }
 
-    fn search(&mut self) -> (Round, Inside) {
-        let (mut level, mut prices) = self.pool_bound();
+    /// From a level that is not exceeded, and the prices that prove it.
+    fn search(&mut self, (mut level, mut prices): (f64, Vec<f64>)) -> (Round, Inside) {
         let curved = self
             .lines
             .iter()
@@ -406,23 +409,27 @@ impl Search<'_> {
         let mut best: Option<(Round, Inside)> = None;
         loop {
             let inside = self.inside(level, tolerance);
-            let as_is = self.round(level, level, &inside, &prices);
-            if as_is.lacking() <= self.accepted {
-                return (as_is, inside);
-            }
             let close = tolerance <= TIGHT;
-            let found = self.cleaned(&inside, close);
-            let next = self.bound(&found).max(self.floor);
+            if close && inside.factor >= 1.0 - ACCEPTED {
+                let as_is = self.round(level, level, &inside, &prices);
+                if as_is.lacking() <= FITS {
+                    return (as_is, inside);
+                }
+            }
+            let (found, next) = self.cleaned(&inside, close);
+            let next = next.max(self.floor);
             let closer = next < level * (1.0 - 1e-13) || (next < level && !level.is_finite());
             let from = level;
             // The level and the prices that prove it stay together.
             if next < level {
                 (level, prices) = (next, found);
             }
-            let mut round = self.round(from, level, &inside, &prices);
-            if close {
-                self.fitted(&mut round, &inside);
+            if !close {
+                tolerance = if tolerance <= LAST || !closer { TIGHT } else { CLOSER * tolerance };
+                continue;
             }
+            let mut round = self.round(from, level, &inside, &prices);
+            self.fitted(&mut round, &inside);
             let lacking = round.lacking();
             programs += 1;
             let stuck = tolerance == TIGHTEST && !closer;
@@ -433,12 +440,8 @@ impl Search<'_> {
             if lacking <= self.accepted || programs == PROGRAMS || stuck {
                 return (round, inside);
             }
-            best = close.then_some((round, inside));
-            tolerance = match tolerance {
-                _ if close => TIGHTEST,
-                loose if loose <= LAST || !closer => TIGHT,
-                loose => CLOSER * loose,
-            };
+            best = Some((round, inside));
+            tolerance = TIGHTEST;
         }
     }
 
@@ -475,27 +478,32 @@ impl Search<'_> {
         self.bundles.solve(&program, tolerance)
     }
 
-    /// Prices without those of what is not used up, which are zero in the limit; as they are if
-    /// that would prove less.
-    fn cleaned(&self, inside: &Inside, close: bool) -> Vec<f64> {
-        let worth: f64 =
-            inside.prices.iter().zip(self.capacity).map(|(price, amount)| price * amount).sum();
+    /// Prices without those of what is not used up, which are zero in the limit, and the level that
+    /// they allow; as they are if that would prove less.
+    fn cleaned(&self, inside: &Inside, close: bool) -> (Vec<f64>, f64) {
+        let worth = self.worth(&inside.prices);
         let clean = |row: usize| {
             if self.used_up(inside, worth, row) { inside.prices[row] / worth } else { 0.0 }
         };
         let raw: Vec<f64> = inside.prices.iter().map(|price| price / worth).collect();
         let large = |row: usize| if raw[row] * self.capacity[row] > PAYS { raw[row] } else { 0.0 };
-        let most = self.bound(&raw) * (1.0 + 1e-9);
+        let least = self.bound(&raw);
         let rows = 0..self.capacity.len();
         let cleaned: [Vec<f64>; 2] = [rows.clone().map(clean).collect(), rows.map(large).collect()];
-        let clean = cleaned.into_iter().find(|prices| self.bound(prices) <= most).unwrap_or(raw);
+        let bounded = cleaned.into_iter().map(|prices| {
+            let level = self.bound(&prices);
+            (prices, level)
+        });
+        let mut enough = bounded.filter(|(_, level)| *level <= least * (1.0 + 1e-9));
+        let (clean, level) = enough.next().unwrap_or((raw, least));
         if !close {
-            return clean;
+            return (clean, level);
         }
         let program = program(self.pool, self.directions, self.capacity, &[]);
         let mut exact = clean.clone();
         fit_prices(&program, &self.served(&program, inside), &mut exact);
-        if self.bound(&exact) < self.bound(&clean) { exact } else { clean }
+        let fitted = self.bound(&exact);
+        if fitted < level { (exact, fitted) } else { (clean, level) }
     }
 
     /// The largest level that prices allow.

@@ -3,7 +3,9 @@
 //!
 //! Both programs share their variables but for who is one. What a bundle is served where is its
 //! members' by their totals, so the same shares serve whatever bundles they are put into, and the
-//! point still fits. Prices stay as well; a bundle's value is set below its least cost. So a start
+//! point still fits. Of other totals it nearly does: products stay what they were, and the next
+//! steps mend what is used too much or too little; of far other ones all shares are scaled to fit.
+//! Prices stay as well; a bundle's value is set below its least cost. So a start
 //! is strictly inside from its first step, and what it lacks to the end is what the point lacked
 //! and what its bundles have lost: a program goes on where the last one was, in place of coming
 //! back from far outside.
@@ -12,6 +14,8 @@ use crate::exact::interior::{Inside, Program};
 
 /// A product is at least this part of its bundle's mean where the bundle is cheapest.
 const LEAST: f64 = 0.1;
+/// Totals whose proportions differ by more than this are far from a point's.
+const FAR: f64 = 0.5;
 
 /// A point, and what its bundles were.
 pub(super) struct Point {
@@ -97,7 +101,7 @@ impl Point {
             run.into_iter().for_each(|(bundle, total)| take(bundle, total));
         }
         let mut point = Inside { shares, ..self.inside.clone() };
-        if program.totals != self.totals {
+        if program.totals != self.totals && self.apart(program) > FAR {
             self.fit(few, &mut point);
         }
         value(few, &mut point, &products).then_some(point)
