@@ -12,13 +12,17 @@
 //! >
 //! > for one of which nobody knows when it starts only if free(n, ever) lacks less than its node
 //!
-//! Where any of this is in doubt (gangs, spares, room that is taken back, several that drain one
-//! node), the answer is no, and the plan decides. Invariant: where the answer is yes, the plan
+//! One with spares is better off on n, too, where n lacks less than the worst of its nodes: n would
+//! take the place of that. And it would move to a spare that lacks less than its own node.
+//!
+//! Where any of this is in doubt (gangs, fewer spares than there may be, room that is taken back,
+//! several that drain one node), the answer is no, and the plan decides. Invariant: where the answer is yes, the plan
 //! would leave all as it is. Cost: O(tasks on the nodes on which room has come + reservations x
 //! these nodes).
 
 use smallvec::SmallVec;
 
+use super::kept::Kept;
 use super::profile::{Need, Signed, add, lacks};
 use super::{Hold, Holds};
 use crate::engine::Engine;
@@ -56,6 +60,7 @@ impl Coming<'_> {
 /// What a reservation has, which others have to be better than.
 enum Own {
     Starts(Time),
+    /// What is missing on the worst of its nodes.
     Misses(u128),
 }
 
@@ -143,8 +148,9 @@ impl Engine {
     fn own_if_sound(&self, holds: &mut Holds, index: usize, freed: bool) -> Option<Own> {
         let hold = &holds.list[index];
         let node = alone_on(hold)?;
-        let has_spares = hold.at.is_none() && holds.spares > 0;
-        if hold.reclaims || hold.stays() || has_spares || freed && holds.pushed.contains(&node) {
+        let pushed = freed && hold.rows().any(|row| holds.pushed.contains(&row));
+        let lacks_spares = hold.at.is_none() && hold.spares.len() < holds.spares as usize;
+        if hold.reclaims || hold.stays() || lacks_spares || pushed {
             return None;
         }
         let kept = holds.kept.get_mut(&node)?;
@@ -157,9 +163,41 @@ impl Engine {
         let need = hold.need();
         match hold.at {
             Some(at) => (!freed || kept.is_earliest(need, at)).then_some(Own::Starts(at)),
-            None if !freed => Some(Own::Misses(0)),
-            None => Some(Own::Misses(self.rank_missing(&kept.still_missing(&need.demand)?).2)),
+            None => {
+                let own = if freed { self.misses(kept, need)? } else { 0 };
+                self.worst_of_spares(holds, index, own, freed).map(Own::Misses)
+            }
         }
+    }
+
+    /// What a reservation that drains a node misses there, where it is the only one there.
+    fn misses(&self, kept: &Kept, need: &Need) -> Option<u128> {
+        Some(self.rank_missing(&kept.still_missing(&need.demand)?).2)
+    }
+
+    /// What is missing on the worst of its nodes, of which its own misses so much. `None`:
+    /// it may be worth to move to a spare, or one is lost.
+    fn worst_of_spares(
+        &self,
+        holds: &mut Holds,
+        index: usize,
+        own: u128,
+        freed: bool,
+    ) -> Option<u128> {
+        let hold = &holds.list[index];
+        let mut worst = own;
+        for &spare in &hold.spares {
+            let kept = holds.kept.get_mut(&spare)?;
+            kept.profile.advance(self.now);
+            if kept.first_end() <= self.now || !self.is_possible(hold, spare) {
+                return None;
+            }
+            if freed {
+                let missing = self.misses(kept, hold.need()).filter(|missing| *missing >= own)?;
+                worst = worst.max(missing);
+            }
+        }
+        Some(worst)
     }
 
     fn may_be_better(&self, other: &Coming, need: &Need, own: &Own) -> bool {
