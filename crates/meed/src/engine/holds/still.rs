@@ -16,9 +16,9 @@
 //! take the place of that. And it would move to a spare that lacks less than its own node.
 //!
 //! Where any of this is in doubt (gangs, fewer spares than there may be, room that is taken back,
-//! several that drain one node), the answer is no, and the plan decides. Invariant: where the answer is yes, the plan
-//! would leave all as it is. Cost: O(tasks on the nodes on which room has come + reservations x
-//! these nodes).
+//! several that drain one node), the answer is no, and the plan decides. Invariant: where the
+//! answer is yes, the plan would leave all as it is. Cost: O(tasks on the nodes on which room has
+//! come + reservations x these nodes).
 
 use smallvec::SmallVec;
 
