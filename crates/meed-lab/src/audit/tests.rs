@@ -13,7 +13,7 @@ use super::measure::{Judged, judge};
 use super::random::Kind;
 use super::shrink::{shrink, size};
 use super::*;
-use crate::thorough::is_left_out;
+use crate::thorough::{self, is_left_out};
 
 pub(super) const EXACT: &str = "long-term,quantum=1min";
 
@@ -218,7 +218,8 @@ fn only_skipping_starves_the_wide() {
         "long-term,when_blocked=reserve,charge_reservations=true",
         "long-term,reclaim_after=1min,reclaim_min_runtime=1s,reclaim_grace=1s",
     ];
-    let audit = run(&options(&policies, &[Property::BoundedWait], &[Tasks::Whole], 12));
+    let trials = if thorough::all() { 60 } else { 12 };
+    let audit = run(&options(&policies, &[Property::BoundedWait], &[Tasks::Whole], trials));
     for cell in &audit.cells {
         let holds = cell.policy.contains("when_blocked") || cell.policy.contains("reclaim");
         let starves = !holds || cell.policy.contains("=all");
@@ -318,7 +319,10 @@ fn files_give_the_same_number_again() {
 
 #[test]
 fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
-    let options = options(&["long-term"], &ALL, &[Tasks::Unit], 1);
+    let options = match thorough::all() {
+        true => options(&["fair", "long-term"], &ALL, &[Tasks::Unit, Tasks::Whole], 3),
+        false => options(&["long-term"], &ALL, &[Tasks::Unit], 1),
+    };
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| serde_json::to_string(&run(&options)).unwrap())

@@ -29,42 +29,34 @@ struct Places {
     node: NodeRow,
 }
 
+impl Places {
+    #[inline]
+    fn of(id: AllocationId, task: &Running) -> Places {
+        let Running { job, queue, group, node, .. } = *task;
+        Places { task: id, job, queue, group, node }
+    }
+}
+
 impl Engine {
     /// These tasks are about to end: reads a field of each row that their ends will need, so that
     /// memory answers for all of them at once. Handles of tasks that are gone are passed over. It
     /// pays where [`Engine::reads_ahead`] says so.
     pub fn read_ahead(&self, tasks: impl Iterator<Item = AllocationId>) {
-        let place = |id| {
-            let task = self.work.running(id)?;
-            let (job, queue, group, node) = (task.job, task.queue, task.group, task.node);
-            Some(Places { task: id, job, queue, group, node })
-        };
+        let place = |id| Some(Places::of(id, self.work.running(id)?));
         let places: SmallVec<[Places; TOGETHER]> = tasks.filter_map(place).collect();
-        let mut seen = 0u64;
-        for at in &places {
-            let rows = self.work.glance(at.job, at.group) ^ self.room.glance(at.node);
-            let rows = rows ^ self.work.glance_links(at.task, at.node);
-            seen ^= rows ^ self.books.glance_job(at.job) ^ self.glance_queue(at.queue);
-        }
+        let rows = places.iter().fold(0, |seen, at| seen ^ self.glance_rows(at));
         // What lies behind pointers of the rows.
-        for at in &places {
-            seen ^= self.books.glance_behind(at.queue) ^ self.ready.glance_behind(at.queue);
-        }
-        std::hint::black_box(seen);
+        let behind = places.iter().fold(0, |seen, at| seen ^ self.glance_behind(at.queue));
+        std::hint::black_box(rows ^ behind);
     }
 
     /// The same for one that ends now, which pays even where its end was not foreseen.
     #[inline]
     pub(super) fn read_ahead_end(&self, id: AllocationId, task: &Running) {
-        if !self.reads_ahead() {
-            return;
+        if self.reads_ahead() {
+            let at = Places::of(id, task);
+            std::hint::black_box(self.glance_rows(&at) ^ self.glance_behind(at.queue));
         }
-        let rows = self.work.glance(task.job, task.group) ^ self.room.glance(task.node);
-        let rows = rows ^ self.work.glance_links(id, task.node);
-        let seen = rows ^ self.books.glance_job(task.job) ^ self.glance_queue(task.queue);
-        let queue = task.queue;
-        let behind = self.books.glance_behind(queue) ^ self.ready.glance_behind(queue);
-        std::hint::black_box(seen ^ behind);
     }
 
     /// Reads a field of each row of a queue to which something happens now.
@@ -73,9 +65,7 @@ impl Engine {
         if self.tree.len() < FEW {
             return;
         }
-        let seen = self.glance_queue(queue);
-        let behind = self.books.glance_behind(queue) ^ self.ready.glance_behind(queue);
-        std::hint::black_box(seen ^ behind);
+        std::hint::black_box(self.glance_queue(queue) ^ self.glance_behind(queue));
     }
 
     /// Whether so much runs that reading ahead pays.
@@ -87,5 +77,17 @@ impl Engine {
     #[inline]
     fn glance_queue(&self, queue: QueueRow) -> u64 {
         self.tree.glance(queue) ^ self.books.glance(queue) ^ self.ready.glance(queue)
+    }
+
+    #[inline]
+    fn glance_rows(&self, at: &Places) -> u64 {
+        let rows = self.work.glance(at.job, at.group) ^ self.room.glance(at.node);
+        let rows = rows ^ self.work.glance_links(at.task, at.node);
+        rows ^ self.books.glance_job(at.job) ^ self.glance_queue(at.queue)
+    }
+
+    #[inline]
+    fn glance_behind(&self, queue: QueueRow) -> u64 {
+        self.books.glance_behind(queue) ^ self.ready.glance_behind(queue)
     }
 }

@@ -641,9 +641,9 @@ impl Work {
             started: state.started,
             quantum: state.quantum,
         };
-        if let Some(allocation) = self.running.fill(slot, task) {
+        if self.running.fill(slot, task).is_some() {
             self.of_jobs.link(&mut self.jobs[id].first, slot);
-            self.by_node.link(allocation.slot() as u32, task.node);
+            self.by_node.link(slot, task.node);
         }
         self.jobs[id].running += 1;
         if let Some(gang) = self.gang_mut(group) {

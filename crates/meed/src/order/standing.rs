@@ -101,7 +101,7 @@ impl Standing {
         self.books.get_or_insert_default()
     }
 
-    /// A field of its books, to have them at hand.
+    /// A field of its books and of what it holds of each kind, to have them at hand.
     #[inline]
     pub(crate) fn glance(&self) -> u64 {
         let held = self.vector.as_deref().map_or(0, |vector| vector.held.get(0));

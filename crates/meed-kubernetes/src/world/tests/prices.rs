@@ -53,7 +53,7 @@ fn only_on(uid: &str, node: &str) -> Pod {
 
 fn near(told: f64, expected: i64) {
     let expected = expected as f64 / 1e9;
-    assert!((told - expected).abs() < 0.1, "{told} is charged, not {expected}");
+    assert!((told - expected).abs() < 0.002, "{told} is charged, not {expected}");
 }
 
 #[test]
