@@ -206,6 +206,8 @@ impl Engine {
         }
     }
 
+    /// Of the other children the first of which something would start; where the placement draws,
+    /// the first that nobody has found to fit nowhere.
     fn runner_up(&mut self, parent: QueueRow) -> Option<(QueueId, KeyValue)> {
         if self.holds_true_keys(parent) {
             let (key, child) = self.second_child(parent)?;
@@ -214,11 +216,51 @@ impl Engine {
         loop {
             let (stored, child) = self.ready.second(parent)?;
             let key = self.queue_key(child);
-            if key == stored {
+            if key != stored {
+                self.ready.update(parent, child, key);
+            } else if self.room.draws() || self.any_is_served(child) {
+                // A placement that draws would draw less often later for what is looked at here.
                 return Some((self.tree.id(child), self.shown(parent, &key)));
             }
-            self.ready.update(parent, child, key);
         }
+    }
+
+    /// Whether something below `queue` would start, were it chosen. A leaf of which nothing fits is
+    /// parked, as the walk does when it comes to it: how far earlier walks came is nobody's reason.
+    fn any_is_served(&mut self, queue: QueueRow) -> bool {
+        let mut at = queue;
+        loop {
+            if self.tree.is_parent(at) {
+                match self.least_child(at) {
+                    Some((_, child)) => at = child,
+                    None if at == queue => return false,
+                    None => at = queue,
+                }
+                continue;
+            }
+            if self.is_served(at) {
+                return true;
+            }
+            self.park(at);
+            if at == queue {
+                return false;
+            }
+            at = queue;
+        }
+    }
+
+    /// Whether something of the leaf would start, were it chosen, or would be waited for.
+    fn is_served(&mut self, leaf: QueueRow) -> bool {
+        if self.ready.is_wide(leaf) && !self.waits {
+            return !matches!(self.choose_of_many(leaf), Candidate::Nothing);
+        }
+        (0..self.ready.buckets(leaf).len()).any(|i| {
+            let shape = self.startable_shape(leaf, i);
+            shape.is_some_and(|shape| match self.waits {
+                true => self.has_hope(shape),
+                false => self.room.find_or_block(shape).is_some(),
+            })
+        })
     }
 
     #[inline]

@@ -46,6 +46,17 @@ pub(super) struct Plan<'a> {
     aside: Vec<NodeRow>,
 }
 
+/// What came of a plan.
+#[derive(Default)]
+pub(super) struct Planned {
+    /// The places in the list of those for which there is no node.
+    pub(super) placeless: Vec<usize>,
+    /// Whether one whose start was known has none any more. Only those after it can have taken it,
+    /// which give way to it in the same plan: so another plan is made at once, for nothing may ever
+    /// end that would bring one.
+    pub(super) some_lost: bool,
+}
+
 /// Nodes that were found to be other than they were, while one reservation is looked at after the
 /// other.
 #[derive(Default)]
@@ -180,16 +191,29 @@ impl Engine {
             // What starts elsewhere changes no plan.
             return holds.touched.clear();
         }
+        let mut rounds = 0;
         while !self.all_stay() {
             let mut holds = self.holds.take().expect("it was there");
-            let placeless = self.keep_places(&mut holds);
-            if placeless.is_empty() {
-                self.holds = Some(holds);
+            let Planned { placeless, some_lost } = self.keep_places(&mut holds);
+            // Each that lost its instant has one, or none for good, when others have given way.
+            debug_assert!(
+                rounds <= holds.list.len(),
+                "reservations take turns to lose their place"
+            );
+            let some_lost = some_lost && rounds < holds.list.len();
+            rounds += 1;
+            if some_lost {
+                let vacated = std::mem::take(&mut holds.vacated);
+                holds.freed.extend(vacated);
+            }
+            if !placeless.is_empty() {
+                // They are not in these.
+                holds.kept.clear();
+            }
+            self.holds = Some(holds);
+            if placeless.is_empty() && !some_lost {
                 break;
             }
-            // They are not in these.
-            holds.kept.clear();
-            self.holds = Some(holds);
             // No node can hold them any more: they wait in the walk for one. What they had is free.
             placeless.into_iter().rev().for_each(|index| self.let_go(index));
         }
@@ -212,9 +236,8 @@ impl Engine {
         }
     }
 
-    /// See [`Engine::replan`]. `holds` are out of the engine meanwhile. The places in the list of
-    /// those for which there is none.
-    pub(super) fn keep_places(&self, holds: &mut Holds) -> Vec<usize> {
+    /// See [`Engine::replan`]. `holds` are out of the engine meanwhile.
+    pub(super) fn keep_places(&self, holds: &mut Holds) -> Planned {
         self.drop_lost_spares(holds);
         let mut plan = Plan::new(self, holds);
         let homeless = plan.find_homeless(&mut holds.list);
@@ -225,7 +248,7 @@ impl Engine {
             }
         }
         let mut news = News::of(holds, &homeless);
-        let mut placeless = Vec::new();
+        let mut planned = Planned::default();
         // What is freed for one that waits for stopped tasks is its own: it is looked at first.
         let mut order: Vec<usize> = (0..homeless.len()).collect();
         order.sort_by_key(|&index| homeless[index] || !holds.list[index].is_pinned());
@@ -250,7 +273,7 @@ impl Engine {
             hold.reclaims &= own.is_some();
             let better = own.or_else(|| plan.find_better(hold, homeless, &news));
             let Some((at, nodes)) = better else {
-                placeless.push(index);
+                planned.placeless.push(index);
                 continue;
             };
             if !homeless && at.is_some() && (at, &nodes) == (hold.at, &hold.nodes) {
@@ -265,6 +288,7 @@ impl Engine {
             hold.drained |= later && holds.drains;
             // Where it could start now it does; elsewhere it would begin to wait anew.
             let waits_on = hold.drained && at != Some(self.now);
+            planned.some_lost |= before.at.is_some() && at.is_none();
             hold.at = at.filter(|_| !waits_on);
             hold.nodes = if waits_on && !homeless { before.nodes.clone() } else { nodes };
             hold.spares.clear();
@@ -287,8 +311,8 @@ impl Engine {
         holds.touched.append(&mut news.freed);
         holds.vacated.append(&mut news.vacated);
         plan.finish(holds, None);
-        placeless.sort_unstable();
-        placeless
+        planned.placeless.sort_unstable();
+        planned
     }
 
     /// What may be taken of the nodes that were touched, made anew; whoever that helps is told.

@@ -101,9 +101,9 @@ impl Engine {
         };
         let before: Vec<_> = holds.list.iter().map(facts).collect();
         let sets = [&holds.freed, &holds.vacated, &holds.pushed, &holds.touched].map(Clone::clone);
-        let placeless = self.keep_places(holds);
+        let planned = self.keep_places(holds);
         [holds.freed, holds.vacated, holds.pushed, holds.touched] = sets;
-        placeless.is_empty() && holds.list.iter().map(facts).eq(before)
+        planned.placeless.is_empty() && holds.list.iter().map(facts).eq(before)
     }
 
     fn each_stays(&self, holds: &mut Holds) -> bool {

@@ -502,6 +502,8 @@ impl Model {
             let mut starts = (!rank.0).then_some(rank.1);
             let put_off = held.at.is_some_and(|at| starts.is_none_or(|now| now > at));
             let learns = self.queues[0].spec.policy.estimates == Estimates::Learned;
+            // Who took that comes after it and gives way below: then there is another plan.
+            self.freed |= held.at.is_some() && starts.is_none();
             let (mut nodes, before) = ((nodes, with), ((held.nodes, held.with), held.at));
             let spares_before = held.spares;
             let held = &mut self.holds[at];
@@ -655,7 +657,7 @@ impl Model {
         let most = self.most_reservations()?;
         self.plan();
         while self.freed {
-            // What lost its place is in the walk again.
+            // What lost its place is in the walk again, and whoever lost its instant may have one.
             self.plan();
         }
         self.settle_idle();

@@ -322,20 +322,23 @@ impl Model {
             assert_eq!(order.len(), 1, "a runner-up is missing: {choice:?}");
             return;
         };
-        // The runner-up wants something, has the key that is shown, and nobody that is ready stands
-        // before it.
         let shown = self.queue_key(id.index());
-        assert!(self.waiting(id.index()) > 0, "{choice:?}");
         assert_eq!(key.tier, shown.tier, "runner-up of {choice:?}");
         assert!(shown.is_shown_as(key.value), "runner-up of {choice:?}: {shown:?}");
-        let before = |row: &&(usize, Ratio)| {
-            row.1.cmp_value(&shown).then(row.0.cmp(&id.index())) == Ordering::Less
-        };
-        assert_eq!(
-            order[1..].iter().find(before).map(|row| row.0),
-            None,
-            "stands before {choice:?}"
-        );
+        let next = order.get(1).map(|row| row.0);
+        match self.queues[0].spec.policy.per_server {
+            // The next of those that are ready, however far the engine has looked before.
+            false => assert_eq!(Some(id.index()), next, "the runner-up of {choice:?}"),
+            // The next at that server that wants something: nobody ready there stands before it.
+            true => {
+                let before = |row: &&(usize, Ratio)| {
+                    row.1.cmp_value(&shown).then(row.0.cmp(&id.index())) == Ordering::Less
+                };
+                assert!(self.waiting(id.index()) > 0, "{choice:?}");
+                let early = order[1..].iter().find(before).map(|row| row.0);
+                assert_eq!(early, None, "stands before {choice:?}");
+            }
+        }
     }
 
     /// After `decide` nothing that waits may fit, unless the policy is to wait for a large one.
