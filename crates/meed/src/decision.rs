@@ -63,8 +63,9 @@ pub struct Choice {
     pub chosen: QueueId,
     /// Its key.
     pub key: KeyValue,
-    /// The next in order, unless it was the only one. Where what is best aligned with a server
-    /// starts (`tetris`), nobody.
+    /// The next in order of which a task would start, if there is one. Where the placement draws,
+    /// and where each server serves by itself: the next that nobody has found to fit nowhere. Where
+    /// what is best aligned with a server starts (`tetris`), nobody.
     pub runner_up: Option<(QueueId, KeyValue)>,
 }
 
