@@ -257,10 +257,13 @@ impl Meter {
         }
     }
 
-    /// Whether a leaf has lent more than it has borrowed up to `now`, whole units. O(1).
+    /// Whether a leaf has lent more than it has borrowed up to `now`, in whole units. What is lent is
+    /// kept a little below what is true, so that a whole unit may be kept as most of one: it is
+    /// taken to the nearest. O(1).
     pub(crate) fn is_lender(&self, now: Time, leaf: usize) -> bool {
-        let (so_far, _) = self.leaves[leaf].lending_seen(&self.pool_seen(now), now);
-        so_far.lent > so_far.borrowed
+        const HALF: u64 = 1 << 63;
+        let (so_far, fraction) = self.leaves[leaf].lending_seen(&self.pool_seen(now), now);
+        so_far.lent + u128::from(fraction > HALF) > so_far.borrowed
     }
 
     /// What each of `leaves` has lent and borrowed up to `now`, and those that are forgotten; over

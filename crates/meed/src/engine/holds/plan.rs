@@ -651,8 +651,15 @@ impl<'a> Plan<'a> {
         let may_be = |rank, node| is_better(best, rank, node);
         let known_at = |at, node| may_be((false, at, 0), node);
         outlook.search_known(engine, &need.demand, known_at, look);
-        let missing = |missing, node| may_be((true, Time::MAX, missing), node);
-        outlook.search_missing(&need.demand, missing, look);
+        let missing = |missing, node| may_be((true, Time::MAX, u128::from(missing)), node);
+        let most = || match best.get() {
+            Some(((true, _, most), _)) => Some(u64::try_from(most).unwrap_or(u64::MAX)),
+            Some(_) => Some(0),
+            None => None,
+        };
+        if !matches!(best.get(), Some(((false, ..), _))) {
+            outlook.search_missing(&need.demand, most, missing, look);
+        }
         self.outlook = outlook;
     }
 }

@@ -93,9 +93,8 @@ impl Model {
         self.is_pinned(held) || held.drained && held.at.is_none()
     }
 
-    /// Whether the order remembers, and the leaf has lent more than it has borrowed: a whole unit
-    /// for a microsecond, for what is lent in smaller parts does not count yet. Events are whole
-    /// numbers of milliseconds apart, so rounding is far less than what decides.
+    /// Whether the order remembers, and the leaf has lent more than it has borrowed, to the nearest
+    /// whole unit for a microsecond.
     fn is_owed_back(&self, leaf: usize) -> bool {
         let queue = &self.queues[leaf];
         let remembers = self.queues[0].spec.policy.measure.info().keeps_usage;
