@@ -1,5 +1,6 @@
 //! The shortest of many runs, for machines on which others work too: `cargo run --release -p
-//! meed-level --example level_speed`. Criterion's means are in `cargo bench -p meed-level`.
+//! meed-level --example level_speed`. Criterion's means are in `cargo bench -p meed-bench --bench
+//! level`.
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "measures and prints")]
 
 use std::hint::black_box;

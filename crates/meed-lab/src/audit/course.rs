@@ -141,7 +141,8 @@ impl Course {
     /// The course of these queues up to the end.
     pub(super) fn spells(&self, queues: &[String], end_s: f64) -> Vec<Spell> {
         let none = || vec![0.0; queues.len()];
-        let place = |job: &Step| queues.iter().position(|name| *name == self.jobs[job.job].queue);
+        let place = |job: &CourseJob| queues.iter().position(|name| *name == job.queue);
+        let places: Vec<Option<usize>> = self.jobs.iter().map(place).collect();
         let (held, useful, waits) = (none(), none(), none());
         let mut spell = Spell { from: 0.0, to: 0.0, held, useful, waits, comes: none() };
         let mut spells = Vec::new();
@@ -149,7 +150,7 @@ impl Course {
             let at = instant[0].at;
             spells.push(Spell { to: at, ..spell.clone() });
             spell = Spell { from: at, to: end_s.max(at), comes: none(), ..spell };
-            for (step, queue) in instant.iter().filter_map(|step| Some((step, place(step)?))) {
+            for (step, queue) in instant.iter().filter_map(|step| Some((step, places[step.job]?))) {
                 let job = &self.jobs[step.job];
                 spell.held[queue] += step.runs as f64 * job.width;
                 spell.useful[queue] += step.runs as f64 * (job.width - job.useless);

@@ -16,6 +16,12 @@ impl Whole {
         Whole(digits)
     }
 
+    /// This, where the machine can reckon with it: most of them, without a list for each step.
+    fn short(&self) -> Option<u128> {
+        let shift = |sum: u128, &digit: &u32| sum << 32 | u128::from(digit);
+        (self.0.len() <= 4).then(|| self.0.iter().rev().fold(0, shift))
+    }
+
     fn is_zero(&self) -> bool {
         self.0.is_empty()
     }
@@ -35,6 +41,15 @@ impl Whole {
             (carry, _) = (here >> 32, sum.push(here as u32));
         }
         Whole(sum).trimmed()
+    }
+
+    fn double_and_add(&mut self, mut carry: u32) {
+        for digit in &mut self.0 {
+            (*digit, carry) = (*digit << 1 | carry, *digit >> 31);
+        }
+        if carry > 0 {
+            self.0.push(carry);
+        }
     }
 
     /// This less `other`, which is not more.
@@ -84,6 +99,9 @@ impl Whole {
         if self.is_zero() {
             return other.clone();
         }
+        if let (Some(a), Some(b)) = (self.short(), other.short()) {
+            return Whole::of(Whole::common_short(a, b));
+        }
         let (mut a, mut b) = (self.halved(self.halvings()), other.clone());
         let twos = self.halvings().min(if b.is_zero() { u32::MAX } else { b.halvings() });
         while !b.is_zero() {
@@ -94,6 +112,17 @@ impl Whole {
             b = b.sub(&a);
         }
         a.mul(&Whole::power_of_two(twos))
+    }
+
+    /// The same.
+    fn common_short(a: u128, mut b: u128) -> u128 {
+        let twos = a.trailing_zeros().min(b.trailing_zeros());
+        let mut a = a >> a.trailing_zeros();
+        while b > 0 {
+            b >>= b.trailing_zeros();
+            (a, b) = (a.min(b), a.max(b) - a.min(b));
+        }
+        a << twos
     }
 
     fn power_of_two(exponent: u32) -> Whole {
@@ -114,10 +143,13 @@ impl Whole {
 
     /// How often `by` is in this, and what is left, bit by bit.
     fn quotient(&self, by: &Whole) -> (Whole, Whole) {
+        if let (Some(all), Some(by)) = (self.short(), by.short()) {
+            return (Whole::of(all / by), Whole::of(all % by));
+        }
         let (mut quotient, mut rest) = (vec![0u32; self.0.len()], Whole::default());
         for place in (0..self.0.len()).rev() {
             for bit in (0..32).rev() {
-                rest = rest.add(&rest).add(&Whole::of(u128::from(self.0[place] >> bit & 1)));
+                rest.double_and_add(self.0[place] >> bit & 1);
                 if rest.cmp(by) != Ordering::Less {
                     rest = rest.sub(by);
                     quotient[place] |= 1 << bit;
@@ -208,5 +240,14 @@ fn fractions_are_what_one_learns_at_school() {
     let long = f(u128::MAX, 1).times(&f(u128::MAX, u128::MAX - 1)).over(&f(u128::MAX, 7));
     equal(&long, &f(u128::MAX, 1).times(&f(7, u128::MAX - 1)));
     assert_eq!(long.order(&f(7, 1)), Ordering::Greater);
+    // Either way to reckon, at the border between them.
+    let (all, by) = (Whole::of(u128::MAX - 5), Whole::of(u128::MAX / 12 - 7));
+    let far = Whole::of(1 << 120);
+    let (quotient, rest) = all.mul(&far).quotient(&by.mul(&far));
+    assert_eq!((quotient, rest), {
+        let (quotient, rest) = all.quotient(&by);
+        (quotient, rest.mul(&far))
+    });
+    assert_eq!(all.mul(&far).common(&by.mul(&far)), all.common(&by).mul(&far));
     assert_eq!((f(1, 3).as_f64(), f(u128::MAX, 2).as_f64()), (1.0 / 3.0, u128::MAX as f64 / 2.0));
 }

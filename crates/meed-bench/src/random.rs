@@ -1,10 +1,11 @@
 //! Random numbers for measurements: the same on every machine.
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
-pub(crate) struct Random(pub(crate) u64);
+pub struct Random(pub u64);
 
 impl Random {
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+    /// A number from 0 to less than `bound`.
+    pub fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,7 +1,7 @@
 //! What a decision costs where many shapes wait in one leaf: one node of 1,000 slots that is full,
 //! and N jobs of one task, each with a demand and a limit of its own, in one queue.
 //!
-//! `cargo run --release -p meed --example many_shapes -- [LIFETIMES] [POLICY]`
+//! `cargo run --release -p meed-bench --bin many_shapes -- [LIFETIMES] [POLICY]`
 //!
 //! For each of some N and each way to meet what fits nowhere it tells how long a lifetime takes: a
 //! task that was drawn ends, another job arrives, and decisions are made.
@@ -11,14 +11,12 @@
     clippy::print_stdout,
     reason = "a measurement reads a clock and prints"
 )]
-#[expect(dead_code, reason = "of what is shared not all is needed here")]
-mod common;
 
 use std::time::Instant;
 
-use common::{Random, argument, fixed};
 use meed::place::FirstFit;
 use meed::*;
+use meed_bench::common::{Random, argument, fixed};
 
 const SLOTS: u64 = 1_000;
 

@@ -1,18 +1,15 @@
 //! What the engine costs: task lifetimes (arrive, start, end), and the structures that its speed
-//! rests on against the plain scans that they replace. Run with `cargo bench -p meed`; a run takes
-//! about a minute.
+//! rests on against the plain scans that they replace. Run with `cargo bench -p meed-bench --bench
+//! engine`; a run takes about a minute.
 //!
 //! The structures are private, so they are measured through the engine: the heap as a decision
 //! among n tenants against a scan over n keys, the ledger as a start and an end of a task in a tree
 //! of one tenant.
 
-#[path = "common/random.rs"]
-mod random;
-
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use meed::place::{Allowed, BestFit, FirstFit, Placement};
 use meed::*;
-use random::Random;
+use meed_bench::random::Random;
 use std::collections::VecDeque;
 use std::hint::black_box;
 use std::time::Duration;

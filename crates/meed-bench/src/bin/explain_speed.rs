@@ -1,7 +1,7 @@
 //! How long explanations take on a live driver: one leaf, one job, and the books of all queues.
 //! As many queues as are given (10,000), each with work that waits.
 //!
-//! `cargo run --release -p meed-driver --example explain_speed -- [QUEUES]`
+//! `cargo run --release -p meed-bench --bin explain_speed -- [QUEUES]`
 
 #![expect(
     clippy::disallowed_methods,

@@ -1,7 +1,7 @@
 //! How large the state of a large engine is, and how long it takes to write and to read: 10,000
 //! queues, 100,000 running and 1,000,000 waiting tasks.
 //!
-//! `cargo run --release -p meed --example state_size`
+//! `cargo run --release -p meed-bench --bin state_size`
 
 #![expect(
     clippy::disallowed_methods,
@@ -9,14 +9,11 @@
     reason = "a measurement reads a clock and prints"
 )]
 
-#[path = "../benches/common/random.rs"]
-mod random;
-
 use std::time::Instant;
 
 use meed::place::BestFit;
 use meed::*;
-use random::Random;
+use meed_bench::random::Random;
 
 const QUEUES: usize = 10_000;
 const NODES: usize = 10_000;

@@ -1,7 +1,7 @@
 //! What a durable journal costs, and how fast a driver is back after a crash: 10,000 queues, 10,000
 //! nodes, 100,000 running and 1,000,000 waiting tasks.
 //!
-//! `cargo run --release -p meed-driver --example recovery_speed [FOLDER]`
+//! `cargo run --release -p meed-bench --bin recovery_speed [FOLDER]`
 //!
 //! The journal is compared with two worlds that have none: one that says which task has ended by
 //! the key that it got with the start, as a live world must, and one that keeps the engine's

@@ -1,7 +1,7 @@
 //! What the exact allocation costs: the level of two resources once users are sorted, whole
 //! allocations, three and four resources, and a general LP solver on the same problem. Run with
-//! `cargo bench -p meed-level`; docs/performance.md has the figures. `-- quick` style filters work
-//! as usual: `cargo bench -p meed-level -- level`.
+//! `cargo bench -p meed-bench --bench level`; docs/performance.md has the figures. `-- quick` style
+//! filters work as usual: `cargo bench -p meed-bench --bench level -- level`.
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! What it costs that nodes join or queues change at one instant, among many queues.
 //!
-//! `cargo run --release -p meed --example sharing_speed -- [QUEUES] [CHANGES]`
+//! `cargo run --release -p meed-bench --bin sharing_speed -- [QUEUES] [CHANGES]`
 //!
 //! Shares are given out once before the next decision, whatever came at that instant; the second
 //! figure asks for it after each change, as worlds do where each comes at an instant of its own.

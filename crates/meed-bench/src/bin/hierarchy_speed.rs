@@ -1,6 +1,6 @@
 //! What a hierarchy costs under `drf`, beside `fair` and beside the same leaves without parents.
 //!
-//! `cargo run --release -p meed --example hierarchy_speed -- [LEAVES] [GROUPS] [LIFETIMES]`
+//! `cargo run --release -p meed-bench --bin hierarchy_speed -- [LEAVES] [GROUPS] [LIFETIMES]`
 //!
 //! Engine alone, two resources, tasks of several shapes (`common`): near full (98 % of the first
 //! resource), and with a backlog. Then a chain of parents, one below the other, with two leaves at
@@ -16,13 +16,11 @@
     reason = "a measurement reads a clock and prints"
 )]
 
-mod common;
-
 use std::time::Instant;
 
-use common::{Cluster, Random, argument, cpu_and_memory, fixed};
 use meed::place::FirstFit;
 use meed::*;
+use meed_bench::common::{Cluster, Random, argument, cpu_and_memory, fixed};
 
 const NODES: u64 = 1000;
 const NODE: [u64; 2] = [32_000, 64_000];

@@ -2,7 +2,7 @@
 //! 100,000 nodes of the mix of a Google cell (DRFH, Table 1), 10,000 tenants, two resources, 400
 //! shapes of tasks, best fit.
 //!
-//! `cargo run --release -p meed --example unequal_speed -- [POLICY] [LIFETIMES] [LOAD] [reserve]`
+//! `cargo run --release -p meed-bench --bin unequal_speed -- [POLICY] [LIFETIMES] [LOAD] [reserve]`
 //!
 //! With `reserve` it is run once with `when_blocked = "skip"` and once for each of some numbers of
 //! reservations, and each is told beside `skip`; with `reserve-limits` the same, and tasks have
@@ -17,14 +17,12 @@
     reason = "a measurement reads a clock and prints"
 )]
 
-mod common;
-
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
-use common::{Cluster, Random, TASKS_PER_JOB, argument, cpu_and_memory, fixed};
 use meed::place::BestFit;
 use meed::*;
+use meed_bench::common::{Cluster, Random, TASKS_PER_JOB, argument, cpu_and_memory, fixed};
 
 const NODES: usize = 100_000;
 const TENANTS: usize = 10_000;
@@ -46,22 +44,21 @@ const SERVERS: [(u64, u64, u64); 10] = [
     (1, 500, 60),
 ];
 
-/// What servers have and tasks demand.
-impl Random {
-    fn server(&mut self) -> Resources {
-        let mut at = self.below(SERVERS.iter().map(|(count, _, _)| count).sum());
-        let passed = |&&(count, _, _): &&(u64, u64, u64)| {
-            let here = at < count;
-            at = at.saturating_sub(count);
-            here
-        };
-        let (_, cpu, memory) = SERVERS.iter().find(passed).expect("below the sum");
-        Resources::new(&[*cpu, *memory])
-    }
+/// What a server has.
+fn server(random: &mut Random) -> Resources {
+    let mut at = random.below(SERVERS.iter().map(|(count, _, _)| count).sum());
+    let passed = |&&(count, _, _): &&(u64, u64, u64)| {
+        let here = at < count;
+        at = at.saturating_sub(count);
+        here
+    };
+    let (_, cpu, memory) = SERVERS.iter().find(passed).expect("below the sum");
+    Resources::new(&[*cpu, *memory])
+}
 
-    fn demand(&mut self) -> Resources {
-        Resources::new(&[10 + 10 * self.below(20), 6 + 6 * self.below(20)])
-    }
+/// What a task demands.
+fn demand(random: &mut Random) -> Resources {
+    Resources::new(&[10 + 10 * random.below(20), 6 + 6 * random.below(20)])
 }
 
 /// A cluster near full.
@@ -77,12 +74,14 @@ fn cluster(root: &Policy, load: f64, limits: &'static [u64]) -> Cluster {
         measured: 0,
         root: root.clone(),
         queues: (0..TENANTS).map(queue).collect(),
-        nodes: (0..NODES).map(|node| NodeSpec::new(format!("n{node}"), random.server())).collect(),
+        nodes: (0..NODES)
+            .map(|node| NodeSpec::new(format!("n{node}"), server(&mut random)))
+            .collect(),
     };
     let cpus: u64 = config.nodes.iter().map(|node| node.capacity.get(0)).sum();
     let engine = Engine::new(config, Box::new(BestFit::new(2))).expect("sound");
     let leaves = engine.queue_ids().skip(1).collect();
-    let demand = Box::new(Random::demand);
+    let demand = Box::new(demand);
     let mut cluster =
         Cluster { engine, random, leaves, demand, limits, running: Vec::new(), micros: 0 };
     cluster.fill((load * cpus as f64 / MEAN_CPU) as u64);
