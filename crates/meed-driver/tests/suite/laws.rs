@@ -32,7 +32,7 @@ proptest! {
         let from = one.store().durable().next();
         let (mut other, recovered) = open(&broken.after_kill(), seed).unwrap();
         prop_assert!(recovered.remarks.is_empty(), "{:?}", recovered.remarks);
-        prop_assert!(known(&one) == known(&other));
+        prop_assert!(as_told(&one) == as_told(&other));
         for _ in 0..40 {
             step(&mut one, &mut first, seed).unwrap();
             step(&mut other, &mut second, seed).unwrap();
@@ -44,6 +44,14 @@ proptest! {
         let (all, rest) = (lines(one.store(), from), lines(other.store(), from.next()));
         prop_assert_eq!(unnumbered(all), unnumbered(rest));
     }
+}
+
+/// What a driver knows, but for how late it is: a step that changed nothing leaves no line.
+fn as_told(live: &Live<u32>) -> serde_json::Value {
+    let mut all = known(live);
+    all.as_object_mut().unwrap().remove("touched");
+    all["engine"].as_object_mut().unwrap().remove("now");
+    all
 }
 
 /// Nothing is handed out that is not durable: a store that fails hands out nothing, ever.
