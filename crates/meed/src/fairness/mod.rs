@@ -257,8 +257,8 @@ impl Meter {
         }
     }
 
-    /// Whether a leaf has lent more than it has borrowed up to `now`, in whole units. What is lent is
-    /// kept a little below what is true, so that a whole unit may be kept as most of one: it is
+    /// Whether a leaf has lent more than it has borrowed up to `now`, in whole units. What is lent
+    /// is kept a little below what is true, so that a whole unit may be kept as most of one: it is
     /// taken to the nearest. O(1).
     pub(crate) fn is_lender(&self, now: Time, leaf: usize) -> bool {
         const HALF: u64 = 1 << 63;

@@ -75,9 +75,11 @@ fn is_later(before: Option<Time>, now: Option<Time>) -> bool {
 
 impl Engine {
     /// When tasks that run on a node are expected to end, as far as anybody knows, and what comes
-    /// free then.
+    /// free then. Where no task has a limit nobody asks who runs there: then no lists by node are
+    /// kept for it.
     pub(super) fn ends_on(&self, node: NodeRow) -> impl Iterator<Item = (Time, &Resources)> {
-        self.work.on_node(node).filter_map(|task| {
+        let limited = self.room.any_limited().then(|| self.work.on_node(node));
+        limited.into_iter().flatten().filter_map(|task| {
             let limit = self.room.limit(task.shape);
             let end = expected_end(task.started, limit, self.now)?;
             Some((end, self.room.demand(task.shape)))

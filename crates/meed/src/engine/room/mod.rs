@@ -437,6 +437,12 @@ impl Room {
         self.shapes[shape].key.limit
     }
 
+    /// Whether some tasks had limits, ever.
+    #[inline]
+    pub(super) fn any_limited(&self) -> bool {
+        self.shapes.any_limited()
+    }
+
     /// What is free on `node`; below zero where more is used than it has.
     pub(super) fn balance(&self, node: NodeRow) -> [i128; MAX_KINDS] {
         self.cluster.balance(node)

@@ -109,6 +109,8 @@ pub(super) struct Shapes {
     last: Option<ShapeId>,
     /// Whether how long tasks may run is one kind more (`asks`).
     tells_limits: bool,
+    /// Whether tasks of some shape had a limit, ever.
+    any_limited: bool,
     /// Those that were blocked and are no more, the latest last; and how many came before these.
     opened: Vec<ShapeId>,
     opened_before: u64,
@@ -168,7 +170,14 @@ impl Shapes {
         id
     }
 
+    /// Whether tasks of some shape had a limit, ever.
+    #[inline]
+    pub(super) fn any_limited(&self) -> bool {
+        self.any_limited
+    }
+
     fn add_row(&mut self, shape: Shape) -> ShapeId {
+        self.any_limited |= shape.key.limit.is_some();
         match self.unused.pop() {
             Some(id) => {
                 *self.get_mut(id) = shape;
@@ -429,6 +438,7 @@ impl Shapes {
                     shapes.by_parts.insert((key.same(), parts.clone()), id).is_some()
                 }
             };
+            shapes.any_limited |= shape.key.limit.is_some();
             shapes.shapes.push(shape);
             if twice {
                 return None;

@@ -5,8 +5,8 @@
 //!
 //! A task that does not fit now on a node without holds fits at first(node) at the soonest, and at
 //! some known time only if it fits in ever(node); if at none, what is missing is what ever(node)
-//! lacks. A tree over the nodes (`blocks`) has of each subtree the least first(node) and the most of
-//! ever(node), kind by kind; of the first two kinds, a and b, the most of min(s a, b) as well, for
+//! lacks. A tree over the nodes (`blocks`) has of each subtree the least first(node) and the most
+//! of ever(node), kind by kind; of the first two kinds, a and b, the most of min(s a, b) as well, for
 //! five s: whoever has less than that of both lacks of one (`scale`). So a subtree is passed over
 //! without a look at its nodes, and the best is that of a scan.
 //!
@@ -170,7 +170,8 @@ impl Outlook {
         let sums = &mut self.known[at * self.kinds..][..self.kinds];
         sums.fill(0);
         let mut first = Time::MAX;
-        for task in engine.work.on_node(node) {
+        let limited = engine.room.any_limited().then(|| engine.work.on_node(node));
+        for task in limited.into_iter().flatten() {
             let limit = engine.room.limit(task.shape);
             if limit.is_none() {
                 continue;
@@ -233,8 +234,8 @@ impl Outlook {
         }
     }
 
-    /// The same for nodes by what is missing there: `most` is how much may be missing on a node that
-    /// is still worth a look, `may_be` whether so much may be missing on this node, the first of
+    /// The same for nodes by what is missing there: `most` is how much may be missing on a node
+    /// that is still worth a look, `may_be` whether so much may be missing on this node, the first of
     /// several or one.
     pub(super) fn search_missing(
         &self,

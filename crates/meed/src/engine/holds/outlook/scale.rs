@@ -114,8 +114,8 @@ impl Scale {
         kinds + if kinds > 1 { DIRECTIONS.len() } else { 0 }
     }
 
-    /// What somebody who demands so much misses at least below a vertex with these columns, in parts
-    /// of the pool; no look is taken at pairs of kinds where what single ones tell is too much.
+    /// What somebody who demands so much misses at least below a vertex with these columns, in
+    /// parts of the pool; no look is taken at pairs of kinds where what single ones tell is too much.
     #[inline]
     pub(super) fn missing_below(
         &self,
@@ -202,12 +202,20 @@ impl Short {
     /// What is missing of a kind, in units; where there is as much as that at most.
     #[inline(always)]
     fn lacks(&self, kind: usize, most: &Lanes) -> [f32; FAN] {
-        most.map(|most| (self.needs[kind] - most as i32).max(0) as f32)
+        let (need, mut lacks) = (self.needs[kind], [0.0; FAN]);
+        lacks.iter_mut().zip(most).for_each(|(lacks, &most)| {
+            *lacks = (need - most as i32).max(0) as f32;
+        });
+        lacks
     }
 
     /// In parts of the pool, vertex by vertex.
     pub(super) fn of_all(&self, lanes: &[Lanes]) -> [f32; FAN] {
-        let weigh = |kind: usize, lacks: &[f32; FAN]| lacks.map(|it| it * self.weights[kind]);
+        let weigh = |kind: usize, lacks: &[f32; FAN]| {
+            let mut parts = *lacks;
+            parts.iter_mut().for_each(|part| *part *= self.weights[kind]);
+            parts
+        };
         let lacks_a = self.lacks(0, &lanes[0]);
         let all_a = weigh(0, &lacks_a);
         if self.kinds == 1 {
@@ -215,7 +223,8 @@ impl Short {
         }
         let lacks_b = self.lacks(1, &lanes[1]);
         let all_b = weigh(1, &lacks_b);
-        let mut lower: [f32; FAN] = std::array::from_fn(|at| all_a[at] + all_b[at]);
+        let mut lower = all_a;
+        lower.iter_mut().zip(&all_b).for_each(|(sum, more)| *sum += more);
         for (direction, along) in lanes[self.kinds..].iter().enumerate() {
             let by_b = self.lacks(1, along);
             for at in 0..FAN {
