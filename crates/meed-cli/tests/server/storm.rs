@@ -14,7 +14,9 @@ const CONFIG: &str = "policy = \"long-term\"\n[server]\naffinity = false\ngrace 
     members = { a = [\"root\"], b = [\"root\"] }\n[cluster]\nresources = [\"cpu\", \"gpu\"]\n\
     node = [{ capacity = { cpu = 8, gpu = 3 } }]\n\
     [[queue]]\nname = \"a\"\n[[queue]]\nname = \"b\"\nweight = 2\n";
+/// At least; on a busy machine few tasks run at a time, and it takes more to meet enough.
 const ROUNDS: u64 = 9;
+const ENOUGH: usize = 11;
 
 /// How a job must end.
 #[derive(Clone, Copy, PartialEq)]
@@ -59,8 +61,8 @@ fn submit(server: &Server, queue: &str) -> Vec<(String, (Wanted, usize))> {
 fn hundreds_of_tasks_outlive_a_storm() {
     let mut server = Server::start(Some(CONFIG));
     let mut wanted: BTreeMap<String, (Wanted, usize)> = BTreeMap::new();
-    let mut killed = 0;
-    for round in 0..ROUNDS {
+    let (mut killed, mut round) = (0, 0);
+    while round < ROUNDS || killed < ENOUGH && round < 10 * ROUNDS {
         wanted.extend(submit(&server, if round % 2 == 0 { "a" } else { "b" }));
         std::thread::sleep(Duration::from_millis(60 + round * 61 % 130));
         let (server_dies, supervisors_die) = (round % 3 != 1, round % 3 != 0);
@@ -75,10 +77,11 @@ fn hundreds_of_tasks_outlive_a_storm() {
         if server_dies {
             server.run();
         }
+        round += 1;
     }
     let tasks: usize = wanted.values().map(|(_, tasks)| tasks).sum();
     say(&format!("a storm over {tasks} tasks: {killed} supervisors were killed"));
-    assert!(tasks > 200 && killed > 10, "{tasks} tasks, {killed} supervisors");
+    assert!(tasks > 200 && killed >= ENOUGH, "{tasks} tasks, {killed} supervisors");
     for (job, (how, tasks)) in &wanted {
         let code = server.output(&["wait", job]).status.code();
         assert_eq!(code, Some(i32::from(*how != Wanted::Well)), "job {job}");
