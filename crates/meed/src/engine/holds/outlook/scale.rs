@@ -234,8 +234,8 @@ impl Short {
                 lower[at] = larger(lower[at], if by_a < by_b { by_a } else { by_b });
             }
         }
-        for kind in 2..self.kinds {
-            let more = weigh(kind, &self.lacks(kind, &lanes[kind]));
+        for (kind, most) in lanes.iter().enumerate().take(self.kinds).skip(2) {
+            let more = weigh(kind, &self.lacks(kind, most));
             lower.iter_mut().zip(&more).for_each(|(sum, more)| *sum += more);
         }
         lower
