@@ -33,7 +33,7 @@ pub fn cpu_and_memory() -> ResourceKinds {
 }
 
 /// An engine, and what lives in it.
-pub struct Cluster {
+pub struct Filled {
     /// It alone decides.
     pub engine: Engine,
     /// What tasks and jobs are drawn with.
@@ -50,7 +50,7 @@ pub struct Cluster {
     pub micros: u64,
 }
 
-impl Cluster {
+impl Filled {
     /// So many tasks arrive at first, and start where they can.
     pub fn fill(&mut self, tasks: u64) {
         for _ in 0..tasks / u64::from(TASKS_PER_JOB) {

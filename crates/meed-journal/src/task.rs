@@ -81,7 +81,7 @@ pub struct LevelChoice {
     pub chosen: Name,
     /// Its key.
     pub key: KeyForm,
-    /// The next in order, unless it was the only one.
+    /// The next in order of which a task would start, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runner_up: Option<Name>,
     /// Its key.

@@ -20,7 +20,7 @@ use std::time::Instant;
 
 use meed::place::FirstFit;
 use meed::*;
-use meed_bench::common::{Cluster, Random, argument, cpu_and_memory, fixed};
+use meed_bench::common::{Filled, Random, argument, cpu_and_memory, fixed};
 
 const NODES: u64 = 1000;
 const NODE: [u64; 2] = [32_000, 64_000];
@@ -45,7 +45,7 @@ fn config(policy: &str, queues: &[String], leaves: usize) -> Config {
 }
 
 /// The last `leaves` of `queues` take jobs, of tasks of `side` times `side` shapes.
-fn cluster(policy: &str, queues: &[String], leaves: usize, side: u64, load: f64) -> Cluster {
+fn cluster(policy: &str, queues: &[String], leaves: usize, side: u64, load: f64) -> Filled {
     let config = config(policy, queues, leaves);
     let engine = Engine::new(config, Box::new(FirstFit::new(2))).expect("sound");
     let all: Vec<QueueId> = engine.queue_ids().collect();
@@ -53,7 +53,7 @@ fn cluster(policy: &str, queues: &[String], leaves: usize, side: u64, load: f64)
         let (cpu, memory) = (1 + random.below(side), random.below(side));
         Resources::new(&[250 * cpu, 250 + 500 * memory])
     };
-    let mut cluster = Cluster {
+    let mut cluster = Filled {
         engine,
         random: Random(1),
         leaves: all[all.len() - leaves..].to_vec(),
@@ -68,7 +68,7 @@ fn cluster(policy: &str, queues: &[String], leaves: usize, side: u64, load: f64)
 }
 
 /// Microseconds for a lifetime.
-fn lifetime_us(mut cluster: Cluster, lifetimes: u64) -> f64 {
+fn lifetime_us(mut cluster: Filled, lifetimes: u64) -> f64 {
     let clock = Instant::now();
     cluster.live(lifetimes);
     clock.elapsed().as_secs_f64() * 1e6 / lifetimes as f64

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use meed::place::BestFit;
 use meed::*;
-use meed_bench::common::{Cluster, Random, TASKS_PER_JOB, argument, cpu_and_memory, fixed};
+use meed_bench::common::{Filled, Random, TASKS_PER_JOB, argument, cpu_and_memory, fixed};
 
 const NODES: usize = 100_000;
 const TENANTS: usize = 10_000;
@@ -62,7 +62,7 @@ fn demand(random: &mut Random) -> Resources {
 }
 
 /// A cluster near full.
-fn cluster(root: &Policy, load: f64, limits: &'static [u64]) -> Cluster {
+fn cluster(root: &Policy, load: f64, limits: &'static [u64]) -> Filled {
     let mut random = Random(1);
     let leaf = fixed("fifo");
     let queue = |tenant| {
@@ -83,7 +83,7 @@ fn cluster(root: &Policy, load: f64, limits: &'static [u64]) -> Cluster {
     let leaves = engine.queue_ids().skip(1).collect();
     let demand = Box::new(demand);
     let mut cluster =
-        Cluster { engine, random, leaves, demand, limits, running: Vec::new(), micros: 0 };
+        Filled { engine, random, leaves, demand, limits, running: Vec::new(), micros: 0 };
     cluster.fill((load * cpus as f64 / MEAN_CPU) as u64);
     cluster
 }
@@ -94,7 +94,7 @@ const BATCH: u64 = 10;
 
 /// Mean times of a task's end, of its part of an arrival, and of a decision; what a look at the
 /// clock costs is in them.
-fn parts(cluster: &mut Cluster, lifetimes: u64) -> [Duration; 3] {
+fn parts(cluster: &mut Filled, lifetimes: u64) -> [Duration; 3] {
     let (mut parts, mut started) = ([Duration::ZERO; 3], 0);
     for _ in 0..lifetimes / BATCH {
         cluster.micros += 20 * BATCH;

@@ -222,6 +222,11 @@ impl<S: LineSource> Reader<S> {
         Ok(Some(Record { seq, t, fact: convert.fact(line)? }))
     }
 
+    /// Whether what is read is of schema 1, and told as schema 2 has it.
+    pub fn is_converted(&self) -> bool {
+        matches!(self.schema, Schema::One(_))
+    }
+
     /// The next line as a log of this version has it: of schema 2 as it is, of schema 1 written
     /// anew. For a reader of whole runs that asks for nothing else.
     pub fn next_raw(&mut self) -> Found<&[u8], S> {

@@ -2,7 +2,8 @@
 //!
 //! Bytes are compared line by line until the first difference. From there on decisions are
 //! compared: who started where and when, in what order. A log of another version may say the same
-//! in other words.
+//! in other words. In logs of schema 1 the runner-up that a reason names is not compared: it
+//! depended on how far earlier decisions had looked.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -100,8 +101,9 @@ impl State<'_> {
         let mine = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         let is_start = begins(mine, "start");
         if self.bytes.is_none() {
+            let is_old = self.recorded.is_converted();
             match self.recorded.next_raw()? {
-                Some((_, theirs)) if theirs == mine => {
+                Some((_, theirs)) if theirs == mine || is_old && same_but_next(theirs, mine) => {
                     self.starts += u64::from(is_start);
                     return Ok(());
                 }
@@ -161,6 +163,18 @@ fn same_start(one: &Record, other: &Record) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether two lines of starts are the same but for the runners-up that their reasons name.
+fn same_but_next(one: &[u8], other: &[u8]) -> bool {
+    let without = |line: &[u8]| {
+        let mut record = Record::decode(line).ok()?;
+        let Fact::Start(start) = &mut record.fact else { return None };
+        let levels = start.reason.iter_mut().flat_map(|reason| &mut reason.levels);
+        levels.for_each(|level| (level.runner_up, level.runner_up_key) = (None, None));
+        Some(line_of(&record))
+    };
+    without(one).is_some_and(|one| Some(one) == without(other))
 }
 
 fn line_of(record: &Record) -> String {

@@ -6,9 +6,9 @@
 //! A task that does not fit now on a node without holds fits at first(node) at the soonest, and at
 //! some known time only if it fits in ever(node); if at none, what is missing is what ever(node)
 //! lacks. A tree over the nodes (`blocks`) has of each subtree the least first(node) and the most
-//! of ever(node), kind by kind; of the first two kinds, a and b, the most of min(s a, b) as well, for
-//! five s: whoever has less than that of both lacks of one (`scale`). So a subtree is passed over
-//! without a look at its nodes, and the best is that of a scan.
+//! of ever(node), kind by kind; of the first two kinds, a and b, the most of min(s a, b) as well,
+//! for five s: whoever has less than that of both lacks of one (`scale`). So a subtree is passed
+//! over without a look at its nodes, and the best is that of a scan.
 //!
 //! Amounts stand in the tree as they are where the pool has less than 2^31 of a kind, else in
 //! larger units, rounded up. So what a subtree misses at least is, for a node, just what it misses:
@@ -235,8 +235,8 @@ impl Outlook {
     }
 
     /// The same for nodes by what is missing there: `most` is how much may be missing on a node
-    /// that is still worth a look, `may_be` whether so much may be missing on this node, the first of
-    /// several or one.
+    /// that is still worth a look, `may_be` whether so much may be missing on this node, the first
+    /// of several or one.
     pub(super) fn search_missing(
         &self,
         demand: &Resources,

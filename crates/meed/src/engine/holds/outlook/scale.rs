@@ -115,7 +115,8 @@ impl Scale {
     }
 
     /// What somebody who demands so much misses at least below a vertex with these columns, in
-    /// parts of the pool; no look is taken at pairs of kinds where what single ones tell is too much.
+    /// parts of the pool; no look is taken at pairs of kinds where what single ones tell is too
+    /// much.
     #[inline]
     pub(super) fn missing_below(
         &self,
