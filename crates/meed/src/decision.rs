@@ -64,8 +64,9 @@ pub struct Choice {
     /// Its key.
     pub key: KeyValue,
     /// The next in order of which a task would start, if there is one. Where the placement draws,
-    /// and where each server serves by itself: the next that nobody has found to fit nowhere. Where
-    /// what is best aligned with a server starts (`tetris`), nobody.
+    /// where each server serves by itself, and in the walk that looks for who waits or gets a
+    /// reservation: the next that nobody has found to fit nowhere. Where what is best aligned with
+    /// a server starts (`tetris`), nobody.
     pub runner_up: Option<(QueueId, KeyValue)>,
 }
 

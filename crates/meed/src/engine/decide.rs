@@ -206,8 +206,14 @@ impl Engine {
         }
     }
 
-    /// Of the other children the first of which something would start; where the placement draws,
-    /// the first that nobody has found to fit nowhere.
+    /// Whether nobody in the walk is looked at for a reason alone: a placement that draws would draw
+    /// less often later; and while it is looked for who waits or gets a reservation, nobody is known
+    /// to be served by what fits.
+    fn tells_all(&self) -> bool {
+        self.waits || self.room.draws()
+    }
+
+    /// Of the other children the first of which something would start; see [`Engine::tells_all`].
     fn runner_up(&mut self, parent: QueueRow) -> Option<(QueueId, KeyValue)> {
         if self.holds_true_keys(parent) {
             let (key, child) = self.second_child(parent)?;
@@ -218,8 +224,7 @@ impl Engine {
             let key = self.queue_key(child);
             if key != stored {
                 self.ready.update(parent, child, key);
-            } else if self.room.draws() || self.any_is_served(child) {
-                // A placement that draws would draw less often later for what is looked at here.
+            } else if self.tells_all() || self.any_is_served(child) {
                 return Some((self.tree.id(child), self.shown(parent, &key)));
             }
         }
@@ -249,17 +254,14 @@ impl Engine {
         }
     }
 
-    /// Whether something of the leaf would start, were it chosen, or would be waited for.
+    /// Whether something of the leaf would start, were it chosen.
     fn is_served(&mut self, leaf: QueueRow) -> bool {
-        if self.ready.is_wide(leaf) && !self.waits {
+        if self.ready.is_wide(leaf) {
             return !matches!(self.choose_of_many(leaf), Candidate::Nothing);
         }
         (0..self.ready.buckets(leaf).len()).any(|i| {
             let shape = self.startable_shape(leaf, i);
-            shape.is_some_and(|shape| match self.waits {
-                true => self.has_hope(shape),
-                false => self.room.find_or_block(shape).is_some(),
-            })
+            shape.is_some_and(|shape| self.room.find_or_block(shape).is_some())
         })
     }
 

@@ -468,17 +468,6 @@ impl Engine {
         self.holds.as_deref().is_some_and(|holds| holds.is_hopeless(shape))
     }
 
-    /// Whether there is a node that could be held for tasks of the shape; where nothing is held,
-    /// they wait for any. O(nodes) at worst, once until room comes free.
-    pub(super) fn has_hope(&mut self, shape: ShapeId) -> bool {
-        let Some(holds) = &mut self.holds else { return true };
-        let has_hope = self.room.could_turn(shape);
-        if !has_hope {
-            holds.hopeless.insert(shape);
-        }
-        has_hope
-    }
-
     /// Fewer tasks of the group may wait than have reservations: the latest of those are given up.
     pub(super) fn drop_surplus_holds(&mut self, slot: u32) {
         if self.holds.is_some() {

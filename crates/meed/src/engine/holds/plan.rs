@@ -193,17 +193,14 @@ impl Engine {
             // What starts elsewhere changes no plan.
             return holds.touched.clear();
         }
-        let mut rounds = 0;
+        let (mut lost, most) = (0, holds.list.len());
         while !self.all_stay() {
             let mut holds = self.holds.take().expect("it was there");
             let Planned { placeless, some_lost } = self.keep_places(&mut holds);
             // Each that lost its instant has one, or none for good, when others have given way.
-            debug_assert!(
-                rounds <= holds.list.len(),
-                "reservations take turns to lose their place"
-            );
-            let some_lost = some_lost && rounds < holds.list.len();
-            rounds += 1;
+            debug_assert!(lost <= most, "reservations take turns to lose their place");
+            let some_lost = some_lost && lost < most;
+            lost += usize::from(some_lost);
             if some_lost {
                 let vacated = std::mem::take(&mut holds.vacated);
                 holds.freed.extend(vacated);

@@ -326,10 +326,12 @@ impl Model {
         assert_eq!(key.tier, shown.tier, "runner-up of {choice:?}");
         assert!(shown.is_shown_as(key.value), "runner-up of {choice:?}: {shown:?}");
         let next = order.get(1).map(|row| row.0);
-        match self.queues[0].spec.policy.per_server {
+        // At each server, and while it is looked for who waits, others may be named.
+        let waits = self.any_size || self.queues[0].spec.policy.blocked == Blocked::Wait;
+        match waits || self.queues[0].spec.policy.per_server {
             // The next of those that are ready, however far the engine has looked before.
             false => assert_eq!(Some(id.index()), next, "the runner-up of {choice:?}"),
-            // The next at that server that wants something: nobody ready there stands before it.
+            // The next that wants something: nobody ready stands before it.
             true => {
                 let before = |row: &&(usize, Ratio)| {
                     row.1.cmp_value(&shown).then(row.0.cmp(&id.index())) == Ordering::Less

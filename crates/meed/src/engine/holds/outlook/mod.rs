@@ -220,7 +220,7 @@ impl Outlook {
             }
             if level > 0 {
                 let from = vertices.len();
-                vertices.extend((0..FAN).map(|lane| (level - 1, at * FAN + lane)));
+                vertices.extend((0..FAN).rev().map(|lane| (level - 1, at * FAN + lane)));
                 // The one with the earliest instant is looked at first, of like ones the first.
                 vertices[from..]
                     .sort_by_key(|&vertex| std::cmp::Reverse(self.blocks.first(vertex)));
