@@ -206,9 +206,9 @@ impl Engine {
         }
     }
 
-    /// Whether nobody in the walk is looked at for a reason alone: a placement that draws would draw
-    /// less often later; and while it is looked for who waits or gets a reservation, nobody is known
-    /// to be served by what fits.
+    /// Whether nobody in the walk is looked at for a reason alone: a placement that draws would
+    /// draw less often later; and while it is looked for who waits or gets a reservation, whom that
+    /// would mark as hopeless, or park, would change who counts.
     fn tells_all(&self) -> bool {
         self.waits || self.room.draws()
     }
