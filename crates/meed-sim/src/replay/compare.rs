@@ -172,7 +172,7 @@ fn same_but_next(one: &[u8], other: &[u8]) -> bool {
         let Fact::Start(start) = &mut record.fact else { return None };
         let levels = start.reason.iter_mut().flat_map(|reason| &mut reason.levels);
         levels.for_each(|level| (level.runner_up, level.runner_up_key) = (None, None));
-        Some(line_of(&record))
+        Some(record)
     };
     without(one).is_some_and(|one| Some(one) == without(other))
 }

@@ -233,24 +233,19 @@ impl Engine {
     /// Whether something below `queue` would start, were it chosen. A leaf of which nothing fits is
     /// parked, as the walk does when it comes to it: how far earlier walks came is nobody's reason.
     fn any_is_served(&mut self, queue: QueueRow) -> bool {
-        let mut at = queue;
         loop {
-            if self.tree.is_parent(at) {
-                match self.least_child(at) {
-                    Some((_, child)) => at = child,
-                    None if at == queue => return false,
-                    None => at = queue,
-                }
-                continue;
+            let mut leaf = queue;
+            while self.tree.is_parent(leaf) {
+                let Some((_, child)) = self.least_child(leaf) else { return false };
+                leaf = child;
             }
-            if self.is_served(at) {
+            if self.is_served(leaf) {
                 return true;
             }
-            self.park(at);
-            if at == queue {
+            self.park(leaf);
+            if leaf == queue {
                 return false;
             }
-            at = queue;
         }
     }
 

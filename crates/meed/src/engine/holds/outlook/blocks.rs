@@ -83,11 +83,12 @@ impl Blocks {
         &self.levels[level].most[block * self.columns..][..self.columns]
     }
 
-    /// A node is so; what is above it is not told yet ([`Blocks::pull_all`]).
-    pub(super) fn write(&mut self, node: usize, first: Time, row: &Columns) {
-        self.levels[0].first[node / FAN][node % FAN] = first;
-        let lanes = self.levels[0].most[node / FAN * self.columns..].iter_mut();
-        lanes.take(self.columns).zip(row).for_each(|(lanes, most)| lanes[node % FAN] = *most);
+    /// A vertex is so; what is above it is not told yet ([`Blocks::pull_all`]).
+    pub(super) fn write(&mut self, (level, at): (usize, usize), first: Time, row: &Columns) {
+        let Level { first: firsts, most } = &mut self.levels[level];
+        firsts[at / FAN][at % FAN] = first;
+        let lanes = most[at / FAN * self.columns..].iter_mut().take(self.columns);
+        lanes.zip(row).for_each(|(lanes, most)| lanes[at % FAN] = *most);
     }
 
     /// All that is above the nodes, made anew.
@@ -95,11 +96,7 @@ impl Blocks {
         for level in 1..self.levels.len() {
             for block in 0..self.levels[level - 1].first.len() {
                 let (first, row) = self.best((level - 1, block));
-                let above = &mut self.levels[level];
-                above.first[block / FAN][block % FAN] = first;
-                let lanes = above.most[block / FAN * self.columns..].iter_mut();
-                let both = lanes.take(self.columns).zip(&row);
-                both.for_each(|(lanes, most)| lanes[block % FAN] = *most);
+                self.write((level, block), first, &row);
             }
         }
     }
@@ -186,7 +183,7 @@ mod tests {
         }
         let mut anew = Blocks::new(600, 3);
         for node in 0..600 {
-            anew.write(node, blocks.first((0, node)), &blocks.most((0, node)));
+            anew.write((0, node), blocks.first((0, node)), &blocks.most((0, node)));
         }
         anew.pull_all();
         for (one, other) in blocks.levels.iter().zip(&anew.levels) {

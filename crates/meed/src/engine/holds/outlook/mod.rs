@@ -149,7 +149,7 @@ impl Outlook {
         for row in (0..nodes as u32).map(NodeRow) {
             self.read(engine, row);
             let columns = self.columns(engine, row);
-            self.blocks.write(row.index(), self.first[row.index()], &columns);
+            self.blocks.write((0, row.index()), self.first[row.index()], &columns);
         }
         self.blocks.pull_all();
     }
