@@ -2,11 +2,11 @@
 //! 100,000 nodes of the mix of a Google cell (DRFH, Table 1), 10,000 tenants, two resources, 400
 //! shapes of tasks, best fit.
 //!
-//! `cargo run --release -p meed-bench --bin unequal_speed -- [POLICY] [LIFETIMES] [LOAD] [reserve]`
+//! `cargo run --release -p meed-bench --bin unequal_speed -- [POLICY] [LIFETIMES] [LOAD] [reserve] [MOST]`
 //!
-//! With `reserve` it is run once with `when_blocked = "skip"` and once for each of some numbers of
-//! reservations, and each is told beside `skip`; with `reserve-limits` the same, and tasks have
-//! limits.
+//! With `reserve` there is one cluster with `when_blocked = "skip"` and one for each of some numbers
+//! of reservations up to MOST; they live in turn, and each is told beside `skip`: the median of
+//! these rounds, the least and the most. With `reserve-limits` the same, and tasks have limits.
 //!
 //! The engine alone: no clock, no event heap, no log (`common`). A *decision* is a choice of
 //! tenant, job and node, and the start that books it.
@@ -119,22 +119,38 @@ const LIMITS: [u64; 3] = [20_000_000, 40_000_000, 80_000_000];
 /// So many reservations at once; 0: none is made.
 const RESERVATIONS: [u32; 4] = [0, 1, 8, 64];
 
+/// Each lives so often, in turn: others on the machine slow all of them alike.
+const ROUNDS: u64 = 20;
+
 /// Lifetimes a second with reservations, beside those without.
 fn beside_skip(policy: &str, lifetimes: u64, load: f64, limits: &'static [u64]) {
-    let mut skip = None;
-    for reservations in RESERVATIONS {
+    let most = argument(5, u32::MAX);
+    let numbers: Vec<u32> = RESERVATIONS.into_iter().filter(|&number| number <= most).collect();
+    let of = |&reservations: &u32| {
         let mut root = fixed(policy);
         if let Some(most) = NonZeroU32::new(reservations) {
             root.blocked = Blocked::Reserve(Reservations::AtMost(most));
         }
-        let mut cluster = cluster(&root, load, limits);
-        let clock = Instant::now();
-        cluster.live(lifetimes);
-        let speed = lifetimes as f64 / clock.elapsed().as_secs_f64();
-        let ratio = speed / *skip.get_or_insert(speed);
+        cluster(&root, load, limits)
+    };
+    let mut clusters: Vec<Filled> = numbers.iter().map(of).collect();
+    let mut seconds = vec![Vec::new(); clusters.len()];
+    for _ in 0..ROUNDS {
+        for (cluster, seconds) in clusters.iter_mut().zip(&mut seconds) {
+            let clock = Instant::now();
+            cluster.live(lifetimes / ROUNDS);
+            seconds.push(clock.elapsed().as_secs_f64());
+        }
+    }
+    for (reservations, each) in numbers.iter().zip(&seconds) {
+        let speed = (lifetimes / ROUNDS * ROUNDS) as f64 / each.iter().sum::<f64>();
+        let mut ratios: Vec<f64> =
+            seconds[0].iter().zip(each).map(|(skip, seconds)| skip / seconds).collect();
+        ratios.sort_by(f64::total_cmp);
+        let (least, median, most) = (ratios[0], ratios[ratios.len() / 2], ratios[ratios.len() - 1]);
         println!(
-            "{policy}, {reservations} reservations: {speed:.0} lifetimes a second, {ratio:.2} of \
-             skip"
+            "{policy}, {reservations} reservations: {speed:.0} lifetimes a second, {median:.2} of \
+             skip ({least:.2} to {most:.2})"
         );
     }
 }

@@ -41,12 +41,15 @@
 //! asked whether that could change it (`still`), and only where it could are all planned anew; with
 //! `All` each end is a question to all of them.
 
+mod at_once;
+mod best;
 mod idle;
 mod kept;
 mod outlook;
 mod plan;
 mod profile;
 mod reclaim;
+mod rows;
 mod spares;
 mod spread;
 mod state;
@@ -71,6 +74,7 @@ use kept::Kept;
 pub(super) use kept::expected_end;
 use outlook::Outlook;
 use profile::Need;
+use rows::RowSet;
 
 /// The node of a reservation whose node is forgotten, until the next plan.
 const NOWHERE: NodeRow = NodeRow(u32::MAX);
@@ -229,15 +233,15 @@ pub(super) struct Holds {
     /// How many of the waiting tasks of a group have one.
     of_groups: BTreeMap<u32, u64>,
     /// Nodes that have got room since the last plan.
-    freed: BTreeSet<NodeRow>,
+    freed: RowSet,
     /// Nodes where reservations that have moved left room for others that were looked at before:
     /// they look there when room comes free next.
-    vacated: BTreeSet<NodeRow>,
+    vacated: RowSet,
     /// Nodes where less may come free than was expected when they were chosen: who waits there
     /// looks at all others when room comes free next.
-    pushed: BTreeSet<NodeRow>,
+    pushed: RowSet,
     /// Nodes where something else has changed since.
-    touched: BTreeSet<NodeRow>,
+    touched: RowSet,
     /// Nodes with holds, and the instant from which on what is expected there has to be looked at
     /// anew, should nothing happen before.
     nodes: BTreeMap<NodeRow, Time>,
@@ -276,10 +280,10 @@ impl Holds {
             reclaim: root.reclaim,
             list: Vec::new(),
             of_groups: BTreeMap::new(),
-            freed: BTreeSet::new(),
-            vacated: BTreeSet::new(),
-            pushed: BTreeSet::new(),
-            touched: BTreeSet::new(),
+            freed: RowSet::default(),
+            vacated: RowSet::default(),
+            pushed: RowSet::default(),
+            touched: RowSet::default(),
             nodes: BTreeMap::new(),
             patience: root.reserve_after,
             drains: root.estimates == Estimates::Learned,
@@ -433,7 +437,7 @@ impl Engine {
                 holds.freed.insert(node);
                 holds.hopeless.clear();
             }
-            false => drop(holds.touched.insert(node)),
+            false => holds.touched.insert(node),
         }
     }
 
@@ -646,6 +650,11 @@ impl Engine {
             // Of several groups some may run less long than their room was held for.
             holds.vacated.extend(hold.rows());
         }
+        self.start_reserved(&hold, explain)
+    }
+
+    /// Starts the tasks of a reservation, which is in the list no more, on its nodes.
+    fn start_reserved(&mut self, hold: &Hold, explain: bool) -> Option<Start> {
         let slot = hold.slot();
         let shape = self.work.group(slot).turn();
         self.room.add_waiting(shape, hold.covers());

@@ -5,27 +5,21 @@
 //! fit; on other nodes they are taken one by one. A search over all nodes asks `outlook` which are
 //! worth a profile.
 
-use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use smallvec::{SmallVec, smallvec};
 
+use super::best::{Best, Rank};
 use super::kept::{Kept, expected_end};
 use super::outlook::Outlook;
 use super::profile::{Need, Profile, Signed, add, lacks};
+use super::rows::RowSet;
 use super::{Hold, Holds, NOWHERE, Part, Places, Spares};
 use crate::engine::Engine;
 use crate::engine::room::ShapeId;
 use crate::resources::Resources;
 use crate::spec::{AllocationId, NodeRow};
 use crate::time::Time;
-
-/// A place for a task, the best first: known instants before unknown ones, earlier before later;
-/// where nobody knows, the node on which least is missing; of like ones the first.
-pub(super) type Rank = (bool, Time, u128);
-
-/// The best place so far: before like ones the one that a task has (`None`), then the first.
-pub(super) type Best = Option<(Rank, Option<NodeRow>)>;
 
 /// From when on, where that is known, and where.
 pub(super) type Place = (Option<Time>, Places);
@@ -62,11 +56,11 @@ pub(super) struct Planned {
 #[derive(Default)]
 pub(super) struct News {
     /// They may be better than when they were looked at last.
-    pub(super) freed: BTreeSet<NodeRow>,
+    pub(super) freed: RowSet,
     /// The same, for those that are looked at next time.
-    vacated: BTreeSet<NodeRow>,
+    vacated: RowSet,
     /// They may be worse.
-    pub(super) pushed: BTreeSet<NodeRow>,
+    pub(super) pushed: RowSet,
 }
 
 fn is_later(before: Option<Time>, now: Option<Time>) -> bool {
@@ -159,13 +153,9 @@ impl Engine {
         let mut plan = Plan::new(self, &mut holds);
         plan.keep_up(&holds.list);
         let found = match self.room.turn_of(shape) {
-            1 => plan.best(shape, &need, None, None),
-            _ => plan.spread(shape, None),
+            1 => plan.best_with_spares(shape, &need, holds.spares),
+            _ => plan.spread(shape, None).map(|place| (place, Spares::new())),
         };
-        let found = found.map(|place| {
-            let spares = plan.first_spares(shape, &place, holds.spares);
-            (place, spares)
-        });
         let nodes = found.as_ref().map(|((_, nodes), _)| nodes);
         let alone = nodes.filter(|nodes| nodes.len() == 1 && nodes[0].len() == 1);
         plan.finish(&mut holds, alone.map(|nodes| nodes[0][0].0));
@@ -173,26 +163,34 @@ impl Engine {
         found
     }
 
-    /// Brings all reservations up to date at a decision: those that cannot be kept get others, and
-    /// where room has come free each is moved to an earlier instant if it can be.
-    pub(super) fn replan(&mut self) {
+    /// Whether something has happened since the last plan by which reservations may change; those
+    /// of queues that may have no more are given up.
+    pub(super) fn is_plan_due(&mut self) -> bool {
         let now = self.now;
-        let Some(holds) = &mut self.holds else { return };
+        let Some(holds) = &mut self.holds else { return false };
         let late = holds.nodes.iter().filter(|(_, slips)| **slips <= now).map(|(&node, _)| node);
         let passed = |hold: &&Hold| hold.at.is_some_and(|at| at < now);
         let passed = holds.list.iter().filter(passed).flat_map(Hold::rows);
         let late: Vec<NodeRow> = late.chain(passed).collect();
         holds.touched.extend(late);
         if holds.touched.is_empty() && holds.freed.is_empty() {
-            return;
+            return false;
         }
         self.let_capped_go();
-        let Some(holds) = &mut self.holds else { return };
+        let Some(holds) = &mut self.holds else { return false };
         let held = |node: &NodeRow| *node == NOWHERE || holds.nodes.contains_key(node);
         if holds.freed.is_empty() && !holds.touched.iter().any(held) {
             // What starts elsewhere changes no plan.
-            return holds.touched.clear();
+            holds.touched.clear();
+            return false;
         }
+        true
+    }
+
+    /// Brings all reservations up to date at a decision: those that cannot be kept get others, and
+    /// where room has come free each is moved to an earlier instant if it can be.
+    pub(super) fn replan(&mut self) {
+        let Some(holds) = &self.holds else { return };
         let (mut lost, most) = (0, holds.list.len());
         while !self.all_stay() {
             let mut holds = self.holds.take().expect("it was there");
@@ -202,8 +200,7 @@ impl Engine {
             let some_lost = some_lost && lost < most;
             lost += usize::from(some_lost);
             if some_lost {
-                let vacated = std::mem::take(&mut holds.vacated);
-                holds.freed.extend(vacated);
+                holds.freed.append(&mut holds.vacated);
             }
             if !placeless.is_empty() {
                 // They are not in these.
@@ -235,7 +232,7 @@ impl Engine {
         }
     }
 
-    /// See [`Engine::replan`]. `holds` are out of the engine meanwhile.
+    /// See [`Engine::replan`]; `holds` are out of the engine meanwhile.
     pub(super) fn keep_places(&self, holds: &mut Holds) -> Planned {
         self.drop_lost_spares(holds);
         let mut plan = Plan::new(self, holds);
@@ -319,7 +316,7 @@ impl Engine {
         let Some(holds) = &mut self.holds else { return };
         let touched = std::mem::take(&mut holds.touched);
         let nodes = self.room.nodes();
-        for node in touched.into_iter().filter(|node| node.index() < nodes) {
+        for &node in touched.iter().filter(|node| node.index() < nodes) {
             let mut holds = self.holds.take().expect("it was there");
             if holds.list.iter().any(|hold| hold.is_on(node)) {
                 let kept = self.kept_on(&mut holds, node);
@@ -329,8 +326,9 @@ impl Engine {
                 let idle = self.idle_on(&holds, node, &lasting);
                 self.holds = Some(holds);
                 self.settle_idle(node, idle);
-                self.room.set_openings(node, Some(openings));
-                self.unblock(node);
+                if self.room.set_openings(node, Some(openings)) {
+                    self.unblock(node);
+                }
             } else {
                 let was_held = holds.nodes.remove(&node).is_some();
                 if holds.kept.len() > FEW {
@@ -339,8 +337,9 @@ impl Engine {
                 self.holds = Some(holds);
                 if was_held {
                     self.settle_idle(node, Vec::new());
-                    self.room.set_openings(node, None);
-                    self.unblock(node);
+                    if self.room.set_openings(node, None) {
+                        self.unblock(node);
+                    }
                 }
             }
         }
@@ -385,7 +384,8 @@ impl News {
 impl<'a> Plan<'a> {
     /// With what is kept of earlier ones.
     fn new(engine: &'a Engine, holds: &mut Holds) -> Plan<'a> {
-        let aside = [&holds.freed, &holds.vacated, &holds.touched].into_iter().flatten();
+        let sets = [&holds.freed, &holds.vacated, &holds.touched];
+        let aside = sets.into_iter().flat_map(RowSet::iter);
         Plan {
             engine,
             kept: std::mem::take(&mut holds.kept),
@@ -580,49 +580,59 @@ impl<'a> Plan<'a> {
         shape: ShapeId,
         need: &Need,
         own: Option<(Rank, NodeRow)>,
-        among: Option<&BTreeSet<NodeRow>>,
+        among: Option<&RowSet>,
     ) -> Option<Place> {
-        let best = Cell::new(own.map(|(rank, _)| (rank, None)));
+        let best = Best::one(own.map(|(rank, _)| rank));
         let own = own.map(|(_, node)| node);
         match among {
             Some(nodes) => nodes.iter().for_each(|&node| self.look(shape, need, node, &best)),
             None => self.search(shape, need, own.as_slice(), &best),
         }
-        let ((unknown, at, _), node) = best.get()?;
+        let ((unknown, at, _), node) = best.first()?;
         Some(((!unknown).then_some(at), smallvec![smallvec![(node.or(own)?, 1)]]))
+    }
+
+    /// The best place of all, and so many of those after it where nobody knows when it starts.
+    fn best_with_spares(
+        &mut self,
+        shape: ShapeId,
+        need: &Need,
+        spares: u32,
+    ) -> Option<(Place, Spares)> {
+        let best = Best::few(1 + spares as usize);
+        self.search(shape, need, &[], &best);
+        let ((unknown, at, _), node) = best.first()?;
+        let mut spares: Spares = best.others().collect();
+        spares.sort_unstable();
+        let nodes = smallvec![smallvec![(node.expect("it has none yet"), 1)]];
+        Some((((!unknown).then_some(at), nodes), spares))
     }
 
     /// Whether a node is better than the best is seen by its profile; where nothing is held on it,
     /// by what runs there.
-    pub(super) fn look(&self, shape: ShapeId, need: &Need, node: NodeRow, best: &Cell<Best>) {
+    pub(super) fn look(&self, shape: ShapeId, need: &Need, node: NodeRow, best: &Best) {
         let engine = self.engine;
         if node.index() >= engine.room.nodes() {
             return;
         }
         let rank = match self.kept.get(&node) {
             Some(kept) => engine.rank(&kept.profile, need),
-            None if self.outlook.expects_no_end(node) => engine.rank_as_it_is(node, need),
+            None if self.outlook.expects_no_end(engine, node) => engine.rank_as_it_is(node, need),
             None => engine.rank_of_tasks(node, need),
         };
-        if is_better(best, rank, node) && engine.room.could_start(shape, node) {
-            best.set(Some((rank, Some(node))));
+        if best.takes(rank, node) && engine.room.could_start(shape, node) {
+            best.add(rank, node);
         }
     }
 
     /// The best of all nodes but some, of which profiles are kept. Those on which something is
     /// held, or happened since the last plan, are all looked at: on others the task does not fit
     /// now.
-    pub(super) fn search(
-        &mut self,
-        shape: ShapeId,
-        need: &Need,
-        without: &[NodeRow],
-        best: &Cell<Best>,
-    ) {
+    pub(super) fn search(&mut self, shape: ShapeId, need: &Need, without: &[NodeRow], best: &Best) {
         self.outlook.refresh(self.engine);
         let kept = self.kept.keys().copied().filter(|node| !without.contains(node));
-        let mut aside: Vec<NodeRow> = kept.collect();
-        aside.extend(self.aside.iter().filter(|node| !self.kept.contains_key(node)));
+        let mut aside: SmallVec<[NodeRow; 8]> = kept.collect();
+        aside.extend(self.aside.iter().copied().filter(|node| !self.kept.contains_key(node)));
         for node in aside {
             self.look(shape, need, node, best);
         }
@@ -634,7 +644,7 @@ impl<'a> Plan<'a> {
             if known.contains_key(&node) || node.index() >= engine.room.nodes() {
                 return;
             }
-            if let Some(((false, at, _), _)) = best.get()
+            if let Some((false, at, _)) = best.bar()
                 && !engine.may_start_by(node, need, at)
             {
                 return;
@@ -643,26 +653,21 @@ impl<'a> Plan<'a> {
                 true => engine.rank_as_it_is(node, need),
                 false => engine.rank_of_tasks(node, need),
             };
-            if is_better(best, rank, node) && engine.room.could_start(shape, node) {
-                best.set(Some((rank, Some(node))));
+            if best.takes(rank, node) && engine.room.could_start(shape, node) {
+                best.add(rank, node);
             }
         };
-        let may_be = |rank, node| is_better(best, rank, node);
-        let known_at = |at, node| may_be((false, at, 0), node);
+        let known_at = |at, node| best.takes((false, at, 0), node);
         outlook.search_known(engine, &need.demand, known_at, look);
-        let missing = |missing, node| may_be((true, Time::MAX, u128::from(missing)), node);
-        let most = || match best.get() {
-            Some(((true, _, most), _)) => Some(u64::try_from(most).unwrap_or(u64::MAX)),
+        let missing = |missing, node| best.takes((true, Time::MAX, u128::from(missing)), node);
+        let most = || match best.bar() {
+            Some((true, _, most)) => Some(u64::try_from(most).unwrap_or(u64::MAX)),
             Some(_) => Some(0),
             None => None,
         };
-        if !matches!(best.get(), Some(((false, ..), _))) {
-            outlook.search_missing(&need.demand, most, missing, look);
+        if !best.first().is_some_and(|((unknown, ..), _)| !unknown) {
+            outlook.search_missing(engine, &need.demand, most, missing, look);
         }
         self.outlook = outlook;
     }
-}
-
-fn is_better(best: &Cell<Best>, rank: Rank, node: NodeRow) -> bool {
-    best.get().is_none_or(|best| (rank, Some(node)) < best)
 }

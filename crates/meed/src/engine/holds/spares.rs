@@ -23,11 +23,10 @@
 //! search (`Plan::search`) for each spare where a reservation is made or something became worse,
 //! else a look at nodes where room came free.
 
-use std::cell::Cell;
-use std::collections::BTreeSet;
-
-use super::plan::{Best, News, Place, Plan, Rank};
+use super::best::{Best, Rank};
+use super::plan::{News, Plan};
 use super::profile::Need;
+use super::rows::RowSet;
 use super::{Hold, Holds, Part, Spares};
 use crate::engine::Engine;
 use crate::engine::room::ShapeId;
@@ -46,7 +45,7 @@ struct Wanted<'a> {
     /// Whether they stay whatever others offer.
     stays: bool,
     /// Those that may be better than the ones that it had; `None`: any may be.
-    among: Option<&'a BTreeSet<NodeRow>>,
+    among: Option<&'a RowSet>,
 }
 
 impl Hold {
@@ -106,16 +105,6 @@ impl Engine {
 }
 
 impl Plan<'_> {
-    /// Spares of a reservation that is made now.
-    pub(super) fn first_spares(&mut self, shape: ShapeId, place: &Place, most: u32) -> Spares {
-        let (None, true) = (place.0, self.engine.room.turn_of(shape) == 1) else {
-            return Spares::new();
-        };
-        let (node, need) = (place.1[0][0].0, self.engine.need(shape));
-        let most = most as usize;
-        self.spares(Wanted { shape, need, node, most, had: vec![], stays: false, among: None })
-    }
-
     /// Spares of a reservation that has just been settled on its own node; before, it was as
     /// `before` says, or homeless.
     pub(super) fn settle_spares(
@@ -160,7 +149,7 @@ impl Plan<'_> {
         let mut ranked = ranked.into_iter().peekable();
         while spares.len() < most {
             let own = ranked.peek().copied();
-            let best: Cell<Best> = Cell::new(own.map(|(rank, _)| (rank, None)));
+            let best = Best::one(own.map(|(rank, _)| rank));
             match among {
                 _ if stays && own.is_some() => {}
                 Some(nodes) => {
@@ -169,7 +158,7 @@ impl Plan<'_> {
                 }
                 None => self.search(shape, &need, &without, &best),
             }
-            let Some((_, other)) = best.get() else { break };
+            let Some((_, other)) = best.first() else { break };
             let Some(next) = other.or(own.map(|(_, row)| row)) else { break };
             match other {
                 None => drop(ranked.next()),

@@ -28,7 +28,8 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use smallvec::smallvec;
 
-use super::plan::{Place, Plan, Rank};
+use super::best::Rank;
+use super::plan::{Place, Plan};
 use super::profile::{Need, Profile};
 use super::{Hold, Nodes, Part, Places};
 use crate::engine::Engine;

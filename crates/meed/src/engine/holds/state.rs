@@ -4,9 +4,8 @@
 //! others, and who is to be looked at next. Rows of a state from elsewhere may say anything: they
 //! are checked before anything is planned with them.
 
-use std::collections::BTreeSet;
-
 use super::idle::Idle;
+use super::rows::RowSet;
 use super::{Hold, Holds, NOWHERE, Places, Starter};
 use crate::engine::Engine;
 use crate::engine::books::Used;
@@ -46,7 +45,7 @@ impl Engine {
             let row = |(until, room): &(Time, Resources)| (*until, room.as_slice().to_vec());
             HeldNodeState { node: node.0, slips, openings: openings.map(row).collect() }
         };
-        let rows = |set: &BTreeSet<NodeRow>| set.iter().map(|row| row.0).collect();
+        let rows = |set: &RowSet| set.iter().map(|row| row.0).collect();
         let idle = |(node, idle): (NodeRow, &Idle)| IdleState {
             node: node.0,
             job: idle.job.slot() as u32,
@@ -133,7 +132,7 @@ impl Engine {
         self.restore_stopping(&state.holds.stopping)?;
         self.restore_idle(&state.holds.idle)?;
         let Some(holds) = &mut self.holds else { return Ok(()) };
-        let rows = |rows: &[u32]| rows.iter().map(|&row| NodeRow(row)).collect::<BTreeSet<_>>();
+        let rows = |rows: &[u32]| rows.iter().map(|&row| NodeRow(row)).collect::<RowSet>();
         for &number in &state.holds.hopeless {
             let shape = self.room.shape_numbered(number);
             let missing = || StateError::new("holds.hopeless", format!("no shape {number}"));

@@ -85,9 +85,7 @@ impl Engine {
                 }
             }
             if asked {
-                holds.pushed.clear();
-                holds.touched.append(&mut holds.vacated);
-                holds.touched.append(&mut holds.freed);
+                holds.forget_news();
             }
         }
         self.holds = Some(holds);
@@ -108,8 +106,12 @@ impl Engine {
 
     fn each_stays(&self, holds: &mut Holds) -> bool {
         let freed = !holds.freed.is_empty();
-        let rows = freed.then(|| holds.freed.iter().chain(&holds.vacated));
-        let rows = rows.into_iter().flatten().filter(|node| node.index() < self.room.nodes());
+        let rows = freed.then(|| holds.freed.iter().chain(holds.vacated.iter()));
+        // A node on which all of them are is asked as their own.
+        let helps = |node: &&NodeRow| {
+            node.index() < self.room.nodes() && !holds.list.iter().all(|hold| hold.is_on(**node))
+        };
+        let rows = rows.into_iter().flatten().filter(helps);
         let coming: SmallVec<[Coming<'_>; 1]> = rows.map(|&node| self.coming_on(node)).collect();
         for index in 0..holds.list.len() {
             let Some(own) = self.own_if_sound(holds, index, freed) else { return false };
@@ -212,7 +214,7 @@ impl Engine {
 }
 
 /// The node of a reservation for one task.
-fn alone_on(hold: &Hold) -> Option<NodeRow> {
+pub(super) fn alone_on(hold: &Hold) -> Option<NodeRow> {
     match (&hold.nodes[..], hold.is_joint()) {
         ([nodes], false) => match nodes[..] {
             [(node, 1)] => Some(node),

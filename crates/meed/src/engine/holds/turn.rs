@@ -24,7 +24,12 @@ impl Engine {
     /// and whoever is first in turn starts or gets a reservation, as long as one may be made.
     pub(in crate::engine) fn next_with_holds(&mut self, explain: bool) -> Option<Start> {
         self.holds.as_ref()?;
-        self.replan();
+        if self.is_plan_due() {
+            if let Some(start) = self.start_at_once(explain) {
+                return Some(start);
+            }
+            self.replan();
+        }
         if let Some(start) = self.start_held(explain) {
             return Some(start);
         }

@@ -26,13 +26,24 @@ impl Room {
         self.now = now;
     }
 
-    /// What may be taken of `node` from now on; `None`: all that is free.
-    pub(in crate::engine) fn set_openings(&mut self, node: NodeRow, openings: Option<Openings>) {
-        match openings {
-            Some(openings) => drop(self.openings.insert(node, openings)),
-            None => drop(self.openings.remove(&node)),
-        }
+    /// What may be taken of `node` from now on; `None`: all that is free. Whether more may be taken
+    /// of it than before, be there as much as there was: not where room is held that was not.
+    pub(in crate::engine) fn set_openings(
+        &mut self,
+        node: NodeRow,
+        openings: Option<Openings>,
+    ) -> bool {
+        let before = match openings {
+            Some(openings) => {
+                if self.openings.get(&node) == Some(&openings) {
+                    return false;
+                }
+                self.openings.insert(node, openings)
+            }
+            None => self.openings.remove(&node),
+        };
         self.tell_free(node);
+        before.is_some()
     }
 
     /// What may be taken of a node with holds.

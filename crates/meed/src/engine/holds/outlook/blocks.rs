@@ -1,11 +1,13 @@
 //! A tree over nodes with sixteen children to a vertex: the least of their first ends, the most of
 //! each of their columns.
 //!
-//! Children lie together, column by column, so that one pass bounds all sixteen (`Short`). Cost of
-//! a change: O(columns), and O(16 columns) for each level at which it is the best of its block,
-//! which it seldom is; memory a fifteenth above that of the nodes.
+//! Children lie together, column by column, so that one pass bounds all sixteen (`Short`). Of a node
+//! only the kinds are kept: the other columns follow from these (`Scale::widen`), and it is better
+//! to reckon them where a node is the best of its block than to fetch them wherever one is looked
+//! at. Cost of a change: O(columns), and O(16 columns) for each level at which it is the best of its
+//! block, which it seldom is; memory a fifteenth above that of the nodes.
 
-use super::scale::{Columns, MAX_COLUMNS};
+use super::scale::{Columns, MAX_COLUMNS, Scale};
 use crate::spec::NodeRow;
 use crate::time::Time;
 
@@ -18,6 +20,9 @@ pub(super) type Lanes = [u32; FAN];
 
 #[derive(Default)]
 struct Level {
+    columns: usize,
+    blocks: usize,
+    /// Nobody's, where nothing is expected to end.
     first: Vec<[Time; FAN]>,
     /// Block by block.
     most: Vec<Lanes>,
@@ -26,34 +31,36 @@ struct Level {
 /// See the module. A vertex is a level, from the nodes up, and a place on it.
 #[derive(Default)]
 pub(super) struct Blocks {
-    columns: usize,
     levels: Vec<Level>,
 }
 
 impl Blocks {
-    /// Room for at least so many nodes, of which nothing ends and nothing is free.
-    pub(super) fn new(nodes: usize, columns: usize) -> Blocks {
+    /// Room for at least so many nodes, of which nothing ends and nothing is free; `ends`: whether
+    /// anything may end.
+    pub(super) fn new(nodes: usize, kinds: usize, ends: bool) -> Blocks {
         // The last block of nodes is whole, for nodes that join.
         let (mut levels, mut places) = (Vec::new(), nodes.max(1).next_multiple_of(FAN));
+        let mut columns = kinds;
         loop {
             let blocks = places.div_ceil(FAN);
-            let (first, most) = (vec![[Time::MAX; FAN]; blocks], vec![[0; FAN]; blocks * columns]);
-            levels.push(Level { first, most });
+            let first = vec![[Time::MAX; FAN]; if ends { blocks } else { 0 }];
+            let most = vec![[0; FAN]; blocks * columns];
+            levels.push(Level { columns, blocks, first, most });
             if places == 1 {
-                return Blocks { columns, levels };
+                return Blocks { levels };
             }
-            places = blocks;
+            (places, columns) = (blocks, Scale::columns_of(kinds));
         }
     }
 
     /// For so many nodes there is room.
     pub(super) fn places(&self) -> usize {
-        self.levels.first().map_or(0, |nodes| nodes.first.len() * FAN)
+        self.levels.first().map_or(0, |nodes| nodes.blocks * FAN)
     }
 
     /// Vertices on a level; the rest of its last block stands for nobody.
     pub(super) fn on_level(&self, level: usize) -> usize {
-        level.checked_sub(1).map_or(self.places(), |below| self.levels[below].first.len())
+        level.checked_sub(1).map_or(self.places(), |below| self.levels[below].blocks)
     }
 
     /// The vertex of all.
@@ -67,7 +74,7 @@ impl Blocks {
     }
 
     pub(super) fn first(&self, (level, at): (usize, usize)) -> Time {
-        self.levels[level].first[at / FAN][at % FAN]
+        self.levels[level].first.get(at / FAN).map_or(Time::MAX, |lanes| lanes[at % FAN])
     }
 
     /// Its columns; those beyond are nothing.
@@ -80,66 +87,87 @@ impl Blocks {
 
     /// The columns of all vertices of a block.
     pub(super) fn lanes(&self, (level, block): (usize, usize)) -> &[Lanes] {
-        &self.levels[level].most[block * self.columns..][..self.columns]
+        let Level { columns, most, .. } = &self.levels[level];
+        &most[block * columns..][..*columns]
     }
 
-    /// A vertex is so; what is above it is not told yet ([`Blocks::pull_all`]).
-    pub(super) fn write(&mut self, (level, at): (usize, usize), first: Time, row: &Columns) {
-        let Level { first: firsts, most } = &mut self.levels[level];
-        firsts[at / FAN][at % FAN] = first;
-        let lanes = most[at / FAN * self.columns..].iter_mut().take(self.columns);
-        lanes.zip(row).for_each(|(lanes, most)| lanes[at % FAN] = *most);
+    /// A vertex is so; what is above it is not told yet ([`Blocks::pull_all`]). How it was.
+    pub(super) fn write(
+        &mut self,
+        (level, at): (usize, usize),
+        first: Time,
+        row: &Columns,
+    ) -> (Time, Columns) {
+        let Level { columns, first: firsts, most, .. } = &mut self.levels[level];
+        let mut before = [0; MAX_COLUMNS];
+        let lanes = &mut most[at / FAN * *columns..][..*columns];
+        for ((lanes, most), before) in lanes.iter_mut().zip(row).zip(&mut before) {
+            *before = std::mem::replace(&mut lanes[at % FAN], *most);
+        }
+        let lane = firsts.get_mut(at / FAN).map(|lanes| &mut lanes[at % FAN]);
+        (lane.map_or(Time::MAX, |lane| std::mem::replace(lane, first)), before)
     }
 
     /// All that is above the nodes, made anew.
-    pub(super) fn pull_all(&mut self) {
+    pub(super) fn pull_all(&mut self, scale: &Scale) {
         for level in 1..self.levels.len() {
-            for block in 0..self.levels[level - 1].first.len() {
-                let (first, row) = self.best((level - 1, block));
+            for block in 0..self.levels[level - 1].blocks {
+                let (first, row) = self.best(scale, (level - 1, block));
                 self.write((level, block), first, &row);
             }
         }
     }
 
     /// The best of a block.
-    fn best(&self, (level, block): (usize, usize)) -> (Time, Columns) {
-        let first = self.levels[level].first[block].iter().copied().min();
-        let mut row = [0; MAX_COLUMNS];
-        for (most, lanes) in row.iter_mut().zip(self.lanes((level, block))) {
-            // Below 2^31: signed ones are compared faster.
-            *most = lanes.iter().fold(0, |most: i32, &lane| most.max(lane as i32)) as u32;
+    fn best(&self, scale: &Scale, (level, block): (usize, usize)) -> (Time, Columns) {
+        let first =
+            self.levels[level].first.get(block).and_then(|lanes| lanes.iter().copied().min());
+        let (mut row, lanes) = ([0; MAX_COLUMNS], self.lanes((level, block)));
+        // Below 2^31: signed ones are compared faster.
+        let most =
+            |lanes: &Lanes| lanes.iter().fold(0, |most: i32, &it| most.max(it as i32)) as u32;
+        row.iter_mut().zip(lanes).for_each(|(best, lanes)| *best = most(lanes));
+        if level == 0 && lanes.len() > 1 {
+            let further = row[lanes.len()..].iter_mut().zip(scale.along_all(&lanes[0], &lanes[1]));
+            further.for_each(|(best, lanes)| *best = most(&lanes));
         }
         (first.unwrap_or(Time::MAX), row)
     }
 
     /// A node is so, and all above it know.
-    pub(super) fn set(&mut self, node: usize, first: Time, row: &Columns) {
+    pub(super) fn set(&mut self, scale: &Scale, node: usize, first: Time, row: &Columns) {
         let (mut at, mut first, mut row) = (node, first, *row);
         for level in 0..self.levels.len() {
-            let (block, lane) = (at / FAN, at % FAN);
-            let above = (level + 1 < self.levels.len())
-                .then(|| (self.first((level + 1, block)), self.most((level + 1, block))));
-            let here = &mut self.levels[level];
-            let before = std::mem::replace(&mut here.first[block][lane], first);
-            // Whether it was, or is, the best of its block, and by that another.
-            let mut tells = false;
-            if let Some((above, _)) = above {
-                tells |= first < above || before == above && first != before;
+            let (ended, mut before) = self.write((level, at), first, &row);
+            if level + 1 == self.levels.len() {
+                return;
             }
-            let lanes = here.most[block * self.columns..].iter_mut().take(self.columns);
-            for (column, lanes) in lanes.enumerate() {
-                let before = std::mem::replace(&mut lanes[lane], row[column]);
-                if let Some((_, above)) = &above {
-                    let (now, above) = (row[column], above[column]);
-                    tells |= now > above || before == above && now != before;
-                }
+            if level == 0 {
+                scale.widen(&mut before);
+                scale.widen(&mut row);
+            }
+            let above = (level + 1, at / FAN);
+            // Whether it was, or is, the best of its block, and by that another.
+            let (top, most) = (self.first(above), self.most(above));
+            let mut tells = first < top || ended == top && first != ended;
+            for ((&now, &before), &most) in row.iter().zip(&before).zip(&most) {
+                tells |= now > most || before == most && now != before;
             }
             if !tells {
                 return;
             }
-            (first, row) = self.best((level, block));
-            at = block;
+            (first, row) = self.best(scale, (level, at / FAN));
+            at /= FAN;
         }
+    }
+
+    /// Reads a field of each row that a change of the node needs.
+    #[inline]
+    pub(super) fn glance(&self, node: usize) -> u32 {
+        let of = |level: usize, at: usize| {
+            self.lanes((level, at / FAN)).iter().fold(0, |seen, lanes| seen ^ lanes[at % FAN])
+        };
+        of(0, node) ^ of(1, node / FAN)
     }
 
     /// A node whose first end is no later than this, if there is one: the first.
@@ -150,8 +178,7 @@ impl Blocks {
         }
         while level > 0 {
             level -= 1;
-            let lanes = &self.levels[level].first[at];
-            let lane = lanes.iter().position(|&first| first <= now);
+            let lane = (0..FAN).find(|lane| self.first((level, at * FAN + lane)) <= now);
             at = at * FAN + lane.expect("the best of the block is no later");
         }
         Some(self.first_row((0, at)))
@@ -161,13 +188,15 @@ impl Blocks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resources::Resources;
 
     /// Whatever was set, what stands above is the best of what is below.
     #[test]
     fn tells_the_best_of_each_block() {
+        let scale = Scale::of(&Resources::new(&[3000, 7000, 500]));
         // A block that is not full has a root above it, too: more nodes may join.
-        assert_eq!(Blocks::new(1, 3).root(), (1, 0));
-        let mut blocks = Blocks::new(600, 3);
+        assert_eq!(Blocks::new(1, 3, true).root(), (1, 0));
+        let mut blocks = Blocks::new(600, 3, true);
         assert!(blocks.places() >= 600);
         let mut draws: u64 = 1;
         let mut draw = |below: u64| {
@@ -179,15 +208,25 @@ mod tests {
             let first = Time::from_micros(draw(40)).expect("in range");
             let mut row = [0; MAX_COLUMNS];
             row[..3].iter_mut().for_each(|most| *most = draw(30) as u32);
-            blocks.set(node, first, &row);
+            blocks.set(&scale, node, first, &row);
         }
-        let mut anew = Blocks::new(600, 3);
+        let mut anew = Blocks::new(600, 3, true);
         for node in 0..600 {
             anew.write((0, node), blocks.first((0, node)), &blocks.most((0, node)));
         }
-        anew.pull_all();
+        anew.pull_all(&scale);
         for (one, other) in blocks.levels.iter().zip(&anew.levels) {
             assert_eq!((&one.first, &one.most), (&other.first, &other.most));
+        }
+        // Of each direction what the nodes below have, one by one.
+        for block in 0..38 {
+            let mut best = [0; MAX_COLUMNS];
+            for node in (block * FAN..(block + 1) * FAN).take_while(|&node| node < 600) {
+                let mut row = blocks.most((0, node));
+                scale.widen(&mut row);
+                best.iter_mut().zip(row).for_each(|(best, it)| *best = it.max(*best));
+            }
+            assert_eq!(blocks.most((1, block)), best);
         }
         let now = Time::from_micros(3).expect("in range");
         let first = (0..600).find(|&node| blocks.first((0, node)) <= now);

@@ -43,11 +43,13 @@ pub(super) struct Outlook {
     /// For so many nodes there is room; none: it is to be made.
     places: usize,
     blocks: Blocks,
-    /// Of each node, as it is told next to what is above it.
-    first: Vec<Time>,
     scale: Scale,
+    /// Whether anything is expected to end: else there are no rows of the next three.
+    limited: bool,
     /// What tasks hold on each node whose end is known, kind by kind.
     known: Vec<u64>,
+    /// The first end on each, as it is told next to what is above it.
+    first: Vec<Time>,
     /// Whether `first` may be too early.
     early: Vec<bool>,
     /// Nodes that were touched since.
@@ -81,7 +83,7 @@ impl Outlook {
     /// A task starts on the node, which is touched.
     #[inline]
     pub(super) fn starts(&mut self, now: Time, node: NodeRow, need: &Need) {
-        if need.limit.is_none() || node.index() >= self.places {
+        if need.limit.is_none() || !self.limited || node.index() >= self.places {
             return;
         }
         let sums = self.known[node.index() * self.kinds..].iter_mut();
@@ -95,7 +97,7 @@ impl Outlook {
     /// A task has ended on the node, which is touched.
     #[inline]
     pub(super) fn ends(&mut self, node: NodeRow, need: &Need) {
-        if need.limit.is_none() || node.index() >= self.places {
+        if need.limit.is_none() || !self.limited || node.index() >= self.places {
             return;
         }
         let sums = self.known[node.index() * self.kinds..].iter_mut();
@@ -104,10 +106,13 @@ impl Outlook {
     }
 
     /// Whether it is known that nothing is expected to end on the node.
-    pub(super) fn expects_no_end(&self, node: NodeRow) -> bool {
+    pub(super) fn expects_no_end(&self, engine: &Engine, node: NodeRow) -> bool {
+        if !engine.room.any_limited() {
+            return true;
+        }
         let known = self.known.get(node.index() * self.kinds..);
         let sums = known.and_then(|known| known.get(..self.kinds));
-        let told = self.places > 0 && self.upset.is_empty();
+        let told = self.limited && self.places > 0 && self.upset.is_empty();
         told && sums.is_some_and(|sums| sums.iter().all(|sum| *sum == 0))
     }
 
@@ -119,7 +124,10 @@ impl Outlook {
     /// Brings it up to date.
     pub(super) fn refresh(&mut self, engine: &Engine) {
         let nodes = engine.room.nodes();
-        if self.places == 0 || nodes > self.places || self.scale.total != *engine.room.total() {
+        let limited = engine.room.any_limited();
+        let other = self.scale.total != *engine.room.total() || self.limited != limited;
+        if self.places == 0 || nodes > self.places || other {
+            self.limited = limited;
             return self.make(engine, nodes);
         }
         let upset = std::mem::take(&mut self.upset);
@@ -127,6 +135,9 @@ impl Outlook {
         let mut touched = std::mem::take(&mut self.touched);
         touched.sort_unstable();
         touched.dedup();
+        // Memory answers for all of them at once.
+        let glance = |seen, node: &NodeRow| seen ^ self.blocks.glance(node.index());
+        std::hint::black_box(touched.iter().fold(0, glance));
         touched.drain(..).for_each(|node| self.set(engine, node));
         self.touched = touched;
         // Tasks that were to have ended are beyond their limits.
@@ -138,25 +149,30 @@ impl Outlook {
     fn make(&mut self, engine: &Engine, nodes: usize) {
         self.kinds = engine.kinds.len();
         // Room for as many again as it has: nodes that join seldom make it anew.
-        self.blocks = Blocks::new(nodes.next_power_of_two(), Scale::columns_of(self.kinds));
+        self.blocks = Blocks::new(nodes.next_power_of_two(), self.kinds, self.limited);
         self.places = self.blocks.places();
-        self.first = vec![Time::MAX; self.places];
         self.scale = Scale::of(engine.room.total());
-        self.known = vec![0; self.places * self.kinds];
-        self.early = vec![false; self.places];
+        let rows = if self.limited { self.places } else { 0 };
+        self.known = vec![0; rows * self.kinds];
+        self.first = vec![Time::MAX; rows];
+        self.early = vec![false; rows];
         self.touched.clear();
         self.upset.clear();
         for row in (0..nodes as u32).map(NodeRow) {
             self.read(engine, row);
             let columns = self.columns(engine, row);
-            self.blocks.write((0, row.index()), self.first[row.index()], &columns);
+            self.blocks.write((0, row.index()), self.first_on(row), &columns);
         }
-        self.blocks.pull_all();
+        self.blocks.pull_all(&self.scale);
     }
 
     fn set(&mut self, engine: &Engine, node: NodeRow) {
         let columns = self.columns(engine, node);
-        self.blocks.set(node.index(), self.first[node.index()], &columns);
+        self.blocks.set(&self.scale, node.index(), self.first_on(node), &columns);
+    }
+
+    fn first_on(&self, node: NodeRow) -> Time {
+        self.first.get(node.index()).copied().unwrap_or(Time::MAX)
     }
 
     fn read_and_set(&mut self, engine: &Engine, node: NodeRow) {
@@ -166,12 +182,14 @@ impl Outlook {
 
     /// Reads what runs on the node.
     fn read(&mut self, engine: &Engine, node: NodeRow) {
+        if !self.limited {
+            return;
+        }
         let at = node.index();
         let sums = &mut self.known[at * self.kinds..][..self.kinds];
         sums.fill(0);
         let mut first = Time::MAX;
-        let limited = engine.room.any_limited().then(|| engine.work.on_node(node));
-        for task in limited.into_iter().flatten() {
+        for task in engine.work.on_node(node) {
             let limit = engine.room.limit(task.shape);
             if limit.is_none() {
                 continue;
@@ -188,12 +206,12 @@ impl Outlook {
     /// The columns of a node.
     fn columns(&self, engine: &Engine, node: NodeRow) -> Columns {
         let free = engine.room.balance(node);
-        let known = &self.known[node.index() * self.kinds..];
-        let both = free[..self.kinds].iter().zip(known);
-        self.scale.columns(both.map(|(free, &known)| {
-            let ever = free + i128::from(known);
+        let known = self.known.get(node.index() * self.kinds..).unwrap_or_default();
+        let ever = free[..self.kinds].iter().enumerate().map(|(kind, free)| {
+            let ever = free + i128::from(known.get(kind).copied().unwrap_or(0));
             u64::try_from(ever.max(0)).unwrap_or(u64::MAX)
-        }))
+        });
+        self.scale.columns(ever)
     }
 
     /// Asks `look` for nodes that may fit at a known time. `may_be` is told a node, the soonest
@@ -206,13 +224,17 @@ impl Outlook {
         mut may_be: impl FnMut(Time, NodeRow) -> bool,
         mut look: impl FnMut(NodeRow, bool),
     ) {
-        let needs = self.scale.columns(demand.as_slice().iter().copied());
+        let mut needs = self.scale.columns(demand.as_slice().iter().copied());
+        self.scale.widen(&mut needs);
+        if !self.limited {
+            return;
+        }
         let mut vertices = vec![self.blocks.root()];
         while let Some((level, at)) = vertices.pop() {
             let first = self.blocks.first((level, at));
             let fits = || {
-                let most = self.blocks.most((level, at));
-                most.iter().zip(&needs).all(|(most, need)| need <= most)
+                let lanes = self.blocks.lanes((level, at / FAN));
+                lanes.iter().zip(&needs).all(|(most, &need)| need <= most[at % FAN])
             };
             let row = self.blocks.first_row((level, at));
             if first == Time::MAX || !may_be(first, row) || !fits() {
@@ -239,25 +261,31 @@ impl Outlook {
     /// of several or one.
     pub(super) fn search_missing(
         &self,
+        engine: &Engine,
         demand: &Resources,
         most: impl Fn() -> Option<u64>,
         may_be: impl Fn(u64, NodeRow) -> bool,
         look: impl FnMut(NodeRow, bool),
     ) {
         let (scale, short) = (&self.scale, Short::of(&self.scale, demand));
-        let needs = scale.columns(demand.as_slice().iter().copied());
+        let mut needs = scale.columns(demand.as_slice().iter().copied());
+        scale.widen(&mut needs);
         let (root, blocks) = (self.blocks.root(), &self.blocks);
         let worth = |vertex: (usize, usize)| {
-            let may_be = |missing| may_be(missing, blocks.first_row(vertex));
-            scale.missing_below(&blocks.most(vertex), demand, &needs, may_be).is_some()
+            let (most, row) = (blocks.most(vertex), blocks.first_row(vertex));
+            match vertex.0 {
+                0 => may_be(scale.missing_on(&most, demand), row),
+                _ => scale.missing_below(&most, demand, &needs, |it| may_be(it, row)).is_some(),
+            }
         };
         let limit = || short.limit(most());
-        Search { outlook: self, short: &short, limit, worth, look }.below((root.0, 0));
+        Search { engine, outlook: self, short: &short, limit, worth, look }.below((root.0, 0));
     }
 }
 
 /// A walk through the blocks, the best first.
 struct Search<'a, Limit, Worth, Look> {
+    engine: &'a Engine,
     outlook: &'a Outlook,
     short: &'a Short,
     /// What a bound may be.
@@ -276,20 +304,20 @@ where
     /// The vertices of a block.
     fn below(&mut self, (level, block): (usize, usize)) {
         let outlook = self.outlook;
-        let mut lower = self.short.of_all(outlook.blocks.lanes((level, block)));
+        let lanes = outlook.blocks.lanes((level, block));
+        let mut lower = match level {
+            0 => self.short.of_nodes(lanes),
+            _ => self.short.of_all(lanes),
+        };
         let there = outlook.blocks.on_level(level) - block * FAN;
         lower.iter_mut().skip(there).for_each(|nobody| *nobody = f32::INFINITY);
         loop {
-            // Of like ones the first.
-            let (mut lane, mut least) = (0, lower[0]);
-            for (at, &bound) in lower.iter().enumerate().skip(1) {
-                if bound < least {
-                    (lane, least) = (at, bound);
-                }
-            }
-            if least > (self.limit)() {
+            let least = least_of(&lower);
+            if least > (self.limit)() || least == f32::INFINITY {
                 return;
             }
+            // Of like ones the first.
+            let Some(lane) = lower.iter().position(|&bound| bound == least) else { return };
             lower[lane] = f32::INFINITY;
             let at = block * FAN + lane;
             if !(self.worth)((level, at)) {
@@ -299,9 +327,23 @@ where
                 Some(below) => self.below((below, at)),
                 None => {
                     let node = outlook.blocks.first_row((0, at));
-                    (self.look)(node, outlook.expects_no_end(node));
+                    (self.look)(node, outlook.expects_no_end(self.engine, node));
                 }
             }
         }
     }
+}
+
+/// The least of all lanes: halves are compared as wholes.
+#[inline(always)]
+fn least_of(lanes: &[f32; FAN]) -> f32 {
+    let mut least = *lanes;
+    let mut width = FAN / 2;
+    while width > 0 {
+        for at in 0..width {
+            least[at] = if least[at + width] < least[at] { least[at + width] } else { least[at] };
+        }
+        width /= 2;
+    }
+    least[0]
 }

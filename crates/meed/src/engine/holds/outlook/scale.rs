@@ -33,8 +33,8 @@ pub(super) struct Scale {
     /// The same, or one where that is nothing.
     whole: [u64; MAX_KINDS],
     shifts: [u32; MAX_KINDS],
-    /// s for each direction, in units of b for one of a, in parts of `1 << FINE`.
-    ratios: [u64; DIRECTIONS.len()],
+    /// s for each direction, in units of b for one of a, in parts of `1 << FINE`: below 2^29.
+    ratios: [u32; DIRECTIONS.len()],
 }
 
 const FINE: u32 = 16 + RAISED;
@@ -51,7 +51,7 @@ impl Scale {
         }
         let (a, b) = (whole[0] >> shifts[0], whole[1] >> shifts[1]);
         // Any will do; these tell most where nodes have of both what the pool has.
-        let ratio = ((b << 16) / a.max(1)).clamp(1, 1 << 24);
+        let ratio = ((b << 16) / a.max(1)).clamp(1, 1 << 24) as u32;
         let ratios = DIRECTIONS.map(|direction| ratio << direction);
         Scale { total: *total, whole, shifts, ratios }
     }
@@ -65,16 +65,28 @@ impl Scale {
     }
 
     /// s a, rounded up, where it is below b, in units of b.
-    #[inline]
+    #[inline(always)]
     fn along(&self, direction: usize, a: u32, b: u32) -> u32 {
-        let raised = u64::from(a) * self.ratios[direction];
-        raised.div_ceil(1 << FINE).min(u64::from(b)) as u32
+        let raised = u64::from(a) * u64::from(self.ratios[direction]);
+        ((raised + ((1 << FINE) - 1)) >> FINE).min(u64::from(b)) as u32
+    }
+
+    /// The same of sixteen nodes in each direction.
+    #[inline]
+    pub(super) fn along_all(&self, a: &Lanes, b: &Lanes) -> [Lanes; DIRECTIONS.len()] {
+        let mut all = [[0; FAN]; DIRECTIONS.len()];
+        for (direction, lanes) in all.iter_mut().enumerate() {
+            for (along, (&a, &b)) in lanes.iter_mut().zip(a.iter().zip(b)) {
+                *along = self.along(direction, a, b);
+            }
+        }
+        all
     }
 
     /// The most of a for which s a, rounded up, is at most this.
     #[inline]
     fn before(&self, direction: usize, along: u32) -> u64 {
-        (u64::from(along) << FINE) / self.ratios[direction].max(1)
+        (u64::from(along) << FINE) / u64::from(self.ratios[direction].max(1))
     }
 
     /// What of an amount so many units lack, in parts of the pool, as places are ranked
@@ -92,26 +104,37 @@ impl Scale {
         }
     }
 
-    /// The columns of amounts.
+    /// The kinds of a node.
     #[inline]
     pub(super) fn columns(&self, amounts: impl Iterator<Item = u64>) -> Columns {
         let mut row = [0; MAX_COLUMNS];
-        let mut kinds = 0;
-        for (kind, amount) in amounts.enumerate() {
-            row[kind] = self.units(kind, amount);
-            kinds = kind + 1;
-        }
+        let units = amounts.enumerate().map(|(kind, amount)| self.units(kind, amount));
+        row.iter_mut().zip(units).for_each(|(column, units)| *column = units);
+        row
+    }
+
+    /// The other columns of a node, from its kinds.
+    #[inline]
+    pub(super) fn widen(&self, row: &mut Columns) {
+        let kinds = self.total.kinds();
         if kinds > 1 {
             let (a, b) = (row[0], row[1]);
             let columns = row[kinds..].iter_mut().take(DIRECTIONS.len()).enumerate();
             columns.for_each(|(direction, column)| *column = self.along(direction, a, b));
         }
-        row
     }
 
-    /// Columns that a vertex has where there are so many kinds.
+    /// Columns that a vertex above the nodes has where there are so many kinds.
     pub(super) fn columns_of(kinds: usize) -> usize {
         kinds + if kinds > 1 { DIRECTIONS.len() } else { 0 }
+    }
+
+    /// What somebody who demands so much misses on a node with these kinds, in parts of the pool.
+    #[inline]
+    pub(super) fn missing_on(&self, most: &Columns, demand: &Resources) -> u64 {
+        let each = demand.as_slice().iter().zip(most).enumerate();
+        let lacks = each.map(|(kind, (&amount, &units))| self.lacks(kind, amount, units));
+        lacks.fold(0, u64::saturating_add)
     }
 
     /// What somebody who demands so much misses at least below a vertex with these columns, in
@@ -210,13 +233,26 @@ impl Short {
         lacks
     }
 
+    #[inline(always)]
+    fn weigh(&self, kind: usize, lacks: &[f32; FAN]) -> [f32; FAN] {
+        let mut parts = *lacks;
+        parts.iter_mut().for_each(|part| *part *= self.weights[kind]);
+        parts
+    }
+
+    /// In parts of the pool, node by node.
+    pub(super) fn of_nodes(&self, lanes: &[Lanes]) -> [f32; FAN] {
+        let mut lower = [0.0; FAN];
+        for (kind, most) in lanes.iter().enumerate() {
+            let more = self.weigh(kind, &self.lacks(kind, most));
+            lower.iter_mut().zip(&more).for_each(|(sum, more)| *sum += more);
+        }
+        lower
+    }
+
     /// In parts of the pool, vertex by vertex.
     pub(super) fn of_all(&self, lanes: &[Lanes]) -> [f32; FAN] {
-        let weigh = |kind: usize, lacks: &[f32; FAN]| {
-            let mut parts = *lacks;
-            parts.iter_mut().for_each(|part| *part *= self.weights[kind]);
-            parts
-        };
+        let weigh = |kind: usize, lacks: &[f32; FAN]| self.weigh(kind, lacks);
         let lacks_a = self.lacks(0, &lanes[0]);
         let all_a = weigh(0, &lacks_a);
         if self.kinds == 1 {

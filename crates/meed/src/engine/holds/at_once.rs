@@ -1,0 +1,83 @@
+//! A task starts where room has just come, without a plan.
+//!
+//! Most tasks whose start nobody knows begin so: something ends on another node, and all that they
+//! need is free there. With one reservation nothing else is to be planned then: no start is earlier
+//! than now, and where it was nobody waits for it.
+//!
+//! Invariant: the plan would start it there, too. Where that is in doubt (several reservations,
+//! room that may have come on its own nodes, or less than was known of) the plan decides. Cost:
+//! O(1) for each node on which room has come.
+
+use super::still::alone_on;
+use super::{Hold, Holds};
+use crate::decision::Start;
+use crate::engine::Engine;
+use crate::spec::NodeRow;
+
+impl Engine {
+    /// See the module.
+    pub(super) fn start_at_once(&mut self, explain: bool) -> Option<Start> {
+        let mut holds = self.holds.take()?;
+        let node = self.room_at_once(&holds);
+        debug_assert!(
+            node.is_none_or(|node| self.plan_starts_on(&mut holds, node)),
+            "a task starts where the plan would not start it"
+        );
+        let Some(node) = node else {
+            self.holds = Some(holds);
+            return None;
+        };
+        let mut hold = holds.remove(0);
+        holds.touched.extend(hold.rows());
+        hold.nodes[0][0].0 = node;
+        holds.forget_news();
+        self.holds = Some(holds);
+        self.start_reserved(&hold, explain)
+    }
+
+    /// The node on which the only reservation starts.
+    fn room_at_once(&self, holds: &Holds) -> Option<NodeRow> {
+        let [hold] = &holds.list[..] else { return None };
+        let (_, need) = (alone_on(hold)?, hold.need());
+        if hold.at.is_some() || hold.reclaims || hold.drained || holds.freed.is_empty() {
+            return None;
+        }
+        let shape = self.work.group(hold.slot()).turn();
+        let has_room = |node: &&NodeRow| {
+            node.index() < self.room.nodes()
+                && need.fits(&self.room.balance(**node))
+                && self.room.could_start(shape, **node)
+        };
+        let rows = || holds.freed.iter().chain(holds.vacated.iter());
+        let node = rows().filter(has_room).min()?;
+        let sets = [&holds.freed, &holds.vacated, &holds.pushed];
+        let as_known = |row: NodeRow| {
+            !sets.iter().any(|set| set.contains(&row)) && self.is_possible(hold, row)
+        };
+        hold.rows().all(as_known).then_some(*node)
+    }
+
+    /// Whether the plan starts the only reservation there, too: the slow twin.
+    fn plan_starts_on(&self, holds: &mut Holds, node: NodeRow) -> bool {
+        let facts = |hold: &Hold| (hold.at, hold.nodes[0][0].0);
+        let list = holds.list.clone();
+        let sets = [&holds.freed, &holds.vacated, &holds.pushed, &holds.touched].map(Clone::clone);
+        let planned = self.keep_places(holds);
+        let agrees =
+            planned.placeless.is_empty() && facts(&holds.list[0]) == (Some(self.now), node);
+        holds.list = list;
+        // Of other places than these.
+        holds.kept.clear();
+        [holds.freed, holds.vacated, holds.pushed, holds.touched] = sets;
+        agrees
+    }
+}
+
+impl Holds {
+    /// Nobody is left whom what has happened concerns.
+    pub(super) fn forget_news(&mut self) {
+        self.pushed.clear();
+        self.touched.append(&mut self.vacated);
+        self.touched.append(&mut self.freed);
+    }
+}

@@ -1,0 +1,120 @@
+//! A set of nodes in order of their rows, made for few: what happened since the last decision.
+//!
+//! Few stand in a sorted list of their own, so that an event takes no memory; where they are many
+//! they go to a tree. Cost: O(log nodes) for each question and change, and a move of up to 16 rows.
+
+use std::collections::BTreeSet;
+
+use smallvec::SmallVec;
+
+use crate::spec::NodeRow;
+
+/// So many stand in a list.
+const FEW: usize = 16;
+
+/// See the module. One of both is empty.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct RowSet {
+    few: SmallVec<[NodeRow; FEW]>,
+    many: BTreeSet<NodeRow>,
+}
+
+impl RowSet {
+    pub(super) fn is_empty(&self) -> bool {
+        self.few.is_empty() && self.many.is_empty()
+    }
+
+    pub(super) fn contains(&self, node: &NodeRow) -> bool {
+        self.few.contains(node) || !self.many.is_empty() && self.many.contains(node)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &NodeRow> {
+        self.few.iter().chain(&self.many)
+    }
+
+    #[inline]
+    pub(super) fn insert(&mut self, node: NodeRow) {
+        if !self.many.is_empty() {
+            self.many.insert(node);
+        } else if let Err(place) = self.few.binary_search(&node) {
+            match self.few.len() < FEW {
+                true => self.few.insert(place, node),
+                false => self.many.extend(self.few.drain(..).chain([node])),
+            }
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.few.clear();
+        self.many.clear();
+    }
+
+    /// All of another, which has none from now on.
+    pub(super) fn append(&mut self, other: &mut RowSet) {
+        if self.is_empty() {
+            return std::mem::swap(self, other);
+        }
+        self.extend(other.iter().copied());
+        other.clear();
+    }
+}
+
+impl Extend<NodeRow> for RowSet {
+    fn extend<Nodes: IntoIterator<Item = NodeRow>>(&mut self, nodes: Nodes) {
+        nodes.into_iter().for_each(|node| self.insert(node));
+    }
+}
+
+impl FromIterator<NodeRow> for RowSet {
+    fn from_iter<Nodes: IntoIterator<Item = NodeRow>>(nodes: Nodes) -> RowSet {
+        let mut set = RowSet::default();
+        set.extend(nodes);
+        set
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever is put in, and in whatever order, it is what a tree would be.
+    #[test]
+    fn is_a_set_in_order_be_they_few_or_many() {
+        let mut draws: u64 = 7;
+        let mut draw = |below: u64| {
+            draws = draws.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (draws >> 33) % below
+        };
+        let (mut set, mut other, mut tree) =
+            (RowSet::default(), RowSet::default(), BTreeSet::new());
+        for step in 0..2000 {
+            let node = NodeRow(draw(60) as u32);
+            match draw(40) {
+                0 => {
+                    set.clear();
+                    tree.clear();
+                }
+                1 => {
+                    tree.extend(other.iter().copied());
+                    set.append(&mut other);
+                }
+                2..8 => {
+                    other.insert(node);
+                    tree.insert(node);
+                }
+                _ => {
+                    set.insert(node);
+                    tree.insert(node);
+                }
+            }
+            let both: BTreeSet<NodeRow> = set.iter().chain(other.iter()).copied().collect();
+            let told: BTreeSet<NodeRow> = tree.iter().copied().collect();
+            // What was put aside is not cleared with the rest.
+            let aside: BTreeSet<NodeRow> = other.iter().copied().collect();
+            assert_eq!(both, &told | &aside, "step {step}");
+            assert!(set.iter().is_sorted_by(|a, b| a < b));
+            let asked = NodeRow(draw(60) as u32);
+            assert_eq!(set.contains(&asked), set.iter().any(|node| *node == asked));
+        }
+    }
+}
