@@ -147,6 +147,15 @@ impl Cluster {
         fits(demand.as_slice(), &self.free[self.row(node)])
     }
 
+    /// Whether `node` could hold `demand`, which is something, were nothing of ours there; `None`: it
+    /// takes a look at what else there is.
+    #[inline]
+    pub(crate) fn has_for_ours(&self, node: NodeRow, demand: &Resources) -> Option<bool> {
+        // Of a node that has left nothing is left.
+        let tells = !demand.is_zero() && node.index() < self.nodes.len() && !self.is_special(node);
+        tells.then(|| fits(demand.as_slice(), &self.capacity[self.row(node)]))
+    }
+
     /// Takes `demand` from what is free on `node`; what is left.
     #[inline]
     pub(crate) fn take(&mut self, node: NodeRow, demand: &Resources) -> Resources {

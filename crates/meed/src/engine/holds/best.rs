@@ -72,3 +72,60 @@ impl Best {
         self.places.take().into_iter().skip(1).filter_map(|(_, node)| node)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn micros(at: u64) -> Time {
+        Time::from_micros(at).expect("in range")
+    }
+
+    /// Whatever comes, and in whatever order, it is the front of what a plain sort makes of all.
+    #[test]
+    fn is_the_front_of_a_sorted_list() {
+        let mut draws: u64 = 3;
+        let mut draw = |below: u64| {
+            draws = draws.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (draws >> 33) % below
+        };
+        for round in 0..500 {
+            let (most, some_known) = (1 + draw(4) as usize, draw(3) == 0);
+            let (best, mut all) = (Best::few(most), Vec::new());
+            for row in 0..draw(12) as u32 {
+                let known = some_known && draw(6) == 0;
+                let rank = match known {
+                    true => (false, micros(draw(3)), 0),
+                    false => (true, Time::MAX, u128::from(draw(5))),
+                };
+                all.push((rank, Some(NodeRow(row))));
+            }
+            // In an order of their own.
+            for at in (1..all.len()).rev() {
+                all.swap(at, draw(at as u64 + 1) as usize);
+            }
+            for &(rank, node) in &all {
+                let node = node.expect("each has one");
+                if best.takes(rank, node) {
+                    best.add(rank, node);
+                }
+            }
+            all.sort_unstable();
+            assert_eq!(best.first(), all.first().copied(), "round {round}");
+            let known = all.first().is_some_and(|((unknown, ..), _)| !unknown);
+            all.truncate(if known { 1 } else { most });
+            let others = all.iter().skip(1).filter_map(|(_, node)| *node);
+            assert!(best.others().eq(others), "round {round}");
+        }
+    }
+
+    /// The one that a task has stays before like ones.
+    #[test]
+    fn its_own_stays_before_like_ones() {
+        let own = (true, Time::MAX, 7);
+        let best = Best::one(Some(own));
+        assert!(!best.takes(own, NodeRow(0)));
+        assert!(best.takes((true, Time::MAX, 6), NodeRow(9)));
+        assert!(best.takes((false, micros(1), 0), NodeRow(9)));
+    }
+}

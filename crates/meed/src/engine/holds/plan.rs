@@ -665,7 +665,7 @@ impl<'a> Plan<'a> {
             Some(_) => Some(0),
             None => None,
         };
-        if !best.first().is_some_and(|((unknown, ..), _)| !unknown) {
+        if best.first().is_none_or(|((unknown, ..), _)| unknown) {
             outlook.search_missing(engine, &need.demand, most, missing, look);
         }
         self.outlook = outlook;

@@ -19,9 +19,10 @@
 //!
 //! Invariant: only a reservation of one task without an instant has spares, no two of its nodes are
 //! the same, and on each it holds all that the task needs. So who comes after it reckons with all
-//! of them, and it never waits for those: whoever is first loses nothing to others. Cost: one
-//! search (`Plan::search`) for each spare where a reservation is made or something became worse,
-//! else a look at nodes where room came free.
+//! of them, and it never waits for those: whoever is first loses nothing to others. Cost: nothing
+//! where a reservation is made, for one search finds its own node and the spares
+//! (`Plan::best_with_spares`); one search for each where something became worse; else a look at
+//! nodes where room came free.
 
 use super::best::{Best, Rank};
 use super::plan::{News, Plan};

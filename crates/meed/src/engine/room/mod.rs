@@ -450,9 +450,11 @@ impl Room {
 
     /// Whether `node` could hold a task of this shape if nothing of ours ran there.
     pub(super) fn could_start(&self, shape: ShapeId, node: NodeRow) -> bool {
-        let room = self.room_if_ours_left(node);
-        room.is_some_and(|room| self.shapes[shape].demand.fits_in(&room))
-            && self.allows(shape, node)
+        let demand = &self.shapes[shape].demand;
+        let there = self.cluster.has_for_ours(node, demand);
+        there.unwrap_or_else(|| {
+            self.room_if_ours_left(node).is_some_and(|room| demand.fits_in(&room))
+        }) && self.allows(shape, node)
     }
 
     /// What `node` has for us, were nothing of ours there; `None`: nothing new may start on it.

@@ -7,7 +7,7 @@
 //! some known time only if it fits in ever(node); if at none, what is missing is what ever(node)
 //! lacks. A tree over the nodes (`blocks`) has of each subtree the least first(node) and the most
 //! of ever(node), kind by kind; of the first two kinds, a and b, the most of min(s a, b) as well,
-//! for five s: whoever has less than that of both lacks of one (`scale`). So a subtree is passed
+//! for three s: whoever has less than that of both lacks of one (`scale`). So a subtree is passed
 //! over without a look at its nodes, and the best is that of a scan.
 //!
 //! Amounts stand in the tree as they are where the pool has less than 2^31 of a kind, else in
@@ -17,7 +17,7 @@
 //! A start or an end is told: ever(node) follows from what is free and from a sum that is kept, of
 //! what tasks hold there whose end is known, and first(node) only falls by a start. After an end it
 //! may be too early, until a search would take the node for it, or time reaches it: then the tasks
-//! there are read anew.
+//! there are read anew. Where no task ever had a limit nothing of this is kept: free is ever.
 //!
 //! Invariant: what the tree says is never worse than what is true, for nodes that were not touched
 //! since it was brought up to date. Cost: O(log nodes) for each that was touched since the last

@@ -16,7 +16,7 @@ use crate::engine::holds::plan::PARTS;
 use crate::resources::{MAX_KINDS, Resources};
 
 /// Powers of two that s is, in parts of the pool, and how much each is raised by.
-const DIRECTIONS: [u32; 5] = [0, 1, 2, 3, 4];
+const DIRECTIONS: [u32; 3] = [0, 2, 4];
 const RAISED: u32 = 2;
 
 /// Most columns of a vertex.
