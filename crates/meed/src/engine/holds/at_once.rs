@@ -38,11 +38,11 @@ impl Engine {
     /// The node on which the only reservation starts.
     fn room_at_once(&self, holds: &Holds) -> Option<NodeRow> {
         let [hold] = &holds.list[..] else { return None };
-        let (_, need) = (alone_on(hold)?, hold.need());
+        alone_on(hold)?;
         if hold.at.is_some() || hold.reclaims || hold.drained || holds.freed.is_empty() {
             return None;
         }
-        let shape = self.work.group(hold.slot()).turn();
+        let (shape, need) = (self.work.group(hold.slot()).turn(), hold.need());
         let has_room = |node: &&NodeRow| {
             node.index() < self.room.nodes()
                 && need.fits(&self.room.balance(**node))
