@@ -147,8 +147,8 @@ impl Cluster {
         fits(demand.as_slice(), &self.free[self.row(node)])
     }
 
-    /// Whether `node` could hold `demand`, which is something, were nothing of ours there; `None`: it
-    /// takes a look at what else there is.
+    /// Whether `node` could hold `demand`, which is something, were nothing of ours there; `None`:
+    /// it takes a look at what else there is.
     #[inline]
     pub(crate) fn has_for_ours(&self, node: NodeRow, demand: &Resources) -> Option<bool> {
         // Of a node that has left nothing is left.

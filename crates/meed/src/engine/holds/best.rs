@@ -1,6 +1,6 @@
 //! The best places so far: one, or for a task with spares the first few.
 //!
-//! > before = (known, from when on, what is missing), then one that the task has, then the first row
+//! > order = known, from when on, what is missing; then the one that the task has, then the row
 //!
 //! Invariant: places stand in that order, and no more of them than were asked for; behind one that
 //! is known to be free at some time none counts, for such a task has no spares.

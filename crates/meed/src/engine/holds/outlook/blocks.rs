@@ -1,11 +1,11 @@
 //! A tree over nodes with sixteen children to a vertex: the least of their first ends, the most of
 //! each of their columns.
 //!
-//! Children lie together, column by column, so that one pass bounds all sixteen (`Short`). Of a node
-//! only the kinds are kept: the other columns follow from these (`Scale::widen`), and it is better
-//! to reckon them where a node is the best of its block than to fetch them wherever one is looked
-//! at. Cost of a change: O(columns), and O(16 columns) for each level at which it is the best of its
-//! block, which it seldom is; memory a fifteenth above that of the nodes.
+//! Children lie together, column by column, so that one pass bounds all sixteen (`Short`). Of a
+//! node only the kinds are kept: the other columns follow from these (`Scale::widen`), and it is
+//! better to reckon them where a node is the best of its block than to fetch them wherever one is
+//! looked at. Cost of a change: O(columns), and O(16 columns) for each level at which it is the
+//! best of its block, which it seldom is; memory a fifteenth above that of the nodes.
 
 use super::scale::{Columns, MAX_COLUMNS, Scale};
 use crate::spec::NodeRow;
