@@ -2,11 +2,13 @@
 //! 100,000 nodes of the mix of a Google cell (DRFH, Table 1), 10,000 tenants, two resources, 400
 //! shapes of tasks, best fit.
 //!
-//! `cargo run --release -p meed-bench --bin unequal_speed -- [POLICY] [LIFETIMES] [LOAD] [WAY] [MOST]`
+//! `cargo run --release -p meed-bench --bin unequal_speed -- [POLICY] [LIFETIMES] [LOAD] [WAY]
+//! [MOST]`
 //!
 //! With `reserve` as WAY there is one cluster with `when_blocked = "skip"` and one for each of some
-//! numbers of reservations up to MOST; they live in turn, and each is told beside `skip`: the median
-//! of these rounds, the least and the most. With `reserve-limits` the same, and tasks have limits.
+//! numbers of reservations up to MOST; they live in turn, and each is told beside `skip`: the
+//! median of these rounds, the least and the most. With `reserve-limits` the same, and tasks have
+//! limits.
 //!
 //! The engine alone: no clock, no event heap, no log (`common`). A *decision* is a choice of
 //! tenant, job and node, and the start that books it.
