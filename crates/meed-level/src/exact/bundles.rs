@@ -10,6 +10,11 @@
 //! lie. The program then goes on from its point ([`point`]), and so does the next one, of other
 //! totals, for which the bundles stay. Cost: one look at all users for every tenth of the gap,
 //! instead of one in each step of a large program.
+//!
+//! Splits follow prices on their way, so most of the bundles that they leave are soon far from where
+//! prices are going: all of each is clearly on one server. Those of one server are *joined*, and
+//! what is left is as many bundles as there are near the borders between servers, not as many as
+//! have ever been near. A bundle that was joined too early loses again, and is split again.
 
 use std::rc::Rc;
 
@@ -43,7 +48,7 @@ const NEAR: f64 = 0.3;
 
 /// A partition of users.
 pub(crate) struct Bundles {
-    /// Users by bundle, each ascending.
+    /// Users by bundle.
     members: Vec<Vec<usize>>,
     /// The gap at which the next program's bundles are looked at.
     gap: f64,
@@ -113,10 +118,18 @@ impl Bundles {
 
     fn until(&mut self, program: &Program<'_>, tolerance: f64, fits: bool) -> Inside {
         let mut point = self.start(program);
+        // Once for each gap: what is split again then stays apart, so there is an end.
+        let mut joined = f64::INFINITY;
         for _ in 0..LOOKS {
             match self.attempt(program, tolerance, fits, point) {
                 Ok(solved) => return solved,
-                Err(split) => point = Some(split),
+                Err(split) => {
+                    if self.gap < joined {
+                        joined = self.gap;
+                        self.join(program, &split);
+                    }
+                    point = Some(split);
+                }
             }
         }
         *self = Bundles::single(program.totals.len());
@@ -264,7 +277,7 @@ impl Bundles {
             let near = sorted.partition_point(|(dearer, _)| *dearer < reach);
             let middle = cut + (sorted.len() - cut).div_ceil(2);
             let near = if near == sorted.len() { middle } else { near };
-            let ends = [0, cut / 2, cut, near, sorted.len()];
+            let ends = [0, cut, near, sorted.len()];
             let parts = ends.windows(2).filter(|ends| ends[0] < ends[1]).map(|ends| {
                 let mut part: Vec<usize> =
                     sorted[ends[0]..ends[1]].iter().map(|(_, user)| *user).collect();
@@ -279,6 +292,24 @@ impl Bundles {
             }
         }
         self.members.len() > before
+    }
+
+    /// Joins the bundles that are clearly on one server each, server by server. A gap leaves prices
+    /// open by about its square root (near the optimum what they prove is flat), and what is served
+    /// elsewhere is the gap over what it costs more there: so who is further from the border than
+    /// prices are open is served elsewhere by less than that root.
+    fn join(&mut self, program: &Program<'_>, point: &Point) {
+        let elsewhere = self.gap.sqrt();
+        let mut joined = vec![Vec::new(); program.servers()];
+        let mut rest = Vec::with_capacity(self.members.len());
+        for members in std::mem::take(&mut self.members) {
+            match point.server(program, &members, elsewhere) {
+                Some(server) => joined[server].extend(members),
+                None => rest.push(members),
+            }
+        }
+        rest.extend(joined.into_iter().filter(|members| !members.is_empty()));
+        self.members = rest;
     }
 
     /// Shares of bundles as shares of their users.

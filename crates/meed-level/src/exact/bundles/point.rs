@@ -43,6 +43,24 @@ impl Point {
         Point { of, totals, sums: sums.to_vec(), inside: inside.clone() }
     }
 
+    /// The server that is cheapest for all of a bundle's members, where no more than such a part of
+    /// it is served elsewhere.
+    pub(super) fn server(
+        &self,
+        program: &Program<'_>,
+        members: &[usize],
+        elsewhere: f64,
+    ) -> Option<usize> {
+        let wanting = || members.iter().copied().filter(|&user| self.totals[user] > 0.0);
+        let servers = program.servers();
+        let parts = &self.inside.shares[self.of[wanting().next()?] * servers..][..servers];
+        let most = parts.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+        let (server, most) = most.filter(|(_, most)| *most > 0.0)?;
+        let there = |user: usize| program.cheapest(&self.inside.prices, user).1 == server;
+        let clear = most >= (1.0 - elsewhere) * parts.iter().sum::<f64>();
+        (clear && wanting().all(there)).then_some(server)
+    }
+
     /// By what part a program's totals are in other proportions.
     pub(super) fn apart(&self, program: &Program<'_>) -> f64 {
         let totals = self.totals.iter().zip(program.totals);
