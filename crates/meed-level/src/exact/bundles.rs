@@ -25,6 +25,9 @@ mod point;
 
 /// As many users are solved as they are.
 const FEW: usize = 48;
+/// So many bundles are not joined: their steps are short, and programs of a few large bundles end in
+/// rounding earlier.
+const JOINED: usize = 24;
 /// Bundles at first: a quarter as many as users, but no more than this.
 const FIRST: usize = 48;
 /// Looks at all users at most; then users are solved as they are.
@@ -45,6 +48,8 @@ const CLEARLY: f64 = 3.0;
 /// A point is a start for another program while its gap is at least this part of what totals differ
 /// in proportion: closer to the end, it is too close to the boundary for them.
 const NEAR: f64 = 0.3;
+/// The same in any case: of still smaller gaps rounding leaves nothing strictly inside.
+const INSIDE: f64 = 1e-7;
 
 /// A partition of users.
 pub(crate) struct Bundles {
@@ -124,7 +129,7 @@ impl Bundles {
             match self.attempt(program, tolerance, fits, point) {
                 Ok(solved) => return solved,
                 Err(split) => {
-                    if self.gap < joined {
+                    if self.gap < joined && self.members.len() > JOINED {
                         joined = self.gap;
                         self.join(program, &split);
                     }
@@ -141,7 +146,7 @@ impl Bundles {
     fn start(&mut self, program: &Program<'_>) -> Option<Rc<Point>> {
         let left = std::mem::take(&mut self.left);
         let apart = left.first().map_or(0.0, |(_, point)| point.apart(program));
-        let far = left.iter().rev().find(|(gap, _)| *gap >= NEAR * apart);
+        let far = left.iter().rev().find(|(gap, _)| *gap >= INSIDE.max(NEAR * apart));
         far.or(left.first()).map(|(_, point)| Rc::clone(point))
     }
 

@@ -24,6 +24,9 @@ const FITS: f64 = 1e-9;
 /// more than this part of what it costs on a mean server. Prices are rough where this is asked:
 /// groups that are too small only cost time.
 const ALIKE: f64 = 0.3;
+/// The same of a group that prices have made: those of its servers are alike already, so what still
+/// tells them apart is smaller.
+const STILL_ALIKE: f64 = 0.1;
 
 /// A partition of servers.
 pub(crate) struct Groups {
@@ -86,7 +89,7 @@ impl Groups {
                 let all: f64 = have.iter().sum();
                 have.iter().map(move |have| have / all)
             });
-            let parts = alike(&parts.collect::<Vec<f64>>(), kinds).into_iter();
+            let parts = alike(&parts.collect::<Vec<f64>>(), kinds, ALIKE).into_iter();
             let named = parts.map(|part| part.into_iter().map(|at| members[at]).collect());
             parted.members.extend(named);
         }
@@ -151,7 +154,8 @@ fn spread(
     }
     let inside = Bundles::new(&demand, kinds).fits(&own, TIGHT);
     if inside.factor < 1.0 - FITS {
-        let parts = alike(&weighted(&own, &inside.prices), kinds).into_iter();
+        let most = if members.len() == program.servers() { ALIKE } else { STILL_ALIKE };
+        let parts = alike(&weighted(&own, &inside.prices), kinds, most).into_iter();
         return parts.map(|part| part.into_iter().map(|at| members[at]).collect()).collect();
     }
     for (&user, parts) in here.iter().zip(inside.shares.chunks_exact(members.len())) {
@@ -179,9 +183,9 @@ fn weighted(program: &Program<'_>, prices: &[f64]) -> Vec<f64> {
     costs.iter().map(|cost| cost / all).collect()
 }
 
-/// Servers by likeness of prices (or what else there is of them by resource), in two parts at
-/// least: joined closest first.
-fn alike(prices: &[f64], kinds: usize) -> Vec<Vec<usize>> {
+/// Servers by likeness of prices (or what else there is of them by resource), `most` apart, in two
+/// parts at least: joined closest first.
+fn alike(prices: &[f64], kinds: usize, most: f64) -> Vec<Vec<usize>> {
     let servers = prices.len() / kinds;
     let price = |server: usize| &prices[server * kinds..][..kinds];
     let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
@@ -198,7 +202,7 @@ fn alike(prices: &[f64], kinds: usize) -> Vec<Vec<usize>> {
         if part[a] == part[b] {
             continue;
         }
-        if parts == 2 || apart > ALIKE {
+        if parts == 2 || apart > most {
             break;
         }
         let (from, to) = (part[a].max(part[b]), part[a].min(part[b]));

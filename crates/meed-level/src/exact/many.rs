@@ -36,8 +36,9 @@ const LOOSE: f64 = 1e-2;
 const CLOSER: f64 = 1e-1;
 /// The last of them.
 const LAST: f64 = 1e-4;
-/// Gap of the last program: close enough for the point to be made to fit exactly.
-const TIGHT: f64 = 1e-11;
+/// Gap of the last program: close enough for the point to be made to fit exactly. A step less would
+/// often leave more to be mended than [`fit`] can, and another program costs as much as many steps.
+const TIGHT: f64 = 1e-13;
 /// Gap of the last program where that is not enough.
 const TIGHTEST: f64 = 1e-14;
 /// A gap that is accepted at once.
@@ -479,7 +480,7 @@ impl Search<'_> {
     }
 
     /// Prices without those of what is not used up, which are zero in the limit, and the level that
-    /// they allow; as they are if that would prove less.
+    /// they allow; as they are if that would prove less, or while they are rough.
     fn cleaned(&self, inside: &Inside, close: bool) -> (Vec<f64>, f64) {
         let worth = self.worth(&inside.prices);
         let clean = |row: usize| {
@@ -488,6 +489,9 @@ impl Search<'_> {
         let raw: Vec<f64> = inside.prices.iter().map(|price| price / worth).collect();
         let large = |row: usize| if raw[row] * self.capacity[row] > PAYS { raw[row] } else { 0.0 };
         let least = self.bound(&raw);
+        if !close {
+            return (raw, least);
+        }
         let rows = 0..self.capacity.len();
         let cleaned: [Vec<f64>; 2] = [rows.clone().map(clean).collect(), rows.map(large).collect()];
         let bounded = cleaned.into_iter().map(|prices| {
@@ -496,9 +500,6 @@ impl Search<'_> {
         });
         let mut enough = bounded.filter(|(_, level)| *level <= least * (1.0 + 1e-9));
         let (clean, level) = enough.next().unwrap_or((raw, least));
-        if !close {
-            return (clean, level);
-        }
         let program = program(self.pool, self.directions, self.capacity, &[]);
         let mut exact = clean.clone();
         fit_prices(&program, &self.served(&program, inside), &mut exact);
