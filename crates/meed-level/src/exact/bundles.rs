@@ -150,6 +150,20 @@ impl Bundles {
         far.or(left.first()).map(|(_, point)| Rc::clone(point))
     }
 
+    /// The same for a program of the same users whose servers are groups of this one's, which goes
+    /// on from this one's point.
+    pub(crate) fn grouped(
+        mut self,
+        groups: &[Vec<usize>],
+        capacity: &[f64],
+        kinds: usize,
+    ) -> Bundles {
+        for (_, point) in &mut self.left {
+            *point = Rc::new(point.grouped(groups, capacity, kinds));
+        }
+        self
+    }
+
     /// The next program starts from the beginning: where little has changed but what is used up,
     /// the last one's prices are a bad start.
     pub(crate) fn forget(&mut self) {

@@ -9,6 +9,9 @@
 //! group serves fits its servers is a small program for each group; if it does, the level is
 //! reached. If not, its prices say which servers differ, and the group is split.
 //!
+//! The first groups are split off all servers by a placement of everybody, whose point is theirs as
+//! well once its servers are added up: their program goes on from it.
+//!
 //! Groups only become smaller, so there is an end: every server by itself. Cost: a program with a
 //! tenth of the pairs of servers, and one for each group.
 
@@ -97,14 +100,15 @@ impl Groups {
     }
 
     /// Puts the shares of groups on their servers, at the prices of groups. Where they do not fit,
-    /// the groups that tell apart what must be.
+    /// the groups that tell apart what must be; if these are the first, with the bundles and the
+    /// point that have shown it, from which their program starts.
     pub(crate) fn place(
         &self,
         program: &Program<'_>,
         shares: &[f64],
         free: &[f64],
         prices: &[f64],
-    ) -> Result<Inside, Groups> {
+    ) -> Result<Inside, (Groups, Option<Bundles>)> {
         let (kinds, users) = (program.kinds, shares.len() / self.len());
         let mut whole = Inside {
             factor: 1.0,
@@ -116,6 +120,7 @@ impl Groups {
             slack: 0.0,
         };
         let mut groups = Groups { members: Vec::new(), servers: self.servers };
+        let mut start = None;
         for (group, members) in self.members.iter().enumerate() {
             let totals: Vec<f64> = shares.iter().skip(group).step_by(self.len()).copied().collect();
             match members[..] {
@@ -126,20 +131,25 @@ impl Groups {
                     whole.free[server * kinds..][..kinds].copy_from_slice(free);
                     groups.members.push(members.clone());
                 }
-                _ => groups.members.extend(spread(program, members, &totals, &mut whole)),
+                _ => {
+                    let (parts, bundles) = spread(program, members, &totals, &mut whole);
+                    groups.members.extend(parts);
+                    start = start.or(bundles);
+                }
             }
         }
-        if groups.len() == self.len() { Ok(whole) } else { Err(groups) }
+        if groups.len() == self.len() { Ok(whole) } else { Err((groups, start)) }
     }
 }
 
-/// Spreads the shares of a group over its servers; its parts, where they do not fit.
+/// Spreads the shares of a group over its servers; its parts, where they do not fit, and the bundles
+/// that have shown it, where they are of all users and servers.
 fn spread(
     program: &Program<'_>,
     members: &[usize],
     totals: &[f64],
     whole: &mut Inside,
-) -> Vec<Vec<usize>> {
+) -> (Vec<Vec<usize>>, Option<Bundles>) {
     let (kinds, servers) = (program.kinds, program.servers());
     let here: Vec<usize> = (0..totals.len()).filter(|&user| totals[user] > 0.0).collect();
     let demand: Vec<f64> = here.iter().flat_map(|&user| program.demand(user)).copied().collect();
@@ -150,13 +160,20 @@ fn spread(
     // Together they have all that somebody demands, and none of them has it.
     let served = |user: usize| (0..members.len()).any(|server| own.allowed(user, server));
     if !(0..here.len()).all(served) {
-        return members.iter().map(|&server| vec![server]).collect();
+        return (members.iter().map(|&server| vec![server]).collect(), None);
     }
-    let inside = Bundles::new(&demand, kinds).fits(&own, TIGHT);
+    let mut bundles = Bundles::new(&demand, kinds);
+    let inside = bundles.fits(&own, TIGHT);
     if inside.factor < 1.0 - FITS {
         let most = if members.len() == program.servers() { ALIKE } else { STILL_ALIKE };
         let parts = alike(&weighted(&own, &inside.prices), kinds, most).into_iter();
-        return parts.map(|part| part.into_iter().map(|at| members[at]).collect()).collect();
+        let parts: Vec<Vec<usize>> =
+            parts.map(|part| part.into_iter().map(|at| members[at]).collect()).collect();
+        // Where a server lacks something, its group may serve whom none of it does.
+        let all = program.complete && members.len() == program.servers();
+        let all = all && here.len() == totals.len();
+        let start = all.then(|| bundles.grouped(&parts, &capacity, kinds));
+        return (parts, start);
     }
     for (&user, parts) in here.iter().zip(inside.shares.chunks_exact(members.len())) {
         for (&server, part) in members.iter().zip(parts) {
@@ -166,7 +183,7 @@ fn spread(
     for (&server, free) in members.iter().zip(inside.free.chunks_exact(kinds)) {
         whole.free[server * kinds..][..kinds].copy_from_slice(free);
     }
-    vec![members.to_vec()]
+    (vec![members.to_vec()], None)
 }
 
 /// What a mean demand of each resource costs on each server, over what it costs in all.

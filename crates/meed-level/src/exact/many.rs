@@ -253,6 +253,7 @@ impl Search<'_> {
     fn by_groups(&mut self) -> Option<Round> {
         let mut groups = Groups::one(self.capacity, self.pool.kinds());
         let mut known = self.pool_bound();
+        self.bundles.forget();
         while groups.len() < groups.servers() {
             let (round, free) = self.of_groups(&groups, &known);
             known = (round.level, groups.of_servers(&round.prices));
@@ -261,9 +262,18 @@ impl Search<'_> {
                 Ok(inside) => match self.placed(round.level, inside) {
                     Some(round) => return Some(round),
                     // Rounding: other groups round otherwise.
-                    None => groups = groups.parted(self.capacity, self.pool.kinds()),
+                    None => {
+                        groups = groups.parted(self.capacity, self.pool.kinds());
+                        self.bundles.forget();
+                    }
                 },
-                Err(split) => groups = split,
+                Err((split, start)) => {
+                    groups = split;
+                    match start {
+                        Some(bundles) => *self.bundles = bundles,
+                        None => self.bundles.forget(),
+                    }
+                }
             }
         }
         None
@@ -281,7 +291,6 @@ impl Search<'_> {
             let factors = vec![1.0; shares.len()];
             return (Round { level, prices, shares, factors }, Vec::new());
         }
-        coarse.bundles.forget();
         let (round, inside) = coarse.search((level, prices));
         (round, inside.free)
     }

@@ -43,6 +43,34 @@ impl Point {
         Point { of, totals, sums: sums.to_vec(), inside: inside.clone() }
     }
 
+    /// The same where servers that are put into groups are one each: what a group is worth stays.
+    /// For servers that have some of everything.
+    pub(super) fn grouped(&self, groups: &[Vec<usize>], capacity: &[f64], kinds: usize) -> Point {
+        let (servers, inside) = (capacity.len() / kinds, &self.inside);
+        let sums = |values: &[f64], by: usize| -> Vec<f64> {
+            let pairs = groups.iter().flat_map(|group| (0..by).map(move |r| (group, r)));
+            let sum = |(group, r): (&Vec<usize>, usize)| {
+                group.iter().map(|server| values[server * by + r]).sum::<f64>()
+            };
+            pairs.map(sum).collect()
+        };
+        let products =
+            |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a * b).collect() };
+        let mean = |sums: Vec<f64>, of: &[f64]| -> Vec<f64> {
+            sums.iter().zip(of).map(|(sum, of)| sum / of).collect()
+        };
+        let by_bundle = |values: &[f64]| -> Vec<f64> {
+            values.chunks_exact(servers).flat_map(|parts| sums(parts, 1)).collect()
+        };
+        let shares = by_bundle(&inside.shares);
+        let reduced = mean(by_bundle(&products(&inside.shares, &inside.reduced)), &shares);
+        let worth = sums(&products(&inside.prices, capacity), kinds);
+        let prices = mean(worth, &sums(capacity, kinds));
+        let free = sums(&inside.free, kinds);
+        let inside = Inside { shares, free, prices, reduced, ..inside.clone() };
+        Point { of: self.of.clone(), totals: self.totals.clone(), sums: self.sums.clone(), inside }
+    }
+
     /// The server that is cheapest for all of a bundle's members, where no more than such a part of
     /// it is served elsewhere.
     pub(super) fn server(
