@@ -11,10 +11,10 @@
 //! totals, for which the bundles stay. Cost: one look at all users for every tenth of the gap,
 //! instead of one in each step of a large program.
 //!
-//! Splits follow prices on their way, so most of the bundles that they leave are soon far from where
-//! prices are going: all of each is clearly on one server. Those of one server are *joined*, and
-//! what is left is as many bundles as there are near the borders between servers, not as many as
-//! have ever been near. A bundle that was joined too early loses again, and is split again.
+//! Splits follow prices on their way, so most of the bundles that they leave are soon far from
+//! where prices are going: all of each is clearly on one server. Those of one server are *joined*,
+//! and what is left is as many bundles as there are near the borders between servers, not as many
+//! as have ever been near. A bundle that was joined too early loses again, and is split again.
 
 use std::rc::Rc;
 
@@ -25,8 +25,8 @@ mod point;
 
 /// As many users are solved as they are.
 const FEW: usize = 48;
-/// So many bundles are not joined: their steps are short, and programs of a few large bundles end in
-/// rounding earlier.
+/// So many bundles are not joined: their steps are short, and programs of a few large bundles end
+/// in rounding earlier.
 const JOINED: usize = 24;
 /// Bundles at first: a quarter as many as users, but no more than this.
 const FIRST: usize = 48;

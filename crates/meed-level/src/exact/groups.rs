@@ -142,8 +142,8 @@ impl Groups {
     }
 }
 
-/// Spreads the shares of a group over its servers; its parts, where they do not fit, and the bundles
-/// that have shown it, where they are of all users and servers.
+/// Spreads the shares of a group over its servers; its parts, where they do not fit, and the
+/// bundles that have shown it, where they are of all users and servers.
 fn spread(
     program: &Program<'_>,
     members: &[usize],
