@@ -1,9 +1,13 @@
 //! Spares in cases worked out by hand: nodes that are drained besides, where nobody knows when a
 //! task starts. `common::reserve` has what they are by definition.
 
+use std::num::NonZeroU32;
+
+use crate::common::dice::{Dice, dice};
 use crate::common::*;
 use crate::reserved::{arrive, decide, reserve, tasks};
 use meed::*;
+use proptest::prelude::*;
 
 /// Three nodes of two slots, all full of tasks of one slot of which nobody knows when they end, in
 /// order of nodes; and a wide task that waits.
@@ -186,4 +190,40 @@ fn spares_of_a_state_are_checked() {
     known.holds.list[0].at = Some(secs(9));
     let why = restored(&known).expect_err("its start is known").to_string();
     assert!(why.contains("holds.list[0].spares"), "{why}");
+}
+
+/// Tasks of two kinds come and go on many nodes, of which several reservations hold some.
+fn no_node_twice(mut dice: Dice) {
+    let most = Reservations::AtMost(NonZeroU32::new(6).expect("not zero"));
+    let root = Policy { spares: 1 + dice.below(2) as u32, ..reserve("fair", most) };
+    let nodes = (0..24).map(|at| {
+        node(&format!("n{at}"), Resources::new(&[8 + dice.below(24), 8 + dice.below(24)]))
+    });
+    let nodes = nodes.collect();
+    let queues = ["A", "B", "C"].map(|name| queue(name, 1000, policy("fair"))).into();
+    let mut engine = engine(&Config { kinds: kinds(2), measured: 0, root, queues, nodes });
+    let mut running: Vec<AllocationId> = Vec::new();
+    for step in 0..400 {
+        if running.len() > 40 || dice.below(3) == 0 && !running.is_empty() {
+            let ended = running.swap_remove(dice.below(running.len() as u64) as usize);
+            engine.apply(secs(step), Event::TaskEnded(ended)).expect("it runs");
+        }
+        let name = dice.pick(&["A", "B", "C"]);
+        let demand = Resources::new(&[1 + dice.below(8), 1 + dice.below(8)]);
+        arrive(&mut engine, step, name, TaskGroup::new(1 + dice.below(3) as u32, demand));
+        running.extend(decide(&mut engine).iter().map(|start| start.allocation));
+        for held in engine.reservations() {
+            assert_eq!(held.places().len(), held.all().count(), "at {step} s: {held:?}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(48))]
+
+    /// However often a node is looked at when one is sought, it is held once for a task.
+    #[test]
+    fn no_node_is_held_twice_for_a_task(dice in dice(3000)) {
+        no_node_twice(dice);
+    }
 }

@@ -2,12 +2,13 @@
 //!
 //! > order = known, from when on, what is missing; then the one that the task has, then the row
 //!
-//! Invariant: places stand in that order, and no more of them than were asked for; behind one that
-//! is known to be free at some time none counts, for such a task has no spares.
+//! Invariant: places stand in that order, each node once however often it is looked at, and no more
+//! of them than were asked for; behind one that is known to be free at some time none counts, for
+//! such a task has no spares.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use crate::spec::NodeRow;
 use crate::time::Time;
@@ -23,43 +24,49 @@ type Ranked = (Rank, Option<NodeRow>);
 pub(super) struct Best {
     most: usize,
     places: RefCell<SmallVec<[Ranked; 2]>>,
-    /// What a place has to be before, at hand.
-    bar: Cell<Option<Ranked>>,
 }
 
 impl Best {
     /// The best of all, unless the task has one that is as good.
     pub(super) fn one(own: Option<Rank>) -> Best {
-        let places: SmallVec<[Ranked; 2]> = own.into_iter().map(|rank| (rank, None)).collect();
-        Best { most: 1, bar: Cell::new(places.first().copied()), places: RefCell::new(places) }
+        Best {
+            places: own.into_iter().map(|rank| (rank, None)).collect::<SmallVec<_>>().into(),
+            ..Best::few(1)
+        }
     }
 
     /// The first so many.
     pub(super) fn few(most: usize) -> Best {
-        Best { most, bar: Cell::new(None), places: RefCell::new(smallvec![]) }
+        Best { most, places: RefCell::default() }
     }
 
     /// What a place has to be before; `None`: any will do.
     #[inline]
-    pub(super) fn bar(&self) -> Option<Rank> {
-        self.bar.get().map(|(rank, _)| rank)
+    fn bar(&self) -> Option<Ranked> {
+        let places = self.places.borrow();
+        let full = places.len() == self.most || places.first().is_some_and(is_known);
+        places.last().filter(|_| full).copied()
+    }
+
+    /// How good a place has to be at least; `None`: as it may.
+    #[inline]
+    pub(super) fn least(&self) -> Option<Rank> {
+        self.bar().map(|(rank, _)| rank)
     }
 
     /// Whether a node that is so good is one of them.
     #[inline]
     pub(super) fn takes(&self, rank: Rank, node: NodeRow) -> bool {
-        self.bar.get().is_none_or(|bar| (rank, Some(node)) < bar)
+        self.bar().is_none_or(|bar| (rank, Some(node)) < bar)
     }
 
     /// It is.
     pub(super) fn add(&self, rank: Rank, node: NodeRow) {
-        let mut places = self.places.borrow_mut();
-        let at = places.partition_point(|place| *place < (rank, Some(node)));
-        places.insert(at, (rank, Some(node)));
-        let known = !places[0].0.0;
-        places.truncate(if known { 1 } else { self.most });
-        let full = known || places.len() == self.most;
-        self.bar.set(if full { places.last().copied() } else { None });
+        let (mut places, place) = (self.places.borrow_mut(), (rank, Some(node)));
+        let Err(at) = places.binary_search(&place) else { return };
+        places.insert(at, place);
+        let most = if is_known(&places[0]) { 1 } else { self.most };
+        places.truncate(most);
     }
 
     /// The best of them.
@@ -73,8 +80,13 @@ impl Best {
     }
 }
 
+fn is_known(((unknown, ..), _): &Ranked) -> bool {
+    !unknown
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::draws::Draws;
     use super::*;
 
     fn micros(at: u64) -> Time {
@@ -84,11 +96,8 @@ mod tests {
     /// Whatever comes, and in whatever order, it is the front of what a plain sort makes of all.
     #[test]
     fn is_the_front_of_a_sorted_list() {
-        let mut draws: u64 = 3;
-        let mut draw = |below: u64| {
-            draws = draws.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (draws >> 33) % below
-        };
+        let mut draws = Draws(3);
+        let mut draw = |below| draws.below(below);
         for round in 0..500 {
             let (most, some_known) = (1 + draw(4) as usize, draw(3) == 0);
             let (best, mut all) = (Best::few(most), Vec::new());
@@ -104,7 +113,8 @@ mod tests {
             for at in (1..all.len()).rev() {
                 all.swap(at, draw(at as u64 + 1) as usize);
             }
-            for &(rank, node) in &all {
+            // A node may be looked at again.
+            for &(rank, node) in all.iter().chain(&all) {
                 let node = node.expect("each has one");
                 if best.takes(rank, node) {
                     best.add(rank, node);
@@ -112,7 +122,7 @@ mod tests {
             }
             all.sort_unstable();
             assert_eq!(best.first(), all.first().copied(), "round {round}");
-            let known = all.first().is_some_and(|((unknown, ..), _)| !unknown);
+            let known = all.first().is_some_and(is_known);
             all.truncate(if known { 1 } else { most });
             let others = all.iter().skip(1).filter_map(|(_, node)| *node);
             assert!(best.others().eq(others), "round {round}");

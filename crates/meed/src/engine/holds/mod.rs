@@ -43,6 +43,8 @@
 
 mod at_once;
 mod best;
+#[cfg(test)]
+mod draws;
 mod idle;
 mod kept;
 mod outlook;
@@ -545,6 +547,7 @@ impl Engine {
         let tries = holds.first_try(now);
         let (since, moved, reclaims, drained) = (now, 0, false, false);
         let hold = Hold { starters, nodes, spares, at, since, moved, tries, reclaims, drained };
+        debug_assert!(hold.has_sound_spares(holds.spares), "no node is held twice");
         let covers = hold.covers();
         holds.add(hold);
         self.room.sub_waiting(shape, covers);

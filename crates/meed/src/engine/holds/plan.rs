@@ -644,7 +644,7 @@ impl<'a> Plan<'a> {
             if known.contains_key(&node) || node.index() >= engine.room.nodes() {
                 return;
             }
-            if let Some((false, at, _)) = best.bar()
+            if let Some((false, at, _)) = best.least()
                 && !engine.may_start_by(node, need, at)
             {
                 return;
@@ -660,12 +660,12 @@ impl<'a> Plan<'a> {
         let known_at = |at, node| best.takes((false, at, 0), node);
         outlook.search_known(engine, &need.demand, known_at, look);
         let missing = |missing, node| best.takes((true, Time::MAX, u128::from(missing)), node);
-        let most = || match best.bar() {
+        let most = || match best.least() {
             Some((true, _, most)) => Some(u64::try_from(most).unwrap_or(u64::MAX)),
             Some(_) => Some(0),
             None => None,
         };
-        if best.first().is_none_or(|((unknown, ..), _)| unknown) {
+        if !matches!(best.least(), Some((false, ..))) {
             outlook.search_missing(engine, &need.demand, most, missing, look);
         }
         self.outlook = outlook;

@@ -75,16 +75,14 @@ impl FromIterator<NodeRow> for RowSet {
 
 #[cfg(test)]
 mod tests {
+    use super::super::draws::Draws;
     use super::*;
 
     /// Whatever is put in, and in whatever order, it is what a tree would be.
     #[test]
     fn is_a_set_in_order_be_they_few_or_many() {
-        let mut draws: u64 = 7;
-        let mut draw = |below: u64| {
-            draws = draws.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (draws >> 33) % below
-        };
+        let mut draws = Draws(7);
+        let mut draw = |below| draws.below(below);
         let (mut set, mut other, mut tree) =
             (RowSet::default(), RowSet::default(), BTreeSet::new());
         for step in 0..2000 {

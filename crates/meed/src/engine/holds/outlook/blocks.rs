@@ -188,6 +188,7 @@ impl Blocks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::holds::draws::Draws;
     use crate::resources::Resources;
 
     /// Whatever was set, what stands above is the best of what is below.
@@ -198,11 +199,8 @@ mod tests {
         assert_eq!(Blocks::new(1, 3, true).root(), (1, 0));
         let mut blocks = Blocks::new(600, 3, true);
         assert!(blocks.places() >= 600);
-        let mut draws: u64 = 1;
-        let mut draw = |below: u64| {
-            draws = draws.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (draws >> 33) % below
-        };
+        let mut draws = Draws(1);
+        let mut draw = |below| draws.below(below);
         for _ in 0..3000 {
             let node = draw(600) as usize;
             let first = Time::from_micros(draw(40)).expect("in range");
