@@ -147,13 +147,19 @@ impl Cluster {
         fits(demand.as_slice(), &self.free[self.row(node)])
     }
 
-    /// Whether `node` could hold `demand`, which is something, were nothing of ours there; `None`:
-    /// it takes a look at what else there is.
+    /// What `node` has for us, were nothing of ours there; `None`: nothing new may start on it.
     #[inline]
-    pub(crate) fn has_for_ours(&self, node: NodeRow, demand: &Resources) -> Option<bool> {
-        // Of a node that has left nothing is left.
-        let tells = !demand.is_zero() && node.index() < self.nodes.len() && !self.is_special(node);
-        tells.then(|| fits(demand.as_slice(), &self.capacity[self.row(node)]))
+    pub(crate) fn for_ours(&self, node: NodeRow) -> Option<Resources> {
+        // A node that is up has something, and one that has left nothing.
+        let row = self.capacity.get(self.row(node)).filter(|row| row.iter().any(|it| *it > 0))?;
+        let mut room = Resources::new(row);
+        if let Some(special) = self.special.get(&node) {
+            let others = special.others.as_slice();
+            let both = room.as_mut_slice().iter_mut().zip(others);
+            both.for_each(|(room, others)| *room = room.saturating_sub(*others));
+            return Some(room).filter(|_| !special.cordoned);
+        }
+        Some(room)
     }
 
     /// Takes `demand` from what is free on `node`; what is left.

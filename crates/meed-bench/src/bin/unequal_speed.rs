@@ -126,7 +126,7 @@ const ROUNDS: u64 = 20;
 
 /// Lifetimes a second with reservations, beside those without.
 fn beside_skip(policy: &str, lifetimes: u64, load: f64, limits: &'static [u64]) {
-    let most = argument(5, u32::MAX);
+    let (most, lifetimes) = (argument(5, u32::MAX), lifetimes.div_ceil(ROUNDS).max(1));
     let numbers: Vec<u32> = RESERVATIONS.into_iter().filter(|&number| number <= most).collect();
     let of = |&reservations: &u32| {
         let mut root = fixed(policy);
@@ -140,12 +140,12 @@ fn beside_skip(policy: &str, lifetimes: u64, load: f64, limits: &'static [u64]) 
     for _ in 0..ROUNDS {
         for (cluster, seconds) in clusters.iter_mut().zip(&mut seconds) {
             let clock = Instant::now();
-            cluster.live(lifetimes / ROUNDS);
+            cluster.live(lifetimes);
             seconds.push(clock.elapsed().as_secs_f64());
         }
     }
     for (reservations, each) in numbers.iter().zip(&seconds) {
-        let speed = (lifetimes / ROUNDS * ROUNDS) as f64 / each.iter().sum::<f64>();
+        let speed = (lifetimes * ROUNDS) as f64 / each.iter().sum::<f64>();
         let mut ratios: Vec<f64> =
             seconds[0].iter().zip(each).map(|(skip, seconds)| skip / seconds).collect();
         ratios.sort_by(f64::total_cmp);

@@ -38,6 +38,7 @@ impl Engine {
     /// The node on which the only reservation starts.
     fn room_at_once(&self, holds: &Holds) -> Option<NodeRow> {
         let [hold] = &holds.list[..] else { return None };
+        // Of one task.
         alone_on(hold)?;
         if hold.at.is_some() || hold.reclaims || hold.drained || holds.freed.is_empty() {
             return None;
@@ -48,8 +49,7 @@ impl Engine {
                 && need.fits(&self.room.balance(**node))
                 && self.room.could_start(shape, **node)
         };
-        let rows = || holds.freed.iter().chain(holds.vacated.iter());
-        let node = rows().filter(has_room).min()?;
+        let node = holds.freed.iter().chain(holds.vacated.iter()).filter(has_room).min()?;
         let sets = [&holds.freed, &holds.vacated, &holds.pushed];
         let as_known = |row: NodeRow| {
             !sets.iter().any(|set| set.contains(&row)) && self.is_possible(hold, row)
@@ -61,23 +61,12 @@ impl Engine {
     fn plan_starts_on(&self, holds: &mut Holds, node: NodeRow) -> bool {
         let facts = |hold: &Hold| (hold.at, hold.nodes[0][0].0);
         let list = holds.list.clone();
-        let sets = [&holds.freed, &holds.vacated, &holds.pushed, &holds.touched].map(Clone::clone);
-        let planned = self.keep_places(holds);
+        let planned = self.plan_on_trial(holds);
         let agrees =
             planned.placeless.is_empty() && facts(&holds.list[0]) == (Some(self.now), node);
         holds.list = list;
         // Of other places than these.
         holds.kept.clear();
-        [holds.freed, holds.vacated, holds.pushed, holds.touched] = sets;
         agrees
-    }
-}
-
-impl Holds {
-    /// Nobody is left whom what has happened concerns.
-    pub(super) fn forget_news(&mut self) {
-        self.pushed.clear();
-        self.touched.append(&mut self.vacated);
-        self.touched.append(&mut self.freed);
     }
 }

@@ -23,6 +23,7 @@
 use smallvec::SmallVec;
 
 use super::kept::Kept;
+use super::plan::Planned;
 use super::profile::{Need, Signed, add, lacks};
 use super::{Hold, Holds};
 use crate::engine::Engine;
@@ -98,10 +99,16 @@ impl Engine {
             (hold.nodes.clone(), hold.spares.clone(), hold.at, hold.moved, hold.stays())
         };
         let before: Vec<_> = holds.list.iter().map(facts).collect();
+        let planned = self.plan_on_trial(holds);
+        planned.placeless.is_empty() && holds.list.iter().map(facts).eq(before)
+    }
+
+    /// What the plan makes of all reservations; what has happened is news as before.
+    pub(super) fn plan_on_trial(&self, holds: &mut Holds) -> Planned {
         let sets = [&holds.freed, &holds.vacated, &holds.pushed, &holds.touched].map(Clone::clone);
         let planned = self.keep_places(holds);
         [holds.freed, holds.vacated, holds.pushed, holds.touched] = sets;
-        planned.placeless.is_empty() && holds.list.iter().map(facts).eq(before)
+        planned
     }
 
     fn each_stays(&self, holds: &mut Holds) -> bool {
@@ -210,6 +217,15 @@ impl Engine {
                 need.fits(&other.ever) || self.rank_missing(&missing).2 < most
             }
         }
+    }
+}
+
+impl Holds {
+    /// What has happened changes nothing more: all reservations were asked, or none is left.
+    pub(super) fn forget_news(&mut self) {
+        self.pushed.clear();
+        self.touched.append(&mut self.vacated);
+        self.touched.append(&mut self.freed);
     }
 }
 

@@ -450,23 +450,14 @@ impl Room {
 
     /// Whether `node` could hold a task of this shape if nothing of ours ran there.
     pub(super) fn could_start(&self, shape: ShapeId, node: NodeRow) -> bool {
-        let demand = &self.shapes[shape].demand;
-        let there = self.cluster.has_for_ours(node, demand);
-        there.unwrap_or_else(|| {
-            self.room_if_ours_left(node).is_some_and(|room| demand.fits_in(&room))
-        }) && self.allows(shape, node)
+        let room = self.room_if_ours_left(node);
+        room.is_some_and(|room| self.shapes[shape].demand.fits_in(&room))
+            && self.allows(shape, node)
     }
 
     /// What `node` has for us, were nothing of ours there; `None`: nothing new may start on it.
     pub(super) fn room_if_ours_left(&self, node: NodeRow) -> Option<Resources> {
-        if !self.node(node).is_some_and(|node| node.up) || self.is_cordoned(node) {
-            return None;
-        }
-        let mut room = self.spec(node).capacity;
-        for (room, &others) in room.as_mut_slice().iter_mut().zip(self.others(node).as_slice()) {
-            *room = room.saturating_sub(others);
-        }
-        Some(room)
+        self.cluster.for_ours(node)
     }
 
     /// How many tasks of this shape `node` could hold if nothing of ours ran there.

@@ -26,8 +26,8 @@ impl Room {
         self.now = now;
     }
 
-    /// What may be taken of `node` from now on; `None`: all that is free. Whether more may be taken
-    /// of it than before, be there as much as there was: not where room is held that was not.
+    /// What may be taken of `node` from now on; `None`: all that is free. Whether that may be more
+    /// than before: not where it is the same, or room is held on a node that had none held.
     pub(in crate::engine) fn set_openings(
         &mut self,
         node: NodeRow,
