@@ -18,6 +18,11 @@ impl Line {
         self.slope
     }
 
+    /// Whether the function was never above zero for any time, and is not.
+    pub(super) fn is_nothing(&self) -> bool {
+        (self.offset, self.slope) == (0, 0)
+    }
+
     /// The function takes the value `slope` from `now` on.
     #[inline]
     pub(crate) fn turn(&mut self, now: Time, slope: u64) {

@@ -16,8 +16,6 @@ use lending::{LeafLending, Pool};
 use line::Line;
 pub(crate) use state::Leaf;
 
-use std::collections::BTreeMap;
-
 use crate::resources::{MAX_KINDS, Resources};
 use crate::time::Time;
 
@@ -79,8 +77,8 @@ pub(crate) struct Meter {
     usage: Vec<Line>,
     /// What each leaf holds and waits for, laid out alike.
     demand: Vec<u128>,
-    /// What is held idle for leaves, of those for which anything ever was.
-    idle: BTreeMap<usize, Vec<Line>>,
+    /// What is held idle for each leaf, laid out alike, up to the last for which anything ever was.
+    idle: Vec<Line>,
     whole: dominant::Pool,
     /// Dominant shares of each leaf; with one kind they say nothing new, and there are none.
     dominant: Vec<DominantMeter>,
@@ -90,7 +88,7 @@ impl Meter {
     pub(crate) fn new(measured: usize, kinds: usize) -> Meter {
         let (pool, whole) = (Pool::default(), dominant::Pool::default());
         let (leaves, usage, demand, dominant) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (forgotten, idle) = ((Lending::default(), 0), BTreeMap::new());
+        let (forgotten, idle) = ((Lending::default(), 0), Vec::new());
         Meter { measured, kinds, pool, leaves, forgotten, usage, demand, idle, whole, dominant }
     }
 
@@ -150,19 +148,30 @@ impl Meter {
     }
 
     /// What is held idle, of all leaves.
-    pub(crate) fn take_idle(&mut self) -> BTreeMap<usize, Vec<Line>> {
+    pub(crate) fn take_idle(&mut self) -> Vec<Line> {
         std::mem::take(&mut self.idle)
     }
 
-    pub(crate) fn set_idle(&mut self, idle: BTreeMap<usize, Vec<Line>>) {
+    pub(crate) fn set_idle(&mut self, idle: Vec<Line>) {
         self.idle = idle;
+    }
+
+    /// What is held idle for `leaf`; nothing, where nothing ever was.
+    fn idle_of(&self, leaf: usize) -> &[Line] {
+        self.idle.get(leaf * self.kinds..(leaf + 1) * self.kinds).unwrap_or_default()
+    }
+
+    fn idle_of_mut(&mut self, leaf: usize) -> &mut [Line] {
+        let end = (leaf + 1) * self.kinds;
+        if self.idle.len() < end {
+            self.idle.resize_with(end, Line::default);
+        }
+        &mut self.idle[end - self.kinds..end]
     }
 
     /// So much is held idle for `leaf` from now on, or, where it does not begin, no more.
     pub(crate) fn turn_idle(&mut self, now: Time, leaf: usize, amounts: &Resources, begins: bool) {
-        let nothing = || vec![Line::default(); self.kinds];
-        let lines = self.idle.entry(leaf).or_insert_with(nothing);
-        for (line, &amount) in lines.iter_mut().zip(amounts.as_slice()) {
+        for (line, &amount) in self.idle_of_mut(leaf).iter_mut().zip(amounts.as_slice()) {
             let slope = match begins {
                 true => line.slope().checked_add(amount),
                 false => line.slope().checked_sub(amount),
@@ -239,7 +248,7 @@ impl Meter {
         let mut usage = [0; MAX_KINDS];
         usage.iter_mut().zip(self.lines(leaf)).for_each(|(sum, line)| *sum = line.value(now));
         let mut held_idle = [0; MAX_KINDS];
-        let idle = self.idle.get(&leaf).into_iter().flatten();
+        let idle = self.idle_of(leaf);
         held_idle.iter_mut().zip(idle).for_each(|(sum, line)| *sum = line.value(now));
         let entitled = meter.entitled.value(now);
         let dominant = self.dominant.get(leaf).map(|meter| meter.so_far(now));

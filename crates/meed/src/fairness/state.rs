@@ -29,7 +29,10 @@ impl Meter {
             lent_fraction,
             settled,
             dominant: dominant.unwrap_or((0, 0)),
-            held_idle: self.idle.get(&leaf).into_iter().flatten().map(|line| line.offset).collect(),
+            held_idle: match self.idle_of(leaf).iter().all(Line::is_nothing) {
+                true => Vec::new(),
+                false => self.idle_of(leaf).iter().map(|line| line.offset).collect(),
+            },
         }
     }
 
@@ -120,15 +123,11 @@ impl Meter {
         now: Time,
         place: Place<'_>,
     ) -> Result<(), StateError> {
-        let given = offsets.len();
-        match self.idle.get_mut(&leaf) {
-            None if given == 0 => return Ok(()),
-            None => drop(self.idle.insert(leaf, vec![Line::default(); self.kinds])),
-            Some(_) => {}
+        if offsets.is_empty() && self.idle_of(leaf).iter().all(Line::is_nothing) {
+            return Ok(());
         }
-        ensure!(given == self.kinds, place, "not one for each resource kind");
-        let lines = self.idle.get_mut(&leaf).expect("it is there now");
-        for (line, &offset) in lines.iter_mut().zip(offsets) {
+        ensure!(offsets.len() == self.kinds, place, "not one for each resource kind");
+        for (line, &offset) in self.idle_of_mut(leaf).iter_mut().zip(offsets) {
             *line = Line::restored(offset, line.slope, now, || place.to_string())?;
         }
         Ok(())

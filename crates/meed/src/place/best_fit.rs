@@ -16,6 +16,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::max_tree::MaxTree;
+use super::missing::{Lacking, Seeker};
 use super::ratio_order::{Member, RatioOrder};
 use super::two_kinds::TwoKinds;
 use super::{Allowed, Placement, mismatch};
@@ -26,6 +27,8 @@ use crate::spec::NodeRow;
 /// See the module.
 pub struct BestFit {
     nodes: Nodes,
+    /// What all nodes have.
+    pool: Resources,
 }
 
 enum Nodes {
@@ -42,7 +45,7 @@ impl BestFit {
             2 => Nodes::Two(TwoKinds::default()),
             _ => Nodes::More(Box::new(Classes::new(kinds))),
         };
-        BestFit { nodes }
+        BestFit { nodes, pool: Resources::zero(kinds) }
     }
 }
 
@@ -91,6 +94,12 @@ impl Placement for BestFit {
         }
     }
 
+    fn set_aside(&mut self, node: NodeRow, aside: bool) {
+        if let Nodes::Two(nodes) = &mut self.nodes {
+            nodes.set_aside(node, aside);
+        }
+    }
+
     fn clear(&mut self) {
         match &mut self.nodes {
             Nodes::One(tree) => tree.clear(),
@@ -102,7 +111,14 @@ impl Placement for BestFit {
         }
     }
 
+    fn least_missing(&self, demand: &Resources, seeker: &mut dyn Seeker) -> bool {
+        let Nodes::Two(nodes) = &self.nodes else { return false };
+        let pair = |amounts: &Resources| (amounts.get(0), amounts.get(1));
+        nodes.least_missing(&Lacking::of(pair(demand), pair(&self.pool)), seeker)
+    }
+
     fn set_pool(&mut self, pool: &Resources) {
+        self.pool = *pool;
         if let Nodes::More(classes) = &mut self.nodes {
             classes.pool = *pool;
         }

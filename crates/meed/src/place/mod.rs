@@ -7,6 +7,7 @@ mod best_fit;
 mod cosine;
 mod first_fit;
 mod max_tree;
+mod missing;
 mod ratio_order;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ pub use allowed::{Allowed, NodeSet, TakenNodes};
 pub use best_fit::BestFit;
 pub use cosine::Cosine;
 pub use first_fit::FirstFit;
+pub use missing::{PARTS, Seeker};
 pub use two_choices::TwoChoices;
 pub use unasked::Unasked;
 pub use worst_fit::WorstFit;
@@ -48,8 +50,18 @@ pub trait Placement: Send {
     /// towards no.
     fn may_fit(&self, demand: &Resources) -> bool;
 
+    /// Asks `seeker` to look at the nodes on which least of `demand` is missing, by what is free
+    /// there; whether no other node can be one of them. In parts of the pool, kind by kind and
+    /// rounded down. Most placements have no order for that: they ask for none.
+    fn least_missing(&self, _demand: &Resources, _seeker: &mut dyn Seeker) -> bool {
+        false
+    }
+
     /// What is free on `node` from now on; all zero when it has left.
     fn set_free(&mut self, node: NodeRow, free: &Resources);
+
+    /// Less is told of `node` than is free there, for a while, or no more.
+    fn set_aside(&mut self, _node: NodeRow, _aside: bool) {}
 
     /// `node` has left for good, for placements that draw: the same node joins with another number.
     fn leave(&mut self, _node: NodeRow) {}

@@ -240,6 +240,23 @@ impl RatioOrder {
         block.amounts().iter().enumerate().filter(has).map(|(at, _)| block.member(at))
     }
 
+    /// The maxima of each group of blocks.
+    pub(super) fn groups(&self) -> &[Pair] {
+        &self.group_most
+    }
+
+    /// The first block of a group, and the maxima of its blocks.
+    pub(super) fn blocks_of(&self, group: usize) -> (usize, &[Pair]) {
+        let first = group * GROUP;
+        (first, &self.most[first..self.most.len().min(first + GROUP)])
+    }
+
+    /// The numbers and the amounts of the members of a block, in no order.
+    pub(super) fn block(&self, block: usize) -> (&[u32], &[Pair]) {
+        let block = &self.blocks[block];
+        (block.ids(), block.amounts())
+    }
+
     /// The first block at or after `from` that may hold a member with both `needs`.
     pub(super) fn right(&self, from: usize, needs: Pair) -> Option<usize> {
         let mut block = from;

@@ -166,8 +166,87 @@ fn check(kinds: usize, steps: &[Step]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// What is missing on a node, from the formula.
+fn missing(demand: &Resources, free: &Resources, pool: &Resources) -> u64 {
+    let kinds = demand.as_slice().iter().zip(free.as_slice()).zip(pool.as_slice());
+    let parts = kinds.map(|((&demand, &free), &pool)| {
+        u128::from(demand.saturating_sub(free)) * PARTS / u128::from(pool.max(1))
+    });
+    u64::try_from(parts.sum::<u128>()).expect("a demand is no more than the pool")
+}
+
+/// Asks for the first few nodes by what is missing.
+struct Few<'a> {
+    most: usize,
+    missing: &'a dyn Fn(NodeRow) -> u64,
+    found: Vec<(u64, NodeRow)>,
+}
+
+impl Seeker for Few<'_> {
+    fn bar(&self) -> (u64, NodeRow) {
+        self.found.get(self.most - 1).copied().unwrap_or((u64::MAX, NodeRow(u32::MAX)))
+    }
+
+    fn look(&mut self, node: NodeRow) {
+        self.found.push(((self.missing)(node), node));
+        self.found.sort_unstable();
+        self.found.dedup();
+        self.found.truncate(self.most);
+    }
+}
+
+/// Who says that no other node misses less has named what a scan finds, and has to say so where all
+/// that was named misses less than an empty-handed node does.
+fn check_missing(most: usize, pool: [u64; 2], steps: &[Step]) -> Result<(), TestCaseError> {
+    let pool = Resources::new(&pool);
+    let mut place = BestFit::new(2);
+    place.set_pool(&pool);
+    let mut free: Vec<Resources> = Vec::new();
+    for step in steps {
+        let node = step.node.min(free.len());
+        let amounts = Resources::new(&step.free[..2]);
+        if node == free.len() {
+            free.push(amounts)
+        } else {
+            free[node] = amounts
+        }
+        place.set_aside(NodeRow(node as u32), step.barred % 8 == 0);
+        place.set_free(NodeRow(node as u32), &amounts);
+        let demand = Resources::new(&step.demand[..2]);
+        let missing_on = |node: NodeRow| missing(&demand, &free[node.index()], &pool);
+        let mut few = Few { most, missing: &missing_on, found: Vec::new() };
+        let finds = place.least_missing(&demand, &mut few);
+        let rows = (0..free.len() as u32).map(NodeRow);
+        let mut all: Vec<_> = rows.map(|node| (missing_on(node), node)).collect();
+        all.sort_unstable();
+        all.truncate(most);
+        let nothing = missing(&demand, &Resources::zero(2), &pool);
+        if finds {
+            prop_assert_eq!(few.found, all);
+        } else {
+            let worst = all.last().map_or(0, |(missing, _)| *missing);
+            prop_assert!(all.len() < most || worst + 3 > nothing, "{} of {}", worst, nothing);
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
+    #[test]
+    fn least_is_missing_where_a_scan_finds_it(
+        most in 1usize..4, pool in 1u64..5000, steps in prop::collection::vec(step(12), 1..600),
+    ) {
+        check_missing(most, [pool + 10, 3 * pool + 10], &steps)?;
+    }
+
+    #[test]
+    fn least_is_missing_among_large_amounts(
+        most in 1usize..4, steps in prop::collection::vec(step(crate::MAX_AMOUNT), 1..300),
+    ) {
+        check_missing(most, [crate::MAX_AMOUNT, crate::MAX_AMOUNT / 3], &steps)?;
+    }
+
     #[test]
     fn finds_what_a_scan_finds(kinds in 1usize..4,
         steps in prop::collection::vec(step(7), 1..1200)) {

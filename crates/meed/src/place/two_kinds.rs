@@ -8,9 +8,11 @@
 //! Invariant: the order holds for each node what was free there when it stood in it last; for a
 //! node that is not among the recent ones that is what is free now. A node without anything free is
 //! not in the order. Cost: a change is a look at [`RECENT`] numbers, and one node at most is moved
-//! in the order.
+//! in the order. A node of which less is told for a while, for room is held there for somebody,
+//! stays among the recent ones so long: the order does not hear of that either.
 
 use super::Allowed;
+use super::missing::{Lacking, Search, Seeker};
 use super::ratio_order::{Member, Pair, RatioOrder, cmp_ratio, holds};
 use crate::spec::NodeRow;
 
@@ -33,11 +35,26 @@ struct Recent {
     ordered: Vec<Pair>,
     /// Who goes next.
     oldest: usize,
+    /// Those that stay.
+    aside: Vec<u32>,
 }
+
+/// So many stay at most.
+const ASIDE: usize = RECENT / 4;
 
 impl Recent {
     fn contains(&self, id: u32) -> bool {
         self.ids.contains(&id)
+    }
+
+    /// The place of the one that goes.
+    fn next(&mut self) -> usize {
+        while self.aside.contains(&self.ids[self.oldest]) {
+            self.oldest = (self.oldest + 1) % RECENT;
+        }
+        let at = self.oldest;
+        self.oldest = (at + 1) % RECENT;
+        at
     }
 }
 
@@ -90,11 +107,19 @@ impl TwoKinds {
             self.recent.ids.push(node.0);
             return self.recent.ordered.push(before);
         }
-        let at = self.recent.oldest;
-        self.recent.oldest = (at + 1) % RECENT;
+        let at = self.recent.next();
         let id = std::mem::replace(&mut self.recent.ids[at], node.0);
         let ordered = std::mem::replace(&mut self.recent.ordered[at], before);
         self.reorder(id, ordered);
+    }
+
+    /// Less is told of the node for a while, or no more.
+    pub(super) fn set_aside(&mut self, node: NodeRow, aside: bool) {
+        let all = &mut self.recent.aside;
+        all.retain(|id| *id != node.0);
+        if aside && all.len() < ASIDE {
+            all.push(node.0);
+        }
     }
 
     /// The order is told what is free on a node, of which it holds `ordered`.
@@ -176,6 +201,16 @@ impl TwoKinds {
     ) -> Option<NodeRow> {
         let nearest = Nearest { demand, right: None, left: None };
         self.offer_all(nearest, nodes.iter().map(|node| node.0), allowed).best(better)
+    }
+
+    /// Asks for the nodes on which least is missing of a demand, and as many more as it needs to
+    /// know that; whether no other can be one of them.
+    pub(super) fn least_missing(&self, lacking: &Lacking, seeker: &mut dyn Seeker) -> bool {
+        let mut search = Search::new(lacking, seeker);
+        for &id in &self.recent.ids {
+            search.offer(id, self.free[id as usize]);
+        }
+        search.through(&self.order, |id| self.recent.contains(id))
     }
 
     fn offer_all(

@@ -21,6 +21,7 @@ pub(super) type Rank = (bool, Time, u128);
 type Ranked = (Rank, Option<NodeRow>);
 
 /// See the module.
+#[derive(Clone, PartialEq)]
 pub(super) struct Best {
     most: usize,
     places: RefCell<SmallVec<[Ranked; 2]>>,
@@ -52,6 +53,23 @@ impl Best {
     #[inline]
     pub(super) fn least(&self) -> Option<Rank> {
         self.bar().map(|(rank, _)| rank)
+    }
+
+    /// Whether one is known to be free at some time.
+    pub(super) fn has_known(&self) -> bool {
+        self.places.borrow().first().is_some_and(is_known)
+    }
+
+    /// How much may be missing on a node at most; `None`: as much as may be.
+    pub(super) fn most(&self) -> Option<u64> {
+        self.least().map(|(_, _, most)| u64::try_from(most).unwrap_or(u64::MAX))
+    }
+
+    /// The same, and before which node one has to be that misses just so much.
+    pub(super) fn bar_of_missing(&self) -> (u64, NodeRow) {
+        let Some(((_, _, most), node)) = self.bar() else { return (u64::MAX, NodeRow(u32::MAX)) };
+        // Of like ones the one that the task has stays.
+        (u64::try_from(most).unwrap_or(u64::MAX), node.unwrap_or(NodeRow(0)))
     }
 
     /// Whether a node that is so good is one of them.

@@ -17,6 +17,8 @@
 
 use std::collections::BTreeMap;
 
+use smallvec::{SmallVec, smallvec};
+
 use super::{Hold, Holds};
 use crate::engine::Engine;
 use crate::engine::books::Used;
@@ -30,30 +32,35 @@ pub(super) struct Idle {
     pub(super) amounts: Resources,
 }
 
+/// What is held idle on a node, in order of the holds.
+pub(super) type IdleThere = SmallVec<[Idle; 1]>;
+
 /// All that is held idle at an instant.
-pub(in crate::engine) struct AllIdle(BTreeMap<NodeRow, Vec<Idle>>);
+pub(in crate::engine) struct AllIdle(BTreeMap<NodeRow, IdleThere>);
 
 impl Engine {
     /// What is held idle on a node with holds, in their order; `lasting`: what is left of it.
-    pub(super) fn idle_on(&self, holds: &Holds, node: NodeRow, lasting: &Resources) -> Vec<Idle> {
+    pub(super) fn idle_on(&self, holds: &Holds, node: NodeRow, lasting: &Resources) -> IdleThere {
         let of = |hold: &Hold, amounts: Resources| Idle {
             job: self.work.group(hold.slot()).job,
             amounts,
         };
-        let parts = holds.list.iter().flat_map(|hold| hold.parts().map(move |part| (hold, part)));
-        let mut parts = parts.filter(|(_, (on, _))| *on == node).map(|(hold, (_, it))| (hold, it));
         let mut left = self.room.free(node);
         let all = beyond(&left, lasting);
         if all.is_zero() {
-            return Vec::new();
+            return IdleThere::new();
         }
-        let (first, second) = (parts.next(), parts.next());
-        let Some((first, part)) = first else { return Vec::new() };
-        let Some(second) = second else { return Vec::from([of(first, all)]) };
+        let there = || holds.list.iter().filter(|hold| hold.is_on(node));
+        let (first, second) = (there().next(), there().nth(1));
+        let Some(first) = first else { return IdleThere::new() };
+        if second.is_none() {
+            return smallvec![of(first, all)];
+        }
         let mut kept = self.profile_of(node);
-        let mut idle = Vec::new();
-        for (hold, part) in [(first, part), second].into_iter().chain(parts) {
-            kept.put_back(&part);
+        let mut idle = IdleThere::new();
+        for hold in there() {
+            let parts = hold.parts().filter(|(on, _)| *on == node);
+            parts.for_each(|(_, part)| kept.put_back(&part));
             let lasting = kept.profile.lasting();
             idle.push(of(hold, beyond(&left, &lasting)));
             left.lower(&lasting);
@@ -65,17 +72,17 @@ impl Engine {
     }
 
     /// From now on so much is held idle on the node.
-    pub(super) fn settle_idle(&mut self, node: NodeRow, mut idle: Vec<Idle>) {
+    pub(super) fn settle_idle(&mut self, node: NodeRow, mut idle: IdleThere) {
         idle.retain(|idle| !idle.amounts.is_zero());
         let Some(holds) = &mut self.holds else { return };
+        if holds.idle.get(&node).map_or(&[][..], |before| before) == &idle[..] {
+            return;
+        }
         let before = match idle.is_empty() {
             true => holds.idle.remove(&node),
             false => holds.idle.insert(node, idle.clone()),
         };
         let before = before.unwrap_or_default();
-        if before == idle {
-            return;
-        }
         before.iter().for_each(|idle| self.turn_idle(node, idle, false));
         idle.iter().for_each(|idle| self.turn_idle(node, idle, true));
     }
@@ -95,14 +102,14 @@ impl Engine {
 
     /// The node goes: nothing is held idle on it from now on.
     pub(in crate::engine) fn forget_idle_on(&mut self, node: NodeRow) {
-        self.settle_idle(node, Vec::new());
+        self.settle_idle(node, IdleThere::new());
     }
 
     /// Nothing is held idle anywhere, until it is decided again; what was.
     pub(in crate::engine) fn forget_all_idle(&mut self) -> AllIdle {
         let all = self.holds.as_ref().map(|holds| holds.idle.clone()).unwrap_or_default();
         for &node in all.keys() {
-            self.settle_idle(node, Vec::new());
+            self.settle_idle(node, IdleThere::new());
         }
         AllIdle(all)
     }

@@ -57,6 +57,7 @@ mod spread;
 mod state;
 mod still;
 mod turn;
+mod view;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -69,14 +70,15 @@ use crate::node_rows::Moves;
 use crate::policy::{Blocked, Estimates, Policy, Reservations};
 use crate::reclaim::{Reclaim, Stop};
 use crate::resources::Resources;
-use crate::spec::{AllocationId, JobId, NodeId, NodeRow, QueueRow};
+use crate::spec::{AllocationId, JobId, NodeRow, QueueRow};
 use crate::time::{Span, Time};
-use idle::Idle;
+use idle::IdleThere;
 use kept::Kept;
 pub(super) use kept::expected_end;
 use outlook::Outlook;
 use profile::Need;
 use rows::RowSet;
+pub use view::{HeldWith, ReservationView};
 
 /// The node of a reservation whose node is forgotten, until the next plan.
 const NOWHERE: NodeRow = NodeRow(u32::MAX);
@@ -244,6 +246,9 @@ pub(super) struct Holds {
     pushed: RowSet,
     /// Nodes where something else has changed since.
     touched: RowSet,
+    /// What the only reservation misses on the worst of its nodes, where that decides whether it
+    /// stays, and nothing has happened on one of these since it was found to.
+    misses: Option<u128>,
     /// Nodes with holds, and the instant from which on what is expected there has to be looked at
     /// anew, should nothing happen before.
     nodes: BTreeMap<NodeRow, Time>,
@@ -265,7 +270,7 @@ pub(super) struct Holds {
     /// Which nodes are worth a look.
     outlook: Outlook,
     /// What is held idle, as of the last decision.
-    idle: BTreeMap<NodeRow, Vec<Idle>>,
+    idle: BTreeMap<NodeRow, IdleThere>,
     /// Running tasks that were told to stop.
     stopping: BTreeSet<AllocationId>,
     /// Those that the world has not been told.
@@ -286,6 +291,7 @@ impl Holds {
             vacated: RowSet::default(),
             pushed: RowSet::default(),
             touched: RowSet::default(),
+            misses: None,
             nodes: BTreeMap::new(),
             patience: root.reserve_after,
             drains: root.estimates == Estimates::Learned,
@@ -331,10 +337,12 @@ impl Holds {
                 kept.take(&part);
             }
         }
+        self.misses = None;
         self.list.push(hold);
     }
 
     fn remove(&mut self, index: usize) -> Hold {
+        self.misses = None;
         let hold = self.list.remove(index);
         for (node, part) in hold.parts() {
             if let Some(kept) = self.kept.get_mut(&node) {
@@ -362,6 +370,7 @@ impl Holds {
         let to = |row: NodeRow| moves.to(row);
         self.kept.clear();
         self.outlook.forget();
+        self.misses = None;
         // A node that is forgotten is told as nowhere: the next plan still knows that one has gone.
         let sets = [&mut self.freed, &mut self.vacated, &mut self.pushed, &mut self.touched];
         for set in sets {
@@ -434,6 +443,9 @@ impl Engine {
     pub(super) fn touch_node(&mut self, node: NodeRow, freed: bool) {
         let Some(holds) = &mut self.holds else { return };
         holds.outlook.touch(node);
+        if holds.list.first().is_some_and(|hold| hold.is_on(node)) {
+            holds.misses = None;
+        }
         match freed {
             true => {
                 holds.freed.insert(node);
@@ -682,114 +694,5 @@ impl Engine {
             [tasks] => room.copies_on(shape, node) >= u64::from(*tasks),
             all => room.could_hold_parts(shape, node, all),
         }
-    }
-}
-
-/// Room that is held for another group of a gang, with that of the first.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct HeldWith {
-    /// The number of the group among the job's groups.
-    pub group: u32,
-    /// What each task asks for.
-    pub demand: Resources,
-    /// Where room is held, for how many tasks.
-    pub nodes: Vec<(NodeId, u32)>,
-}
-
-/// Room that is held for a waiting task, or for all tasks of a gang that start together
-/// ([`Engine::reservations`]).
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct ReservationView {
-    /// Its job.
-    pub job: JobId,
-    /// The number of its group among the job's groups: it is the next of that.
-    pub group: u32,
-    /// What each task asks for.
-    pub demand: Resources,
-    /// Where room is held, for how many tasks: one, but for a gang. In order of joining.
-    pub nodes: Vec<(NodeId, u32)>,
-    /// The same for the other groups of a gang of several.
-    pub others: Vec<HeldWith>,
-    /// Nodes that are drained besides, in order of joining: the task starts on whichever has room
-    /// first, and all others are let go.
-    pub spares: Vec<NodeId>,
-    /// When it is expected to start; `None`: nobody knows, what comes free on the nodes is kept.
-    pub at: Option<Time>,
-    /// Since when it has the reservation.
-    pub since: Time,
-    /// How often it was put off, for something ran longer than was expected, or a node went.
-    pub moved: u32,
-    /// Whether it waits where it is for tasks that were told to stop.
-    pub reclaims: bool,
-    /// Whether it was put off where estimates are learned: nobody is let in before it any more.
-    pub drained: bool,
-}
-
-impl ReservationView {
-    /// How many tasks start by it.
-    pub fn tasks(&self) -> u32 {
-        self.all().map(|(.., tasks)| tasks).sum::<u32>() - self.spares.len() as u32
-    }
-
-    /// All that is held, group by group: what each task asks for, where, and for how many. Spares
-    /// come last.
-    pub fn all(&self) -> impl Iterator<Item = (&Resources, NodeId, u32)> {
-        let spares = self.spares.iter().map(|&node| (&self.demand, node, 1));
-        let own = self.nodes.iter().map(|&(node, tasks)| (&self.demand, node, tasks));
-        let others = self.others.iter().flat_map(|other| {
-            other.nodes.iter().map(|&(node, tasks)| (&other.demand, node, tasks))
-        });
-        own.chain(others).chain(spares)
-    }
-
-    /// The nodes on which room is held, in order of joining.
-    pub fn places(&self) -> Vec<NodeId> {
-        let mut places: Vec<NodeId> = self.all().map(|(_, node, _)| node).collect();
-        places.sort_unstable();
-        places.dedup();
-        places
-    }
-}
-
-impl Engine {
-    /// Whether the policy makes reservations.
-    pub fn makes_reservations(&self) -> bool {
-        self.holds.is_some()
-    }
-
-    /// All reservations, in the order in which they were made, as of the last decision. O(these).
-    pub fn reservations(&self) -> impl Iterator<Item = ReservationView> + '_ {
-        let list = self.holds.iter().flat_map(|holds| &holds.list);
-        // Of a node that is forgotten nothing can be told; the next decision finds another.
-        list.filter(|hold| !hold.is_on(NOWHERE)).map(|hold| {
-            let group = self.work.group(hold.slot());
-            let (job, group, id) = (group.job, group.number, |node| self.room.id(node));
-            let told =
-                |nodes: &Nodes| nodes.iter().map(|&(node, tasks)| (id(node), tasks)).collect();
-            let nodes = told(&hold.nodes[0]);
-            let other = |(starter, nodes): (&Starter, &Nodes)| HeldWith {
-                group: self.work.group(starter.slot).number,
-                demand: starter.need.demand,
-                nodes: told(nodes),
-            };
-            let others = hold.starters.iter().zip(&hold.nodes).skip(1).map(other).collect();
-            let Hold { at, since, moved, drained, .. } = *hold;
-            let (demand, reclaims) = (hold.need().demand, hold.is_pinned());
-            ReservationView {
-                job,
-                group,
-                demand,
-                nodes,
-                others,
-                spares: hold.spares.iter().map(|&node| id(node)).collect(),
-                at,
-                since,
-                moved,
-                reclaims,
-                drained,
-            }
-        })
     }
 }

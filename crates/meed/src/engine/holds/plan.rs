@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use smallvec::{SmallVec, smallvec};
 
 use super::best::{Best, Rank};
+use super::idle::IdleThere;
 use super::kept::{Kept, expected_end};
 use super::outlook::Outlook;
 use super::profile::{Need, Profile, Signed, add, lacks};
@@ -17,6 +18,7 @@ use super::rows::RowSet;
 use super::{Hold, Holds, NOWHERE, Part, Places, Spares};
 use crate::engine::Engine;
 use crate::engine::room::ShapeId;
+use crate::place::{PARTS, Seeker};
 use crate::resources::Resources;
 use crate::spec::{AllocationId, NodeRow};
 use crate::time::Time;
@@ -24,8 +26,8 @@ use crate::time::Time;
 /// From when on, where that is known, and where.
 pub(super) type Place = (Option<Time>, Places);
 
-/// How finely what is missing is weighed: parts of the pool.
-pub(super) const PARTS: u128 = 1 << 32;
+/// Of so many nodes all are looked at besides, in builds with checks.
+const MANY: usize = 4096;
 
 /// So many profiles stay whether something is held there or not: the next reservation may be for
 /// one of these nodes.
@@ -234,6 +236,7 @@ impl Engine {
 
     /// See [`Engine::replan`]; `holds` are out of the engine meanwhile.
     pub(super) fn keep_places(&self, holds: &mut Holds) -> Planned {
+        holds.misses = None;
         self.drop_lost_spares(holds);
         let mut plan = Plan::new(self, holds);
         let homeless = plan.find_homeless(&mut holds.list);
@@ -336,7 +339,7 @@ impl Engine {
                 }
                 self.holds = Some(holds);
                 if was_held {
-                    self.settle_idle(node, Vec::new());
+                    self.settle_idle(node, IdleThere::new());
                     if self.room.set_openings(node, None) {
                         self.unblock(node);
                     }
@@ -629,45 +632,88 @@ impl<'a> Plan<'a> {
     /// held, or happened since the last plan, are all looked at: on others the task does not fit
     /// now.
     pub(super) fn search(&mut self, shape: ShapeId, need: &Need, without: &[NodeRow], best: &Best) {
-        self.outlook.refresh(self.engine);
         let kept = self.kept.keys().copied().filter(|node| !without.contains(node));
         let mut aside: SmallVec<[NodeRow; 8]> = kept.collect();
         aside.extend(self.aside.iter().copied().filter(|node| !self.kept.contains_key(node)));
         for node in aside {
             self.look(shape, need, node, best);
         }
+        if self.is_sought_by_placement(shape, need, best) {
+            return;
+        }
+        self.outlook.refresh(self.engine);
         // It is read while it answers.
         let mut outlook = std::mem::take(&mut self.outlook);
-        let (engine, known) = (self.engine, &self.kept);
-        let look = |node: NodeRow, no_end: bool| {
-            // The tree has places for more nodes than there are.
-            if known.contains_key(&node) || node.index() >= engine.room.nodes() {
-                return;
-            }
-            if let Some((false, at, _)) = best.least()
-                && !engine.may_start_by(node, need, at)
-            {
-                return;
-            }
-            let rank = match no_end {
-                true => engine.rank_as_it_is(node, need),
-                false => engine.rank_of_tasks(node, need),
-            };
-            if best.takes(rank, node) && engine.room.could_start(shape, node) {
-                best.add(rank, node);
-            }
-        };
+        let mut others = Others { engine: self.engine, known: &self.kept, shape, need, best };
+        let look = |node: NodeRow, no_end: bool| others.look(node, no_end);
         let known_at = |at, node| best.takes((false, at, 0), node);
-        outlook.search_known(engine, &need.demand, known_at, look);
+        outlook.search_known(self.engine, &need.demand, known_at, look);
+        let look = |node: NodeRow, no_end: bool| others.look(node, no_end);
         let missing = |missing, node| best.takes((true, Time::MAX, u128::from(missing)), node);
-        let most = || match best.least() {
-            Some((true, _, most)) => Some(u64::try_from(most).unwrap_or(u64::MAX)),
-            Some(_) => Some(0),
-            None => None,
-        };
-        if !matches!(best.least(), Some((false, ..))) {
-            outlook.search_missing(engine, &need.demand, most, missing, look);
+        if !best.has_known() {
+            outlook.search_missing(self.engine, &need.demand, || best.most(), missing, look);
         }
         self.outlook = outlook;
+    }
+
+    /// Whether the placement knows all nodes that may be the best: where nothing is expected to
+    /// end, for what is free is all that counts then, and of nodes on which other than that may be
+    /// taken profiles are kept.
+    fn is_sought_by_placement(&self, shape: ShapeId, need: &Need, best: &Best) -> bool {
+        let room = &self.engine.room;
+        if room.any_limited() || best.has_known() {
+            return !room.any_limited();
+        }
+        let slow = cfg!(debug_assertions).then(|| best.clone());
+        let mut others = Others { engine: self.engine, known: &self.kept, shape, need, best };
+        let finds = room.least_missing(&need.demand, &mut others);
+        if let Some(best) = slow.filter(|_| finds && room.nodes() <= MANY) {
+            let rows = (0..room.nodes() as u32).map(NodeRow);
+            rows.for_each(|node| Others { best: &best, ..others }.look(node, true));
+            debug_assert!(best == *others.best, "a scan of all nodes finds others");
+        }
+        finds
+    }
+}
+
+/// Nodes on which nothing is held, and nothing happened since the last plan.
+struct Others<'a> {
+    engine: &'a Engine,
+    known: &'a BTreeMap<NodeRow, Kept>,
+    shape: ShapeId,
+    need: &'a Need,
+    best: &'a Best,
+}
+
+impl Others<'_> {
+    /// One of them, if it is one; `no_end`: whether nothing is expected to end there.
+    fn look(&mut self, node: NodeRow, no_end: bool) {
+        let Others { engine, known, shape, need, best } = *self;
+        // Who asks may know of more nodes than there are.
+        if known.contains_key(&node) || node.index() >= engine.room.nodes() {
+            return;
+        }
+        if let Some((false, at, _)) = best.least()
+            && !engine.may_start_by(node, need, at)
+        {
+            return;
+        }
+        let rank = match no_end {
+            true => engine.rank_as_it_is(node, need),
+            false => engine.rank_of_tasks(node, need),
+        };
+        if best.takes(rank, node) && engine.room.could_start(shape, node) {
+            best.add(rank, node);
+        }
+    }
+}
+
+impl Seeker for Others<'_> {
+    fn bar(&self) -> (u64, NodeRow) {
+        self.best.bar_of_missing()
+    }
+
+    fn look(&mut self, node: NodeRow) {
+        Others::look(self, node, true);
     }
 }

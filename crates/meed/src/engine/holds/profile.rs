@@ -7,6 +7,7 @@
 //! free. Steps are as wide as the pool has kinds, and no two neighbours are equal. Cost for n
 //! steps: O(n) for each question and change, one pass over memory in order.
 
+use crate::engine::room::Openings;
 use crate::resources::{MAX_KINDS, Resources};
 use crate::time::{Span, Time};
 
@@ -270,8 +271,8 @@ impl Profile {
 
     /// What may be taken from now on, by how long it is taken at most: amounts that fall as the
     /// instant rises up to which they may be taken; the last for ever.
-    pub(super) fn openings(&self) -> Vec<(Time, Resources)> {
-        let mut openings: Vec<(Time, Resources)> = Vec::new();
+    pub(super) fn openings(&self) -> Openings {
+        let mut openings = Openings::new();
         let mut least = self.room(0);
         for at in 1..self.from.len() {
             if least.is_zero() {

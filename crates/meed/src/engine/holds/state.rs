@@ -10,6 +10,7 @@ use super::{Hold, Holds, NOWHERE, Places, Starter};
 use crate::engine::Engine;
 use crate::engine::books::Used;
 use crate::engine::room::Nodes;
+use crate::engine::room::Openings;
 use crate::engine::tree::amounts_of;
 use crate::resources::Resources;
 use crate::spec::NodeRow;
@@ -158,7 +159,7 @@ impl Engine {
             let node = NodeRow(row.node);
             let new = row.node < nodes as u32 && !holds.nodes.contains_key(&node);
             ensure!(new, at("node"), "there is no such node, or it stands there twice");
-            let mut openings: Vec<(Time, Resources)> = Vec::new();
+            let mut openings = Openings::new();
             for (until, room) in &row.openings {
                 let room = amounts_of(Some(room), &self.kinds, || at("openings"))?;
                 openings.push((*until, room.unwrap_or_default()));

@@ -106,12 +106,17 @@ impl Engine {
     /// What the plan makes of all reservations; what has happened is news as before.
     pub(super) fn plan_on_trial(&self, holds: &mut Holds) -> Planned {
         let sets = [&holds.freed, &holds.vacated, &holds.pushed, &holds.touched].map(Clone::clone);
+        let misses = holds.misses;
         let planned = self.keep_places(holds);
         [holds.freed, holds.vacated, holds.pushed, holds.touched] = sets;
+        holds.misses = misses;
         planned
     }
 
     fn each_stays(&self, holds: &mut Holds) -> bool {
+        if let Some(misses) = self.misses_as_before(holds) {
+            return !self.any_freed_misses_less(holds, misses);
+        }
         let freed = !holds.freed.is_empty();
         let rows = freed.then(|| holds.freed.iter().chain(holds.vacated.iter()));
         // A node on which all of them are is asked as their own.
@@ -119,9 +124,15 @@ impl Engine {
             node.index() < self.room.nodes() && !holds.list.iter().all(|hold| hold.is_on(**node))
         };
         let rows = rows.into_iter().flatten().filter(helps);
-        let coming: SmallVec<[Coming<'_>; 1]> = rows.map(|&node| self.coming_on(node)).collect();
+        let mut coming: SmallVec<[Coming<'_>; 1]> = SmallVec::new();
+        rows.for_each(|&node| coming.push(self.coming_on(node)));
         for index in 0..holds.list.len() {
             let Some(own) = self.own_if_sound(holds, index, freed) else { return false };
+            if let Own::Misses(most) = own
+                && freed
+            {
+                holds.misses = (holds.list.len() == 1).then_some(most);
+            }
             let hold = &holds.list[index];
             let others = coming.iter().filter(|other| !hold.is_on(other.node));
             if others.into_iter().any(|other| self.may_be_better(other, hold.need(), &own)) {
@@ -131,16 +142,39 @@ impl Engine {
         true
     }
 
+    /// What the only reservation misses on the worst of its nodes, if nothing has happened there
+    /// since that was seen, nor by time alone.
+    fn misses_as_before(&self, holds: &Holds) -> Option<u128> {
+        let [hold] = &holds.list[..] else { return None };
+        let as_before = holds.pushed.is_empty() && !hold.reclaims && !hold.stays();
+        holds.misses.filter(|_| as_before && !self.room.any_limited())
+    }
+
+    /// Whether less is missing for the only reservation on a node on which room has come.
+    fn any_freed_misses_less(&self, holds: &Holds, misses: u128) -> bool {
+        if holds.freed.is_empty() {
+            return false;
+        }
+        let (hold, need) = (&holds.list[0], holds.list[0].need());
+        holds.freed.iter().chain(holds.vacated.iter()).any(|&node| {
+            if node.index() >= self.room.nodes() || hold.is_on(node) {
+                return false;
+            }
+            let free = self.room.balance(node);
+            need.fits(&free) || self.rank_missing(&lacks(&need.demand, &free)).2 < misses
+        })
+    }
+
     /// What is free on a node from now on, were nothing held there.
     fn coming_on(&self, node: NodeRow) -> Coming<'_> {
         let free = self.room.balance(node);
-        let (mut ever, mut first) = (free, Time::MAX);
-        let ends: SmallVec<_> = self.ends_on(node).collect();
-        for &(end, amounts) in &ends {
-            add(&mut ever, amounts, 1);
-            first = first.min(end);
+        let mut coming = Coming { node, free, ever: free, first: Time::MAX, ends: SmallVec::new() };
+        for (end, amounts) in self.ends_on(node) {
+            add(&mut coming.ever, amounts, 1);
+            coming.first = coming.first.min(end);
+            coming.ends.push((end, amounts));
         }
-        Coming { node, free, ever, first, ends }
+        coming
     }
 
     /// Whether a task of this need could start on the node at `at` or before, were nothing held

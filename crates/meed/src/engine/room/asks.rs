@@ -57,11 +57,20 @@ impl Room {
         asked(room, None, self.tells_limits)
     }
 
-    /// The only offer of `node`, where that is what is free on it, without time.
+    /// Whether some offer of `node` will do; most nodes have one, of all that is free there.
     #[inline]
-    pub(super) fn offers_all_for_ever(&self, node: NodeRow) -> Option<&[u64]> {
-        let plain = !self.tells_limits && self.openings.is_empty();
-        plain.then(|| self.cluster.free_row(node))
+    pub(super) fn any_offer(&self, node: NodeRow, will_do: impl Fn(&[u64]) -> bool) -> bool {
+        if !self.openings.is_empty() && self.openings.contains_key(&node) {
+            return self.offers(node).iter().any(|offer| will_do(offer.as_slice()));
+        }
+        let free = self.cluster.free_row(node);
+        if !self.tells_limits || free.len() == MAX_KINDS {
+            // At each end and start: the row is read where it stands.
+            return will_do(free);
+        }
+        let mut all = [FOREVER; MAX_KINDS];
+        all[..free.len()].copy_from_slice(free);
+        will_do(&all[..=free.len()])
     }
 
     /// See the module.

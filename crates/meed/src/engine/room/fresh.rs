@@ -44,11 +44,7 @@ impl Room {
             return false;
         }
         let lets_in = |shape: &Shape| self.lets_in(shape, node);
-        match self.offers_all_for_ever(node) {
-            // At each end and start: the row is read where it stands.
-            Some(free) => self.shapes.any_blocked_fits_in(free, lets_in),
-            None => self.shapes.any_blocked_fits(&self.offers(node), lets_in),
-        }
+        self.any_offer(node, |free| self.shapes.any_blocked_fits(free, lets_in))
     }
 
     /// Whether tasks of this shape may be on `node`, where there is room enough for one.

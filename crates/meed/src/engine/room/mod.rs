@@ -33,7 +33,7 @@ use crate::constraints::Labels;
 use crate::error::{ConfigError, Rejected};
 use crate::node_rows::Moves;
 use crate::order::Alone;
-use crate::place::{Allowed, Placement, TakenNodes};
+use crate::place::{Allowed, Placement, Seeker, TakenNodes};
 use crate::resources::{MAX_KINDS, ResourceKinds, Resources};
 use crate::spec::{JobId, NodeId, NodeRow, NodeSpec, TaskGroup};
 use crate::time::{Span, Time};
@@ -535,6 +535,11 @@ impl Room {
         if full && (self.openings.is_empty() || self.find_opening(shape, false).is_none()) {
             self.shapes.block(shape);
         }
+    }
+
+    /// See [`Placement::least_missing`]: by what may be taken of nodes for ever.
+    pub(super) fn least_missing(&self, demand: &Resources, seeker: &mut dyn Seeker) -> bool {
+        self.place.least_missing(demand, seeker)
     }
 
     /// Whether the placement draws.

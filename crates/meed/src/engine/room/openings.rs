@@ -10,6 +10,8 @@
 //! placement finds nothing. Invariant: rooms fall from one opening to the next. As time passes less
 //! may be taken, never more. Cost: O(nodes with holds) where nothing else fits.
 
+use smallvec::SmallVec;
+
 use super::shapes::ShapeKey;
 use super::{Room, ShapeId};
 use crate::resources::Resources;
@@ -17,7 +19,7 @@ use crate::spec::NodeRow;
 use crate::time::Time;
 
 /// The openings of one node: until when, and how much. The last is for ever.
-pub(in crate::engine) type Openings = Vec<(Time, Resources)>;
+pub(in crate::engine) type Openings = SmallVec<[(Time, Resources); 1]>;
 
 impl Room {
     /// The time goes on.
@@ -42,13 +44,16 @@ impl Room {
             }
             None => self.openings.remove(&node),
         };
+        if before.is_some() != self.openings.contains_key(&node) {
+            self.place.set_aside(node, before.is_none());
+        }
         self.tell_free(node);
         before.is_some()
     }
 
     /// What may be taken of a node with holds.
     pub(in crate::engine) fn openings(&self, node: NodeRow) -> &[(Time, Resources)] {
-        self.openings.get(&node).map_or(&[], Vec::as_slice)
+        self.openings.get(&node).map_or(&[], |openings| openings)
     }
 
     /// Tells the placement what may be taken of `node`, by whoever and for ever.

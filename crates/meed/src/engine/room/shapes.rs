@@ -338,24 +338,9 @@ impl Shapes {
         self.blocked.remove(&asks, id.0);
     }
 
-    /// Whether a task waits whose shape is blocked, would fit into one of `offers` and is allowed
-    /// there.
+    /// Whether a task waits whose shape is blocked, would fit into this offer and is allowed there.
     #[inline]
-    pub(super) fn any_blocked_fits(
-        &self,
-        offers: &[Resources],
-        allowed: impl Fn(&Shape) -> bool,
-    ) -> bool {
-        offers.iter().any(|free| self.any_blocked_fits_in(free.as_slice(), &allowed))
-    }
-
-    /// The same of one offer.
-    #[inline]
-    pub(super) fn any_blocked_fits_in(
-        &self,
-        free: &[u64],
-        allowed: impl Fn(&Shape) -> bool,
-    ) -> bool {
+    pub(super) fn any_blocked_fits(&self, free: &[u64], allowed: impl Fn(&Shape) -> bool) -> bool {
         self.blocked.any_fitting(free, |id| allowed(&self[ShapeId(id)]))
     }
 

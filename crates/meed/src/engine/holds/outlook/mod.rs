@@ -19,6 +19,9 @@
 //! may be too early, until a search would take the node for it, or time reaches it: then the tasks
 //! there are read anew. Where no task ever had a limit nothing of this is kept: free is ever.
 //!
+//! Where the placement has an order by which it knows the nodes on which least is missing
+//! (`place::missing`), and nobody knows when anything ends, it is asked instead.
+//!
 //! Invariant: what the tree says is never worse than what is true, for nodes that were not touched
 //! since it was brought up to date. Cost: O(log nodes) for each that was touched since the last
 //! search, and O(tasks on the node) where they are read anew, once for each end at most; a search

@@ -12,7 +12,7 @@
 //! once in floats that are never above it, so that few are asked for the exact one.
 
 use super::blocks::{FAN, Lanes};
-use crate::engine::holds::plan::PARTS;
+use crate::place::PARTS;
 use crate::resources::{MAX_KINDS, Resources};
 
 /// Powers of two that s is, in parts of the pool, and how much each is raised by.
