@@ -60,7 +60,8 @@ pub trait Placement: Send {
     /// What is free on `node` from now on; all zero when it has left.
     fn set_free(&mut self, node: NodeRow, free: &Resources);
 
-    /// Less is told of `node` than is free there, for a while, or no more.
+    /// From now on less is told of `node` than is free there, for room is held on it for somebody,
+    /// or, where it is not `aside`, what is free. It says only that this will change again.
     fn set_aside(&mut self, _node: NodeRow, _aside: bool) {}
 
     /// `node` has left for good, for placements that draw: the same node joins with another number.

@@ -645,10 +645,10 @@ impl<'a> Plan<'a> {
         // It is read while it answers.
         let mut outlook = std::mem::take(&mut self.outlook);
         let mut others = Others { engine: self.engine, known: &self.kept, shape, need, best };
-        let look = |node: NodeRow, no_end: bool| others.look(node, no_end);
+        let look = |node: NodeRow, no_end: bool| others.look_at(node, no_end);
         let known_at = |at, node| best.takes((false, at, 0), node);
         outlook.search_known(self.engine, &need.demand, known_at, look);
-        let look = |node: NodeRow, no_end: bool| others.look(node, no_end);
+        let look = |node: NodeRow, no_end: bool| others.look_at(node, no_end);
         let missing = |missing, node| best.takes((true, Time::MAX, u128::from(missing)), node);
         if !best.has_known() {
             outlook.search_missing(self.engine, &need.demand, || best.most(), missing, look);
@@ -661,15 +661,19 @@ impl<'a> Plan<'a> {
     /// taken profiles are kept.
     fn is_sought_by_placement(&self, shape: ShapeId, need: &Need, best: &Best) -> bool {
         let room = &self.engine.room;
-        if room.any_limited() || best.has_known() {
-            return !room.any_limited();
+        if room.any_limited() {
+            return false;
+        }
+        // One that starts now is better than all on which something is missing.
+        if best.has_known() {
+            return true;
         }
         let slow = cfg!(debug_assertions).then(|| best.clone());
         let mut others = Others { engine: self.engine, known: &self.kept, shape, need, best };
         let finds = room.least_missing(&need.demand, &mut others);
         if let Some(best) = slow.filter(|_| finds && room.nodes() <= MANY) {
             let rows = (0..room.nodes() as u32).map(NodeRow);
-            rows.for_each(|node| Others { best: &best, ..others }.look(node, true));
+            rows.for_each(|node| Others { best: &best, ..others }.look_at(node, true));
             debug_assert!(best == *others.best, "a scan of all nodes finds others");
         }
         finds
@@ -687,7 +691,7 @@ struct Others<'a> {
 
 impl Others<'_> {
     /// One of them, if it is one; `no_end`: whether nothing is expected to end there.
-    fn look(&mut self, node: NodeRow, no_end: bool) {
+    fn look_at(&mut self, node: NodeRow, no_end: bool) {
         let Others { engine, known, shape, need, best } = *self;
         // Who asks may know of more nodes than there are.
         if known.contains_key(&node) || node.index() >= engine.room.nodes() {
@@ -714,6 +718,6 @@ impl Seeker for Others<'_> {
     }
 
     fn look(&mut self, node: NodeRow) {
-        Others::look(self, node, true);
+        self.look_at(node, true);
     }
 }
