@@ -21,6 +21,15 @@ use crate::spec::NodeRow;
 /// Parts of the pool: what is missing is told in these.
 pub const PARTS: u128 = 1 << 32;
 
+/// So much of a kind in parts of what the pool has of it, rounded down.
+#[inline]
+pub(crate) fn parts_of_pool(amount: u128, pool: u64) -> u128 {
+    match u32::try_from(amount) {
+        Ok(amount) => u128::from((u64::from(amount) << 32) / pool.max(1)),
+        Err(_) => amount.saturating_mul(PARTS) / u128::from(pool.max(1)),
+    }
+}
+
 /// Of more nodes that are about as good as the best none is looked at.
 const ENOUGH: u32 = 4096;
 
@@ -73,14 +82,8 @@ impl Lacking {
     /// In parts of the pool, where no more is used than there is.
     fn missing(&self, free: Pair) -> u64 {
         let [a, b] = self.lacks(free);
-        let parts = |missing: u64, pool: u64| match u32::try_from(missing) {
-            Ok(missing) => (u64::from(missing) << 32) / pool.max(1),
-            Err(_) => {
-                let parts = u128::from(missing) * PARTS / u128::from(pool.max(1));
-                u64::try_from(parts).unwrap_or(u64::MAX)
-            }
-        };
-        parts(a, self.pool.0).saturating_add(parts(b, self.pool.1))
+        let parts = |missing: u64, pool: u64| parts_of_pool(u128::from(missing), pool);
+        u64::try_from(parts(a, self.pool.0) + parts(b, self.pool.1)).unwrap_or(u64::MAX)
     }
 
     /// Whoever misses no more than this has so much of both at least.

@@ -20,6 +20,7 @@ pub use allowed::{Allowed, NodeSet, TakenNodes};
 pub use best_fit::BestFit;
 pub use cosine::Cosine;
 pub use first_fit::FirstFit;
+pub(crate) use missing::parts_of_pool;
 pub use missing::{PARTS, Seeker};
 pub use two_choices::TwoChoices;
 pub use unasked::Unasked;

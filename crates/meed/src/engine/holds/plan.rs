@@ -18,7 +18,7 @@ use super::rows::RowSet;
 use super::{Hold, Holds, NOWHERE, Part, Places, Spares};
 use crate::engine::Engine;
 use crate::engine::room::ShapeId;
-use crate::place::{PARTS, Seeker};
+use crate::place::{Seeker, parts_of_pool};
 use crate::resources::Resources;
 use crate::spec::{AllocationId, NodeRow};
 use crate::time::Time;
@@ -136,15 +136,8 @@ impl Engine {
     }
 
     pub(super) fn rank_missing(&self, missing: &Signed) -> Rank {
-        let total = self.room.total();
-        let part = |(&missing, &total): (&i128, &u64)| {
-            let total = total.max(1);
-            match u32::try_from(missing) {
-                Ok(missing) => u128::from((u64::from(missing) << 32) / total),
-                _ => missing.unsigned_abs().saturating_mul(PARTS) / u128::from(total),
-            }
-        };
-        let parts = missing.iter().zip(total.as_slice()).map(part);
+        let part = |(missing, total): (&i128, &u64)| parts_of_pool(missing.unsigned_abs(), *total);
+        let parts = missing.iter().zip(self.room.total().as_slice()).map(part);
         (true, Time::MAX, parts.fold(0, u128::saturating_add))
     }
 
@@ -644,11 +637,10 @@ impl<'a> Plan<'a> {
         self.outlook.refresh(self.engine);
         // It is read while it answers.
         let mut outlook = std::mem::take(&mut self.outlook);
-        let mut others = Others { engine: self.engine, known: &self.kept, shape, need, best };
+        let others = Others { engine: self.engine, known: &self.kept, shape, need, best };
         let look = |node: NodeRow, no_end: bool| others.look_at(node, no_end);
         let known_at = |at, node| best.takes((false, at, 0), node);
         outlook.search_known(self.engine, &need.demand, known_at, look);
-        let look = |node: NodeRow, no_end: bool| others.look_at(node, no_end);
         let missing = |missing, node| best.takes((true, Time::MAX, u128::from(missing)), node);
         if !best.has_known() {
             outlook.search_missing(self.engine, &need.demand, || best.most(), missing, look);
@@ -691,7 +683,7 @@ struct Others<'a> {
 
 impl Others<'_> {
     /// One of them, if it is one; `no_end`: whether nothing is expected to end there.
-    fn look_at(&mut self, node: NodeRow, no_end: bool) {
+    fn look_at(&self, node: NodeRow, no_end: bool) {
         let Others { engine, known, shape, need, best } = *self;
         // Who asks may know of more nodes than there are.
         if known.contains_key(&node) || node.index() >= engine.room.nodes() {

@@ -118,14 +118,8 @@ impl Engine {
             return !self.any_freed_misses_less(holds, misses);
         }
         let freed = !holds.freed.is_empty();
-        let rows = freed.then(|| holds.freed.iter().chain(holds.vacated.iter()));
-        // A node on which all of them are is asked as their own.
-        let helps = |node: &&NodeRow| {
-            node.index() < self.room.nodes() && !holds.list.iter().all(|hold| hold.is_on(**node))
-        };
-        let rows = rows.into_iter().flatten().filter(helps);
         let mut coming: SmallVec<[Coming<'_>; 1]> = SmallVec::new();
-        rows.for_each(|&node| coming.push(self.coming_on(node)));
+        self.others_with_room(holds).for_each(|node| coming.push(self.coming_on(node)));
         for index in 0..holds.list.len() {
             let Some(own) = self.own_if_sound(holds, index, freed) else { return false };
             if let Own::Misses(most) = own
@@ -142,6 +136,15 @@ impl Engine {
         true
     }
 
+    /// Nodes on which room has come; one on which all reservations are is asked as their own.
+    fn others_with_room<'h>(&'h self, holds: &'h Holds) -> impl Iterator<Item = NodeRow> + 'h {
+        let freed = !holds.freed.is_empty();
+        let rows = freed.then(|| holds.freed.iter().chain(holds.vacated.iter()));
+        rows.into_iter().flatten().copied().filter(|node| {
+            node.index() < self.room.nodes() && !holds.list.iter().all(|hold| hold.is_on(*node))
+        })
+    }
+
     /// What the only reservation misses on the worst of its nodes, if nothing has happened there
     /// since that was seen, nor by time alone.
     fn misses_as_before(&self, holds: &Holds) -> Option<u128> {
@@ -152,17 +155,14 @@ impl Engine {
 
     /// Whether less is missing for the only reservation on a node on which room has come.
     fn any_freed_misses_less(&self, holds: &Holds, misses: u128) -> bool {
-        if holds.freed.is_empty() {
-            return false;
-        }
-        let (hold, need) = (&holds.list[0], holds.list[0].need());
-        holds.freed.iter().chain(holds.vacated.iter()).any(|&node| {
-            if node.index() >= self.room.nodes() || hold.is_on(node) {
-                return false;
-            }
-            let free = self.room.balance(node);
-            need.fits(&free) || self.rank_missing(&lacks(&need.demand, &free)).2 < misses
-        })
+        let need = holds.list[0].need();
+        self.others_with_room(holds)
+            .any(|node| self.misses_less(need, &self.room.balance(node), misses))
+    }
+
+    /// Whether less than `most` is missing for such a need where so much is free.
+    fn misses_less(&self, need: &Need, free: &Signed, most: u128) -> bool {
+        need.fits(free) || self.rank_missing(&lacks(&need.demand, free)).2 < most
     }
 
     /// What is free on a node from now on, were nothing held there.
@@ -246,10 +246,7 @@ impl Engine {
     fn may_be_better(&self, other: &Coming, need: &Need, own: &Own) -> bool {
         match *own {
             Own::Starts(at) => other.fits_before(self.now, need, at),
-            Own::Misses(most) => {
-                let missing = lacks(&need.demand, &other.ever);
-                need.fits(&other.ever) || self.rank_missing(&missing).2 < most
-            }
+            Own::Misses(most) => self.misses_less(need, &other.ever, most),
         }
     }
 }

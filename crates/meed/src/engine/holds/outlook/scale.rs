@@ -12,7 +12,7 @@
 //! once in floats that are never above it, so that few are asked for the exact one.
 
 use super::blocks::{FAN, Lanes};
-use crate::place::PARTS;
+use crate::place::{PARTS, parts_of_pool};
 use crate::resources::{MAX_KINDS, Resources};
 
 /// Powers of two that s is, in parts of the pool, and how much each is raised by.
@@ -96,9 +96,8 @@ impl Scale {
         let missing = amount.saturating_sub(u64::from(units) << self.shifts[kind]);
         match missing {
             0 => 0,
-            1..=0xFFFF_FFFF => (missing << 32) / self.whole[kind].max(1),
             _ => {
-                let parts = u128::from(missing) * PARTS / u128::from(self.whole[kind]);
+                let parts = parts_of_pool(u128::from(missing), self.whole[kind]);
                 u64::try_from(parts).unwrap_or(u64::MAX)
             }
         }
