@@ -49,7 +49,7 @@ impl Engine {
     /// with its reason, which costs a second look at every heap on the way.
     pub fn decide(&mut self, explain: bool, mut on: impl FnMut(Start)) {
         self.share_out_if_due();
-        self.room.sift_fresh();
+        self.sift_fresh();
         while let Some(start) = self.next(explain) {
             on(start);
         }
@@ -63,12 +63,20 @@ impl Engine {
     /// [`Reason::gang`] tells the number, are one decision.
     pub fn next_start(&mut self, explain: bool) -> Option<Start> {
         self.share_out_if_due();
-        self.room.sift_fresh();
+        self.sift_fresh();
         let start = self.next(explain);
         if start.is_none() {
             self.room.forget_fresh();
         }
         start
+    }
+
+    /// Fresh nodes that help nobody are forgotten. With reservations once it is known what of them
+    /// is held ([`Engine::next_with_holds`]).
+    fn sift_fresh(&mut self) {
+        if self.holds.is_none() {
+            self.room.sift_fresh();
+        }
     }
 
     /// Whether nobody can start, as a quick look tells: so it is at most instants.

@@ -111,7 +111,7 @@ pub(super) struct Search<'a> {
     offers: u32,
 }
 
-/// What blocks, or members of a block, miss at least, and which of them it is.
+/// What groups of blocks, or blocks, miss at least, and which of them it is.
 type Bounds = SmallVec<[(f64, u32); 64]>;
 
 impl<'a> Search<'a> {
@@ -154,44 +154,42 @@ impl<'a> Search<'a> {
     /// Members of the order but for some; whether no other can be as good, nor one without anything
     /// free, which is in no order.
     pub(super) fn through(&mut self, order: &RatioOrder, skips: impl Fn(u32) -> bool) -> bool {
-        let (mut groups, mut blocks, mut members) = (Bounds::new(), Bounds::new(), Bounds::new());
+        let (mut groups, mut blocks) = (Bounds::new(), Bounds::new());
         self.add(order.groups(), 0, &mut groups);
-        let mut group = best_of(&groups);
-        loop {
-            let block = best_of(&blocks);
-            let (by_group, by_block) = (bound(&groups, group), bound(&blocks, block));
+        while !self.is_over() {
+            // What became too bad meanwhile is passed over from now on.
+            let (group, block) = (best_of(&mut groups, self.most), best_of(&mut blocks, self.most));
             match (group, block) {
-                _ if self.is_over() || by_group.min(by_block) > self.most => break,
-                (Some(best), _) if by_group < by_block => {
-                    let (_, at) = groups.swap_remove(best);
+                (Some(group), _) if bound(&groups, Some(group)) < bound(&blocks, block) => {
+                    let (_, at) = groups.swap_remove(group);
                     let (first, most) = order.blocks_of(at as usize);
                     self.add(most, first as u32, &mut blocks);
-                    group = best_of(&groups);
                 }
-                (_, Some(best)) => {
-                    let (_, at) = blocks.swap_remove(best);
-                    self.through_block(order.block(at as usize), &mut members, &skips);
+                (_, Some(block)) => {
+                    let at = blocks.swap_remove(block).1 as usize;
+                    if self.may_have_better(order.best_of_block(at)) {
+                        self.through_block(order.block(at), &skips);
+                    }
                 }
-                (_, None) => break,
+                _ => break,
             }
         }
         !self.is_over() && self.lacking.at_least((0, 0)) > self.most
     }
 
-    /// The best member first, then all that may be better still.
-    fn through_block(
-        &mut self,
-        (ids, amounts): (&[u32], &[Pair]),
-        members: &mut Bounds,
-        skips: &impl Fn(u32) -> bool,
-    ) {
-        members.clear();
-        self.add(amounts, 0, members);
-        let first = best_of(members).map(|best| members.swap_remove(best));
-        for (_, at) in first.iter().chain(members.iter()) {
-            let (id, free) = (ids[*at as usize], amounts[*at as usize]);
-            if holds(free, self.least_free) && !skips(id) {
-                self.offer(id, free);
+    /// Whether a block with these maxima, whose first node is that, may have one: where many nodes
+    /// miss as much, most blocks have none that comes before the one that was found.
+    fn may_have_better(&self, (most, first): (Pair, u32)) -> bool {
+        (self.lacking.missing(most), NodeRow(first)) < self.bar
+    }
+
+    fn through_block(&mut self, (ids, amounts): (&[u32], &[Pair]), skips: &impl Fn(u32) -> bool) {
+        for (at, &free) in amounts.iter().enumerate() {
+            if holds(free, self.least_free)
+                && self.lacking.at_least(free) <= self.most
+                && !skips(ids[at])
+            {
+                self.offer(ids[at], free);
             }
         }
     }
@@ -209,15 +207,22 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The place of the best.
+/// The place of the best; those that miss more than so much are left out.
 #[inline]
-fn best_of(bounds: &Bounds) -> Option<usize> {
-    let (mut best, mut least) = (None, f64::INFINITY);
-    for (at, bound) in bounds.iter().enumerate() {
-        if bound.0 < least {
-            (best, least) = (Some(at), bound.0);
+fn best_of(bounds: &mut Bounds, most: f64) -> Option<usize> {
+    let (mut best, mut least, mut kept) = (None, f64::INFINITY, 0);
+    let all = bounds.as_mut_slice();
+    for at in 0..all.len() {
+        let bound = all[at];
+        if bound.0 <= most {
+            if bound.0 < least {
+                (best, least) = (Some(kept), bound.0);
+            }
+            all[kept] = bound;
+            kept += 1;
         }
     }
+    bounds.truncate(kept);
     best
 }
 

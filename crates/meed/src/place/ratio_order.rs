@@ -66,13 +66,16 @@ fn most_of(parts: &[Pair]) -> Pair {
 /// numbers and its amounts at hand at once.
 struct Block {
     len: usize,
+    /// The least of its numbers; beyond all where there is none.
+    least: u32,
     ids: [u32; BLOCK],
     amounts: [Pair; BLOCK],
 }
 
 impl Block {
     fn of(members: &[Member]) -> Box<Block> {
-        let mut block = Box::new(Block { len: 0, ids: [0; BLOCK], amounts: [(0, 0); BLOCK] });
+        let (ids, amounts) = ([0; BLOCK], [(0, 0); BLOCK]);
+        let mut block = Box::new(Block { len: 0, least: u32::MAX, ids, amounts });
         members.iter().for_each(|&member| block.push(member));
         block
     }
@@ -97,6 +100,7 @@ impl Block {
     fn push(&mut self, member: Member) {
         (self.ids[self.len], self.amounts[self.len]) = (member.id, (member.a, member.b));
         self.len += 1;
+        self.least = self.least.min(member.id);
     }
 
     /// Takes out a member that is there; the last one takes its place.
@@ -105,6 +109,9 @@ impl Block {
         assert!(self.amounts[at] == (member.a, member.b), "a member leaves with what it came with");
         self.len -= 1;
         (self.ids[at], self.amounts[at]) = (self.ids[self.len], self.amounts[self.len]);
+        if member.id == self.least {
+            self.least = self.ids().iter().copied().min().unwrap_or(u32::MAX);
+        }
     }
 
     /// Takes out the upper half; its least member.
@@ -113,7 +120,7 @@ impl Block {
         let middle = members.len() / 2;
         let (_, &mut bound, _) = members.select_nth_unstable_by(middle, Member::cmp);
         let (lower, upper) = members.split_at(middle);
-        self.len = 0;
+        (self.len, self.least) = (0, u32::MAX);
         lower.iter().for_each(|&member| self.push(member));
         (Block::of(upper), bound)
     }
@@ -249,6 +256,11 @@ impl RatioOrder {
     pub(super) fn blocks_of(&self, group: usize) -> (usize, &[Pair]) {
         let first = group * GROUP;
         (first, &self.most[first..self.most.len().min(first + GROUP)])
+    }
+
+    /// The maxima of a block, and the least number of its members.
+    pub(super) fn best_of_block(&self, block: usize) -> (Pair, u32) {
+        (self.most[block], self.blocks[block].least)
     }
 
     /// The numbers and the amounts of the members of a block, in no order.

@@ -74,19 +74,30 @@ impl Kept {
     }
 
     /// Whether there is room for each hold, by all that is held, without a look at each.
-    pub(super) fn has_room_for_all(&self) -> bool {
+    pub(super) fn has_room_for_all(&mut self) -> bool {
         self.drains == 0 && self.profile.is_sound()
     }
 
     /// Whether each hold has its room without a look at what the others have.
-    pub(super) fn surely_fit(&self) -> bool {
+    pub(super) fn surely_fit(&mut self) -> bool {
         self.drains == self.holds || self.has_room_for_all()
     }
 
     /// Whether a hold that is known to start at `at` surely starts no earlier, were it alone to
     /// move.
     pub(super) fn is_earliest(&self, need: &Need, at: Time) -> bool {
-        self.drains == 0 && (!self.gained || self.profile.earlier_than(need, at) == at)
+        self.drains == 0 && (!self.gained || !self.is_earlier(need, at))
+    }
+
+    /// Whether one that is known to start at `at`, like all here, starts earlier now.
+    fn is_earlier(&self, need: &Need, at: Time) -> bool {
+        let by_all = || self.profile.earlier_than(need, at) < at;
+        if self.holds > 1 {
+            return by_all();
+        }
+        let earlier = self.profile.is_earlier_alone(need, at);
+        debug_assert!(earlier == by_all(), "one step tells other than all do");
+        earlier
     }
 
     /// What the only hold here misses, of which nobody knows when it starts. `None`: it may be
@@ -138,6 +149,7 @@ impl Kept {
         if let Some(end) = end {
             self.ends.insert(self.ends.partition_point(|other| *other < end), end);
         }
+        self.profile.advance(now);
         self.profile.take(&need.demand, now, end.unwrap_or(Time::MAX));
         self.fits = false;
     }
@@ -149,6 +161,7 @@ impl Kept {
             let at = self.ends.binary_search(&end).expect("its end was expected");
             self.ends.remove(at);
         }
+        self.profile.advance(now);
         self.profile.give_back(&need.demand, now, end.unwrap_or(Time::MAX));
         self.gained = true;
     }

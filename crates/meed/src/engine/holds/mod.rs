@@ -78,10 +78,14 @@ pub(super) use kept::expected_end;
 use outlook::Outlook;
 use profile::Need;
 use rows::RowSet;
+use still::alone_on;
 pub use view::{HeldWith, ReservationView};
 
 /// The node of a reservation whose node is forgotten, until the next plan.
 const NOWHERE: NodeRow = NodeRow(u32::MAX);
+
+/// So many reservations are looked at one by one.
+const FEW_HOLDS: usize = 4;
 
 /// Nodes for each group of a gang; but for gangs of several groups there is one.
 type Places = SmallVec<[Nodes; 1]>;
@@ -357,6 +361,17 @@ impl Holds {
             }
         }
         hold
+    }
+
+    /// From when on something is held on the node, in order; `None`: there are many reservations.
+    fn falls_on(&self, node: NodeRow) -> Option<SmallVec<[Time; FEW_HOLDS]>> {
+        if self.list.len() > FEW_HOLDS {
+            return None;
+        }
+        let there = self.list.iter().filter(|hold| hold.is_on(node));
+        let mut falls: SmallVec<[Time; FEW_HOLDS]> = there.filter_map(|hold| hold.at).collect();
+        falls.sort_unstable();
+        Some(falls)
     }
 
     /// One is given up: its room is free.
@@ -689,8 +704,11 @@ impl Engine {
     /// Whether a node could hold what a reservation holds there, were nothing of ours there.
     fn is_possible(&self, hold: &Hold, node: NodeRow) -> bool {
         let shape = self.work.group(hold.slot()).turn();
-        let (room, on) = (&self.room, hold.on(node));
-        match &on[..] {
+        let room = &self.room;
+        if alone_on(hold).is_some() {
+            return room.could_start(shape, node);
+        }
+        match &hold.on(node)[..] {
             [tasks] => room.copies_on(shape, node) >= u64::from(*tasks),
             all => room.could_hold_parts(shape, node, all),
         }

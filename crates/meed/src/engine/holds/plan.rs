@@ -163,12 +163,17 @@ impl Engine {
     pub(super) fn is_plan_due(&mut self) -> bool {
         let now = self.now;
         let Some(holds) = &mut self.holds else { return false };
-        let late = holds.nodes.iter().filter(|(_, slips)| **slips <= now).map(|(&node, _)| node);
-        let passed = |hold: &&Hold| hold.at.is_some_and(|at| at < now);
-        let passed = holds.list.iter().filter(passed).flat_map(Hold::rows);
-        let late: Vec<NodeRow> = late.chain(passed).collect();
-        holds.touched.extend(late);
+        let slips = holds.nodes.iter().filter(|(_, slips)| **slips <= now);
+        slips.for_each(|(&node, _)| holds.touched.insert(node));
+        let passed = holds.list.iter().filter(|hold| hold.at.is_some_and(|at| at < now));
+        passed.for_each(|hold| holds.touched.extend(hold.rows()));
         if holds.touched.is_empty() && holds.freed.is_empty() {
+            return false;
+        }
+        if holds.list.is_empty() && holds.nodes.is_empty() {
+            // Nothing is held, nor was: whatever happened changes no plan.
+            holds.forget_news();
+            holds.touched.clear();
             return false;
         }
         self.let_capped_go();
@@ -313,33 +318,38 @@ impl Engine {
         let touched = std::mem::take(&mut holds.touched);
         let nodes = self.room.nodes();
         for &node in touched.iter().filter(|node| node.index() < nodes) {
-            let mut holds = self.holds.take().expect("it was there");
+            let holds = self.holds.as_mut().expect("it is there");
             if holds.list.iter().any(|hold| hold.is_on(node)) {
-                let kept = self.kept_on(&mut holds, node);
-                let (openings, first) = (kept.profile.openings(), kept.first_end());
-                holds.nodes.insert(node, first);
-                let lasting = openings.last().expect("the last is for ever").1;
-                let idle = self.idle_on(&holds, node, &lasting);
-                self.holds = Some(holds);
-                self.settle_idle(node, idle);
-                if self.room.set_openings(node, Some(openings)) {
+                self.reopen(node);
+                continue;
+            }
+            if holds.kept.len() > FEW {
+                holds.kept.remove(&node);
+            }
+            if holds.nodes.remove(&node).is_some() {
+                self.settle_idle(node, IdleThere::new());
+                if self.room.set_openings(node, None) {
                     self.unblock(node);
-                }
-            } else {
-                let was_held = holds.nodes.remove(&node).is_some();
-                if holds.kept.len() > FEW {
-                    holds.kept.remove(&node);
-                }
-                self.holds = Some(holds);
-                if was_held {
-                    self.settle_idle(node, IdleThere::new());
-                    if self.room.set_openings(node, None) {
-                        self.unblock(node);
-                    }
                 }
             }
         }
         self.room.sift_fresh();
+    }
+
+    /// What may be taken of a node with holds, made anew.
+    fn reopen(&mut self, node: NodeRow) {
+        let mut holds = self.holds.take().expect("it was there");
+        let falls = holds.falls_on(node);
+        let kept = self.kept_on(&mut holds, node);
+        let (openings, first) = (kept.profile.openings(falls.as_deref()), kept.first_end());
+        holds.nodes.insert(node, first);
+        let lasting = openings.last().expect("the last is for ever").1;
+        let idle = self.idle_on(&holds, node, &lasting);
+        self.holds = Some(holds);
+        self.settle_idle(node, idle);
+        if self.room.set_openings(node, Some(openings)) {
+            self.unblock(node);
+        }
     }
 
     /// The profile of a node with holds, as of now.
@@ -455,9 +465,12 @@ impl<'a> Plan<'a> {
         let mut anew: BTreeSet<NodeRow> = BTreeSet::new();
         let mut sound: BTreeSet<NodeRow> = BTreeSet::new();
         let rows = list.iter().flat_map(|hold| hold.rows().map(move |node| (hold, node)));
-        for (hold, node) in rows.filter(|(_, node)| !self.kept_fit(*node)) {
-            let sure =
-                sound.contains(&node) || self.kept.get(&node).is_some_and(Kept::has_room_for_all);
+        for (hold, node) in rows {
+            if self.kept_fit(node) {
+                continue;
+            }
+            let sure = sound.contains(&node)
+                || self.kept.get_mut(&node).is_some_and(Kept::has_room_for_all);
             match sure && self.is_possible(hold, node) {
                 true => sound.insert(node),
                 false => anew.insert(node),
@@ -631,7 +644,8 @@ impl<'a> Plan<'a> {
         for node in aside {
             self.look(shape, need, node, best);
         }
-        if self.is_sought_by_placement(shape, need, best) {
+        let all_known = self.kept.len() == self.engine.room.nodes();
+        if all_known || self.is_sought_by_placement(shape, need, best) {
             return;
         }
         self.outlook.refresh(self.engine);

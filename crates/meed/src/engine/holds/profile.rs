@@ -4,12 +4,17 @@
 //!
 //! A task asks for the earliest instant from which all that it needs is free for as long as it may
 //! run. Amounts are signed: where nobody knows when enough will end, more is held than will be
-//! free. Steps are as wide as the pool has kinds, and no two neighbours are equal. Cost for n
-//! steps: O(n) for each question and change, one pass over memory in order.
+//! free. Steps are as wide as the pool has kinds, and no two neighbours are equal. Steps that have
+//! passed stay where they are in memory, out of sight, and give their place to new ones: of a
+//! change only the shorter side moves. Cost for n steps: O(n) for each question and change, one
+//! pass over memory in order; O(1) for a step that passes.
 
 use crate::engine::room::Openings;
 use crate::resources::{MAX_KINDS, Resources};
 use crate::time::{Span, Time};
+
+/// So many steps that have passed are kept, and more where they are fewer than the others.
+const MANY_PASSED: usize = 32;
 
 /// Amounts that may be below zero.
 pub(super) type Signed = [i128; MAX_KINDS];
@@ -21,13 +26,23 @@ const MICRO: Span = match Span::from_micros(1) {
 };
 
 /// See the module.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Profile {
     kinds: usize,
+    /// So many steps at the front have passed.
+    passed: usize,
     /// Where steps begin, in order of time; the last lasts for ever.
     from: Vec<Time>,
     /// What is free from each on, kind by kind.
     free: Vec<i128>,
+    /// Whether it is known that nowhere more is held than is free.
+    sound: bool,
+}
+
+impl PartialEq for Profile {
+    fn eq(&self, other: &Profile) -> bool {
+        (self.kinds, self.from(), self.free()) == (other.kinds, other.from(), other.free())
+    }
 }
 
 /// What a task needs: amounts, and for how long; `None`: for ever, as far as anybody knows.
@@ -66,7 +81,8 @@ impl Profile {
         free: &Signed,
         ends: &[(Time, Resources)],
     ) -> Profile {
-        let mut profile = Profile { kinds, from: vec![now], free: free[..kinds].to_vec() };
+        let (from, free) = (vec![now], free[..kinds].to_vec());
+        let mut profile = Profile { kinds, passed: 0, from, free, sound: false };
         for (at, amounts) in ends {
             let last = profile.free.len() - kinds;
             if profile.from.last() != Some(at) {
@@ -79,61 +95,117 @@ impl Profile {
         profile
     }
 
+    /// Where steps begin that have not passed.
+    #[inline]
+    fn from(&self) -> &[Time] {
+        &self.from[self.passed..]
+    }
+
+    /// What is free from each of these on.
+    #[inline]
+    fn free(&self) -> &[i128] {
+        &self.free[self.passed * self.kinds..]
+    }
+
     #[inline]
     fn step(&self, index: usize) -> &[i128] {
-        &self.free[index * self.kinds..(index + 1) * self.kinds]
+        &self.free()[index * self.kinds..(index + 1) * self.kinds]
     }
 
     /// The step that holds at `at`.
     fn step_at(&self, at: Time) -> usize {
-        self.from.partition_point(|step| *step <= at).max(1) - 1
+        self.from().partition_point(|step| *step <= at).max(1) - 1
     }
 
     /// Time has passed.
     pub(super) fn advance(&mut self, now: Time) {
-        let first = self.step_at(now);
-        if first > 0 {
-            self.from.drain(..first);
-            self.free.drain(..first * self.kinds);
+        self.passed += self.from()[1..].iter().take_while(|step| **step <= now).count();
+        if self.passed > MANY_PASSED && self.passed > self.from.len() / 2 {
+            self.from.drain(..self.passed);
+            self.free.drain(..self.passed * self.kinds);
+            self.passed = 0;
         }
-        self.from[0] = self.from[0].max(now);
+        let first = &mut self.from[self.passed];
+        *first = (*first).max(now);
     }
 
-    /// The step that begins at `at`, made where there is none. Nothing begins at the end of time.
+    /// The step that begins at `at`, made where there is none. Nothing begins at the end of time,
+    /// nor before the first.
     fn split(&mut self, at: Time) -> usize {
-        let next = self.from.partition_point(|from| *from < at);
-        if self.from.get(next) != Some(&at) {
-            self.from.insert(next, at);
-            let (before, here) = ((next - 1) * self.kinds, next * self.kinds);
-            let mut step = [0; MAX_KINDS];
-            step[..self.kinds].copy_from_slice(&self.free[before..here]);
-            self.free.splice(here..here, step[..self.kinds].iter().copied());
+        let next = self.from().partition_point(|from| *from < at);
+        if self.from().get(next) != Some(&at) {
+            self.insert(next, at);
         }
         next
     }
 
+    /// A step like the one before it; there is one.
+    fn insert(&mut self, index: usize, at: Time) {
+        let (passed, kinds) = (self.passed, self.kinds);
+        let place = passed + index;
+        if passed > 0 && index <= self.from().len() / 2 {
+            self.from.copy_within(passed..place, passed - 1);
+            self.from[place - 1] = at;
+            self.free.copy_within(passed * kinds..place * kinds, (passed - 1) * kinds);
+            self.passed -= 1;
+        } else {
+            self.from.insert(place, at);
+            let end = self.free.len();
+            self.free.resize(end + kinds, 0);
+            self.free.copy_within((place - 1) * kinds..end, place * kinds);
+        }
+    }
+
+    fn remove(&mut self, index: usize) {
+        let (passed, kinds) = (self.passed, self.kinds);
+        let place = passed + index;
+        if index <= self.from().len() / 2 {
+            self.from.copy_within(passed..place, passed + 1);
+            self.free.copy_within(passed * kinds..place * kinds, (passed + 1) * kinds);
+            self.passed += 1;
+        } else {
+            self.from.remove(place);
+            self.free.drain(place * kinds..(place + 1) * kinds);
+        }
+    }
+
     /// Two neighbours are one where they are equal.
+    #[inline]
     fn merge(&mut self, index: usize) {
-        if index > 0 && index < self.from.len() && self.step(index - 1) == self.step(index) {
-            self.from.remove(index);
-            self.free.drain(index * self.kinds..(index + 1) * self.kinds);
+        if index == 0 || index >= self.from().len() {
+            return;
+        }
+        let kinds = self.kinds;
+        let (before, here) = self.free()[(index - 1) * kinds..][..2 * kinds].split_at(kinds);
+        if before.iter().eq(here) {
+            self.remove(index);
         }
     }
 
     /// So much more (`sign` 1) or less (-1) is free from `from` to `until`.
+    #[inline]
     fn shift(&mut self, demand: &Resources, sign: i128, from: Time, until: Time) {
-        let from = from.max(self.from[0]);
-        if from >= until {
+        let begin = self.from()[0];
+        if from.max(begin) >= until {
             return;
         }
-        let first = self.split(from);
+        let first = if from <= begin { 0 } else { self.split(from) };
         let last = match until == Time::MAX {
-            true => self.from.len(),
+            true => self.from().len(),
             false => self.split(until),
         };
-        for step in self.free[first * self.kinds..last * self.kinds].chunks_exact_mut(self.kinds) {
-            add(step, demand, sign);
+        let kinds = self.kinds;
+        let steps = &mut self.free[(self.passed + first) * kinds..][..(last - first) * kinds];
+        let mut sunk = false;
+        for (kind, &amount) in demand.as_slice().iter().enumerate().filter(|it| *it.1 > 0) {
+            let by = sign * i128::from(amount);
+            for free in steps[kind..].iter_mut().step_by(kinds) {
+                *free += by;
+                sunk |= *free < 0;
+            }
         }
+        // Where it was not known it is not known now.
+        self.sound &= !sunk;
         self.merge(last);
         self.merge(first);
     }
@@ -150,20 +222,23 @@ impl Profile {
 
     /// Whether it is too long to be checked at every turn.
     pub(super) fn is_long(&self) -> bool {
-        self.from.len() > 32
+        self.from().len() > 32
     }
 
     /// Whether nowhere more is held than is free.
-    pub(super) fn is_sound(&self) -> bool {
-        self.free.iter().all(|&free| free >= 0)
+    pub(super) fn is_sound(&mut self) -> bool {
+        let all = |profile: &Profile| profile.free().iter().all(|&free| free >= 0);
+        debug_assert!(!self.sound || all(self), "it has sunk below nothing");
+        self.sound = self.sound || all(self);
+        self.sound
     }
 
     /// Whether all that is needed is there from `from` on.
     pub(super) fn fits(&self, need: &Need, from: Time) -> bool {
         let until = need.until(from);
         let first = self.step_at(from);
-        (first..self.from.len())
-            .take_while(|&at| self.from[at] < until || self.from[at] <= from)
+        (first..self.from().len())
+            .take_while(|&at| self.from()[at] < until || self.from()[at] <= from)
             .all(|at| need.fits(self.step(at)))
     }
 
@@ -179,10 +254,17 @@ impl Profile {
         self.earliest_before(need, at).unwrap_or(at)
     }
 
-    /// The same as far as the steps tell that begin before `end`.
+    /// Whether a reservation at `at` starts earlier, where nothing but that is held here: then room
+    /// only comes up to `at`, and what is too little just before that was so all the time.
+    pub(super) fn is_earlier_alone(&self, need: &Need, at: Time) -> bool {
+        let before = self.from().partition_point(|from| *from < at);
+        before > 0 && need.fits(self.step(before - 1))
+    }
+
+    /// The earliest instant as far as the steps tell that begin before `end`.
     fn earliest_before(&self, need: &Need, end: Time) -> Option<Time> {
         let mut since: Option<Time> = None;
-        for (&from, free) in self.from.iter().zip(self.free.chunks_exact(self.kinds)) {
+        for (&from, free) in self.from().iter().zip(self.free().chunks_exact(self.kinds)) {
             if from >= end || since.is_some_and(|since| from >= need.until(since)) {
                 return since;
             }
@@ -202,13 +284,13 @@ impl Profile {
             let fit = both.map(|(&amount, &free)| free.max(0) / i128::from(amount)).min();
             fit.unwrap_or(0).min(i128::from(most)) as u32
         };
-        let steps: Vec<u32> = self.free.chunks_exact(self.kinds).map(of).collect();
-        let mut instants = self.from.clone();
+        let steps: Vec<u32> = self.free().chunks_exact(self.kinds).map(of).collect();
+        let mut instants = self.from().to_vec();
         if let Some(limit) = need.limit {
             // A step matters to those that begin less than a limit before it.
-            let first = self.from[0].saturating_add(limit);
-            let shift = |at: Time| self.from[0].saturating_add(at - first);
-            let later = self.from.iter().filter(|at| **at >= first).map(|&at| shift(at));
+            let first = self.from()[0].saturating_add(limit);
+            let shift = |at: Time| self.from()[0].saturating_add(at - first);
+            let later = self.from().iter().filter(|at| **at >= first).map(|&at| shift(at));
             instants.extend(later.filter_map(|at| at.checked_add(MICRO)));
             instants.sort_unstable();
             instants.dedup();
@@ -216,7 +298,7 @@ impl Profile {
         let mut copies: Vec<(Time, u32)> = Vec::new();
         for at in instants {
             let (first, until) = (self.step_at(at), need.until(at));
-            let last = self.from.partition_point(|from| *from < until).max(first + 1);
+            let last = self.from().partition_point(|from| *from < until).max(first + 1);
             let least = steps[first..last].iter().copied().min().unwrap_or(0);
             if all || copies.last().is_none_or(|(_, before)| *before != least) {
                 copies.push((at, least));
@@ -229,14 +311,14 @@ impl Profile {
     pub(super) fn room_from(&self, need: &Need, from: Time) -> Resources {
         let (first, until) = (self.step_at(from), need.until(from));
         let mut least = self.room(first);
-        let steps = (first + 1..self.from.len()).take_while(|&at| self.from[at] < until);
+        let steps = (first + 1..self.from().len()).take_while(|&at| self.from()[at] < until);
         steps.for_each(|at| least.lower(&self.room(at)));
         least
     }
 
     /// What of the demand is not known to be free ever, kind by kind.
     pub(super) fn missing(&self, demand: &Resources) -> Signed {
-        lacks(demand, self.step(self.from.len() - 1))
+        lacks(demand, self.step(self.from().len() - 1))
     }
 
     /// What of a demand that is taken here from now on is not known to be free ever, kind by kind.
@@ -244,10 +326,10 @@ impl Profile {
     pub(super) fn owing(&self, demand: &Resources) -> Option<Signed> {
         let asked = |kind: &usize| demand.get(*kind) > 0;
         let owes = |step: &[i128]| (0..self.kinds).filter(asked).any(|kind| step[kind] < 0);
-        if !self.free.chunks_exact(self.kinds).all(owes) {
+        if !self.free().chunks_exact(self.kinds).all(owes) {
             return None;
         }
-        let last = self.step(self.from.len() - 1);
+        let last = self.step(self.from().len() - 1);
         let mut owing = [0; MAX_KINDS];
         (0..self.kinds).filter(asked).for_each(|kind| owing[kind] = (-last[kind]).max(0));
         Some(owing)
@@ -256,7 +338,7 @@ impl Profile {
     /// What is free at every instant from now on.
     pub(super) fn lasting(&self) -> Resources {
         let mut least = self.room(0);
-        (1..self.from.len()).for_each(|at| least.lower(&self.room(at)));
+        (1..self.from().len()).for_each(|at| least.lower(&self.room(at)));
         least
     }
 
@@ -271,21 +353,43 @@ impl Profile {
 
     /// What may be taken from now on, by how long it is taken at most: amounts that fall as the
     /// instant rises up to which they may be taken; the last for ever.
-    pub(super) fn openings(&self) -> Openings {
+    ///
+    /// Less is free only from an instant on from which something is held: where these are few and
+    /// known, `falls` in order, nothing else is looked at.
+    pub(super) fn openings(&self, falls: Option<&[Time]>) -> Openings {
+        let Some(falls) = falls else { return self.all_openings() };
         let mut openings = Openings::new();
         let mut least = self.room(0);
-        for at in 1..self.from.len() {
+        let steps = falls.iter().map(|&at| self.step_at(at));
+        for at in steps.filter(|&at| at > 0) {
+            self.fall_to(at, &mut least, &mut openings);
+        }
+        openings.push((Time::MAX, least));
+        debug_assert!(openings == self.all_openings(), "less is free where nothing is held");
+        openings
+    }
+
+    /// The same by a look at all steps.
+    fn all_openings(&self) -> Openings {
+        let mut openings = Openings::new();
+        let mut least = self.room(0);
+        for at in 1..self.from().len() {
             if least.is_zero() {
                 break;
             }
-            let mut both = least.as_slice().iter().zip(self.step(at));
-            if both.any(|(&least, &free)| free.max(0) < i128::from(least)) {
-                openings.push((self.from[at], least));
-                least.lower(&self.room(at));
-            }
+            self.fall_to(at, &mut least, &mut openings);
         }
         openings.push((Time::MAX, least));
         openings
+    }
+
+    /// The least that is free falls to what is free in a step.
+    fn fall_to(&self, at: usize, least: &mut Resources, openings: &mut Openings) {
+        let mut both = least.as_slice().iter().zip(self.step(at));
+        if both.any(|(&least, &free)| free.max(0) < i128::from(least)) {
+            openings.push((self.from()[at], *least));
+            least.lower(&self.room(at));
+        }
     }
 }
 

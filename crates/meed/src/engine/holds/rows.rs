@@ -5,57 +5,84 @@
 
 use std::collections::BTreeSet;
 
-use smallvec::SmallVec;
-
 use crate::spec::NodeRow;
 
 /// So many stand in a list.
 const FEW: usize = 16;
 
 /// See the module. One of both is empty.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct RowSet {
-    few: SmallVec<[NodeRow; FEW]>,
-    many: BTreeSet<NodeRow>,
+    /// Those in the list, in order; the rows behind them are 0.
+    list: [NodeRow; FEW],
+    len: usize,
+    many: Option<BTreeSet<NodeRow>>,
+}
+
+impl Default for RowSet {
+    fn default() -> RowSet {
+        RowSet { list: [NodeRow(0); FEW], len: 0, many: None }
+    }
 }
 
 impl RowSet {
+    #[inline]
+    fn few(&self) -> &[NodeRow] {
+        &self.list[..self.len]
+    }
+
+    #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.few.is_empty() && self.many.is_empty()
+        self.len == 0 && self.many.is_none()
     }
 
+    #[inline]
     pub(super) fn contains(&self, node: &NodeRow) -> bool {
-        self.few.contains(node) || !self.many.is_empty() && self.many.contains(node)
+        self.few().contains(node) || self.many.as_ref().is_some_and(|many| many.contains(node))
     }
 
+    #[inline]
     pub(super) fn iter(&self) -> impl Iterator<Item = &NodeRow> {
-        self.few.iter().chain(&self.many)
+        self.few().iter().chain(self.many.iter().flat_map(|many| many.iter()))
     }
 
     #[inline]
     pub(super) fn insert(&mut self, node: NodeRow) {
-        if !self.many.is_empty() {
-            self.many.insert(node);
-        } else if let Err(place) = self.few.binary_search(&node) {
-            match self.few.len() < FEW {
-                true => self.few.insert(place, node),
-                false => self.many.extend(self.few.drain(..).chain([node])),
+        if let Some(many) = &mut self.many {
+            many.insert(node);
+        } else if let Err(place) = self.few().binary_search(&node) {
+            match self.len < FEW {
+                true => {
+                    self.list.copy_within(place..self.len, place + 1);
+                    self.list[place] = node;
+                    self.len += 1;
+                }
+                false => {
+                    let all = self.few().iter().copied().chain([node]).collect();
+                    *self = RowSet { many: Some(all), ..RowSet::default() };
+                }
             }
         }
     }
 
+    #[inline]
     pub(super) fn clear(&mut self) {
-        self.few.clear();
-        self.many.clear();
+        if !self.is_empty() {
+            *self = RowSet::default();
+        }
     }
 
     /// All of another, which has none from now on.
+    #[inline]
     pub(super) fn append(&mut self, other: &mut RowSet) {
-        if self.is_empty() {
-            return std::mem::swap(self, other);
+        match (self.is_empty(), other.is_empty()) {
+            (_, true) => {}
+            (true, false) => std::mem::swap(self, other),
+            (false, false) => {
+                self.extend(other.iter().copied());
+                other.clear();
+            }
         }
-        self.extend(other.iter().copied());
-        other.clear();
     }
 }
 

@@ -29,6 +29,8 @@ impl Engine {
                 return Some(start);
             }
             self.replan();
+        } else {
+            self.room.sift_fresh();
         }
         if let Some(start) = self.start_held(explain) {
             return Some(start);

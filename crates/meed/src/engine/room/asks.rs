@@ -12,7 +12,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Room, ShapeId};
+use super::{Openings, Room, ShapeId};
 use crate::resources::{MAX_KINDS, Resources};
 use crate::spec::NodeRow;
 use crate::time::{Span, Time};
@@ -60,8 +60,9 @@ impl Room {
     /// Whether some offer of `node` will do; most nodes have one, of all that is free there.
     #[inline]
     pub(super) fn any_offer(&self, node: NodeRow, will_do: impl Fn(&[u64]) -> bool) -> bool {
-        if !self.openings.is_empty() && self.openings.contains_key(&node) {
-            return self.offers(node).iter().any(|offer| will_do(offer.as_slice()));
+        if let Some(openings) = self.openings_on(node) {
+            let free = self.cluster.free(node);
+            return self.offers_by(openings, &free).any(|offer| will_do(offer.as_slice()));
         }
         let free = self.cluster.free_row(node);
         if !self.tells_limits || free.len() == MAX_KINDS {
@@ -89,17 +90,29 @@ impl Room {
 
     fn add_offers(&self, node: NodeRow, offers: &mut Offers) {
         let free = self.cluster.free(node);
-        let openings = if self.openings.is_empty() { None } else { self.openings.get(&node) };
-        let Some(openings) = openings else { return offers.push(self.for_ever(&free)) };
-        for (number, (until, room)) in openings.iter().enumerate().take(MANY) {
+        match self.openings_on(node) {
+            Some(openings) => offers.extend(self.offers_by(openings, &free)),
+            None => offers.push(self.for_ever(&free)),
+        }
+    }
+
+    /// The openings of a node on which room is held.
+    #[inline]
+    fn openings_on(&self, node: NodeRow) -> Option<&Openings> {
+        if self.openings.is_empty() { None } else { self.openings.get(&node) }
+    }
+
+    /// What a node offers that has so much free.
+    fn offers_by(&self, openings: &Openings, free: &Resources) -> impl Iterator<Item = Resources> {
+        openings.iter().enumerate().take(MANY).map(|(number, (until, room))| {
             let mut room = *room;
-            room.lower(&free);
+            room.lower(free);
             let all_others = number + 1 == MANY;
             let micros = match *until == Time::MAX || all_others {
                 true => FOREVER,
                 false => until.saturating_since(self.now).as_micros(),
             };
-            offers.push(lasting(&room, micros));
-        }
+            lasting(&room, micros)
+        })
     }
 }

@@ -10,6 +10,8 @@
 //! placement finds nothing. Invariant: rooms fall from one opening to the next. As time passes less
 //! may be taken, never more. Cost: O(nodes with holds) where nothing else fits.
 
+use std::collections::btree_map::Entry;
+
 use smallvec::SmallVec;
 
 use super::shapes::ShapeKey;
@@ -21,6 +23,11 @@ use crate::time::Time;
 /// The openings of one node: until when, and how much. The last is for ever.
 pub(in crate::engine) type Openings = SmallVec<[(Time, Resources); 1]>;
 
+/// Whether openings let take as much for as long.
+fn was_given(openings: &Openings, (until, room): &(Time, Resources)) -> bool {
+    openings.iter().find(|(end, _)| until <= end).is_some_and(|(_, before)| room.fits_in(before))
+}
+
 impl Room {
     /// The time goes on.
     #[inline]
@@ -29,26 +36,35 @@ impl Room {
     }
 
     /// What may be taken of `node` from now on; `None`: all that is free. Whether that may be more
-    /// than before: not where it is the same, or room is held on a node that had none held.
+    /// than before: not where it is the same or less, or room is held on a node that had none held.
     pub(in crate::engine) fn set_openings(
         &mut self,
         node: NodeRow,
         openings: Option<Openings>,
     ) -> bool {
-        let before = match openings {
-            Some(openings) => {
-                if self.openings.get(&node) == Some(&openings) {
-                    return false;
-                }
-                self.openings.insert(node, openings)
-            }
-            None => self.openings.remove(&node),
-        };
-        if before.is_some() != self.openings.contains_key(&node) {
-            self.place.set_aside(node, before.is_none());
+        let was_open = self.openings.contains_key(&node);
+        if was_open != openings.is_some() {
+            self.place.set_aside(node, !was_open);
         }
+        let more = match openings {
+            Some(openings) => match self.openings.entry(node) {
+                Entry::Vacant(entry) => {
+                    entry.insert(openings);
+                    false
+                }
+                Entry::Occupied(mut entry) => {
+                    if *entry.get() == openings {
+                        return false;
+                    }
+                    let more = !openings.iter().all(|opening| was_given(entry.get(), opening));
+                    entry.insert(openings);
+                    more
+                }
+            },
+            None => self.openings.remove(&node).is_some(),
+        };
         self.tell_free(node);
-        before.is_some()
+        more
     }
 
     /// What may be taken of a node with holds.
