@@ -160,7 +160,7 @@ impl<'a> Search<'a> {
             // What became too bad meanwhile is passed over from now on.
             let (group, block) = (best_of(&mut groups, self.most), best_of(&mut blocks, self.most));
             match (group, block) {
-                (Some(group), _) if bound(&groups, Some(group)) < bound(&blocks, block) => {
+                (Some(group), _) if block.is_none_or(|block| groups[group].0 < blocks[block].0) => {
                     let (_, at) = groups.swap_remove(group);
                     let (first, most) = order.blocks_of(at as usize);
                     self.add(most, first as u32, &mut blocks);
@@ -224,9 +224,4 @@ fn best_of(bounds: &mut Bounds, most: f64) -> Option<usize> {
     }
     bounds.truncate(kept);
     best
-}
-
-#[inline]
-fn bound(bounds: &Bounds, at: Option<usize>) -> f64 {
-    at.map_or(f64::INFINITY, |at| bounds[at].0)
 }

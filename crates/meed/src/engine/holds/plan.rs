@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use smallvec::{SmallVec, smallvec};
 
 use super::best::{Best, Rank};
-use super::idle::IdleThere;
 use super::kept::{Kept, expected_end};
 use super::outlook::Outlook;
 use super::profile::{Need, Profile, Signed, add, lacks};
@@ -327,7 +326,7 @@ impl Engine {
                 holds.kept.remove(&node);
             }
             if holds.nodes.remove(&node).is_some() {
-                self.settle_idle(node, IdleThere::new());
+                self.forget_idle_on(node);
                 if self.room.set_openings(node, None) {
                     self.unblock(node);
                 }
