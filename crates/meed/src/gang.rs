@@ -55,7 +55,7 @@ impl Gang {
 }
 
 /// What the waiting tasks of a gang's group wait for.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub(crate) struct Turn {
     /// So many of them start together.
     pub(crate) tasks: std::num::NonZeroU32,

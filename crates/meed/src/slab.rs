@@ -44,6 +44,11 @@ impl<K> Ord for Handle<K> {
         (self.slot, self.generation).cmp(&(other.slot, other.generation))
     }
 }
+impl<K> std::hash::Hash for Handle<K> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (self.slot, self.generation).hash(state);
+    }
+}
 impl<K> std::fmt::Debug for Handle<K> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "#{}.{}", self.slot, self.generation)

@@ -7,10 +7,14 @@
 //! Invariant: a shape that is not marked blocked may fit; one that is marked fits on no node, but
 //! perhaps on one of those that have got room since the last decisions (`fresh`): in a
 //! saturated cluster what an end frees is taken by the first that fits, and all others stay marked
-//! as they were. Cost: interning is one ordered look-up per task group; whether a node has room for
+//! as they were. Cost: interning is one look-up by hash per task group; whether a node has room for
 //! a blocked shape that is waited for is asked of a [`DemandList`].
 
 use std::collections::BTreeMap;
+use std::hash::BuildHasher;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
 
 use super::asks::asked;
 use super::demand_list::DemandList;
@@ -21,7 +25,7 @@ use crate::spec::JobId;
 use crate::time::Span;
 
 /// What decides where a task can run.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(in crate::engine) struct ShapeKey {
     pub(super) demand: Resources,
     /// Rules about labels.
@@ -43,6 +47,12 @@ impl ShapeKey {
     /// The label that keeps together what starts together, by number; 0 for none.
     pub(super) fn same(&self) -> u32 {
         self.turn.map_or(0, |turn| turn.same)
+    }
+
+    /// The same in every run.
+    #[inline]
+    fn hash(&self) -> u64 {
+        FixedState::default().hash_one(self)
     }
 
     /// Single tasks that may run anywhere, for nobody knows how long.
@@ -99,7 +109,8 @@ impl Shape {
 pub(super) struct Shapes {
     shapes: Vec<Shape>,
     unused: Vec<ShapeId>,
-    by_key: BTreeMap<ShapeKey, ShapeId>,
+    /// Shapes that are held, by their keys. Nothing is ever read in the order of the table.
+    by_key: HashTable<ShapeId>,
     /// The same for those of several groups, by the label that keeps them together.
     by_parts: BTreeMap<(u32, Parts), ShapeId>,
     /// Shapes that are blocked.
@@ -161,13 +172,20 @@ impl Shapes {
     #[inline]
     fn find(&self, key: &ShapeKey) -> Option<ShapeId> {
         let last = self.last.filter(|&last| self[last].key == *key && self[last].groups > 0);
-        last.or_else(|| self.by_key.get(key).copied())
+        last.or_else(|| self.by_key.find(key.hash(), |&id| self[id].key == *key).copied())
     }
 
     fn add(&mut self, key: &ShapeKey, possible: bool) -> ShapeId {
         let id = self.add_row(Shape::new(key, possible));
-        self.by_key.insert(*key, id);
+        self.name(id);
         id
+    }
+
+    /// A shape is found by its key from now on.
+    fn name(&mut self, id: ShapeId) {
+        let shapes = &self.shapes;
+        let hash = |id: &ShapeId| shapes[id.0 as usize].key.hash();
+        self.by_key.insert_unique(hash(&id), id, hash);
     }
 
     /// Whether tasks of some shape had a limit, ever.
@@ -219,8 +237,9 @@ impl Shapes {
             return;
         }
         debug_assert_eq!(shape.waiting, 0);
-        let key = shape.key;
-        self.by_key.remove(&key);
+        let hash = shape.key.hash();
+        let named = self.by_key.find_entry(hash, |other| *other == id);
+        named.expect("each that is held has its name").remove();
         self.unused.push(id);
     }
 
@@ -376,10 +395,8 @@ impl Shapes {
     pub(super) fn refresh_possible(&mut self, possible: impl Fn(&ShapeKey) -> bool) {
         // Constrained tasks are asked for anew each time.
         let open = |key: &ShapeKey| key.rules.is_none() && key.distinct.is_none();
-        for id in
-            self.by_key.iter().filter(|(key, _)| open(key)).map(|(_, id)| *id).collect::<Vec<_>>()
-        {
-            let shape = self.get_mut(id);
+        let held = self.shapes.iter_mut().filter(|shape| shape.groups > 0);
+        for shape in held.filter(|shape| shape.parts.is_none() && open(&shape.key)) {
             shape.possible = possible(&shape.key);
         }
     }
@@ -417,7 +434,7 @@ impl Shapes {
             let id = ShapeId(number as u32);
             let twice = match row {
                 None => false,
-                Some((key, parts)) if parts.is_empty() => shapes.by_key.insert(*key, id).is_some(),
+                Some((key, parts)) if parts.is_empty() => shapes.find(key).is_some(),
                 Some((key, parts)) => {
                     shape.parts = Some(Box::new(parts.clone()));
                     shapes.by_parts.insert((key.same(), parts.clone()), id).is_some()
@@ -427,6 +444,9 @@ impl Shapes {
             shapes.shapes.push(shape);
             if twice {
                 return None;
+            }
+            if row.as_ref().is_some_and(|(_, parts)| parts.is_empty()) {
+                shapes.name(id);
             }
         }
         shapes.unused = unused.iter().map(|&id| ShapeId(id)).collect();
