@@ -9,6 +9,7 @@
 
 use super::Part;
 use super::profile::{Need, Profile, Signed};
+use crate::engine::room::Openings;
 use crate::resources::Resources;
 use crate::time::{Span, Time};
 
@@ -33,9 +34,9 @@ pub(in crate::engine) fn expected_end(
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) profile: Profile,
-    /// Expected ends of what runs there, as of `since`, in order.
-    ends: Vec<Time>,
-    /// When it was made anew.
+    /// When holds begin of which that is known, in order.
+    falls: Vec<Time>,
+    /// When it was made anew: ends are expected as of that instant.
     since: Time,
     /// Holds that are taken.
     holds: u32,
@@ -49,13 +50,15 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    pub(super) fn new(now: Time, profile: Profile, ends: Vec<Time>) -> Kept {
-        Kept { profile, ends, since: now, holds: 0, drains: 0, fits: false, gained: true }
+    pub(super) fn new(now: Time, profile: Profile) -> Kept {
+        let falls = Vec::new();
+        Kept { profile, falls, since: now, holds: 0, drains: 0, fits: false, gained: true }
     }
 
     /// The first expected end of what runs there.
+    #[inline]
     pub(super) fn first_end(&self) -> Time {
-        self.ends.first().copied().unwrap_or(Time::MAX)
+        self.profile.ends().next().unwrap_or(Time::MAX)
     }
 
     pub(super) fn has_holds(&self) -> bool {
@@ -64,8 +67,10 @@ impl Kept {
 
     /// Whether it is the same as one that was made anew.
     pub(super) fn is_like(&self, anew: &Kept) -> bool {
-        let facts = |kept: &Kept| (kept.holds, kept.drains);
-        self.profile == anew.profile && self.ends == anew.ends && facts(self) == facts(anew)
+        let facts = |kept: &Kept| (kept.holds, kept.drains, kept.falls.clone());
+        self.profile == anew.profile
+            && self.profile.ends().eq(anew.profile.ends())
+            && facts(self) == facts(anew)
     }
 
     /// Whether each hold was looked at, and room has only come since.
@@ -75,7 +80,7 @@ impl Kept {
 
     /// Whether there is room for each hold, by all that is held, without a look at each.
     pub(super) fn has_room_for_all(&mut self) -> bool {
-        self.drains == 0 && self.profile.is_sound()
+        self.drains == 0 && self.profile.is_sound(&self.falls)
     }
 
     /// Whether each hold has its room without a look at what the others have.
@@ -85,19 +90,24 @@ impl Kept {
 
     /// Whether a hold that is known to start at `at` surely starts no earlier, were it alone to
     /// move.
-    pub(super) fn is_earliest(&self, need: &Need, at: Time) -> bool {
+    pub(super) fn is_earliest(&mut self, need: &Need, at: Time) -> bool {
         self.drains == 0 && (!self.gained || !self.is_earlier(need, at))
     }
 
     /// Whether one that is known to start at `at`, like all here, starts earlier now.
-    fn is_earlier(&self, need: &Need, at: Time) -> bool {
-        let by_all = || self.profile.earlier_than(need, at) < at;
+    fn is_earlier(&mut self, need: &Need, at: Time) -> bool {
+        let by_all = |profile: &Profile| profile.earlier_than(need, at) < at;
         if self.holds > 1 {
-            return by_all();
+            return by_all(&self.profile);
         }
         let earlier = self.profile.is_earlier_alone(need, at);
-        debug_assert!(earlier == by_all(), "one step tells other than all do");
+        debug_assert!(earlier == by_all(&self.profile), "one step tells other than all do");
         earlier
+    }
+
+    /// What may be taken there from now on.
+    pub(super) fn openings(&mut self) -> Openings {
+        self.profile.openings(&self.falls)
     }
 
     /// What the only hold here misses, of which nobody knows when it starts. `None`: it may be
@@ -131,6 +141,9 @@ impl Kept {
     pub(super) fn put_back(&mut self, part: &Part) {
         let (from, until) = part.span();
         self.profile.take(&part.need.demand, from, until);
+        if let Some(at) = part.at {
+            self.falls.insert(self.falls.partition_point(|other| *other < at), at);
+        }
         self.holds += 1;
         self.drains += u32::from(part.at.is_none());
     }
@@ -138,6 +151,10 @@ impl Kept {
     pub(super) fn give_back(&mut self, part: &Part) {
         let (from, until) = part.span();
         self.profile.give_back(&part.need.demand, from, until);
+        if let Some(at) = part.at {
+            let found = self.falls.binary_search(&at);
+            self.falls.remove(found.expect("it is held from then on"));
+        }
         self.gained = true;
         self.holds -= 1;
         self.drains -= u32::from(part.at.is_none());
@@ -145,24 +162,15 @@ impl Kept {
 
     /// A task starts there now.
     pub(super) fn starts(&mut self, now: Time, need: &Need) {
-        let end = expected_end(now, need.limit, self.since);
-        if let Some(end) = end {
-            self.ends.insert(self.ends.partition_point(|other| *other < end), end);
-        }
         self.profile.advance(now);
-        self.profile.take(&need.demand, now, end.unwrap_or(Time::MAX));
+        self.profile.start(&need.demand, expected_end(now, need.limit, self.since));
         self.fits = false;
     }
 
     /// A task that began at `started` has ended there.
     pub(super) fn ends(&mut self, now: Time, started: Time, need: &Need) {
-        let end = expected_end(started, need.limit, self.since);
-        if let Some(end) = end {
-            let at = self.ends.binary_search(&end).expect("its end was expected");
-            self.ends.remove(at);
-        }
         self.profile.advance(now);
-        self.profile.give_back(&need.demand, now, end.unwrap_or(Time::MAX));
+        self.profile.end(&need.demand, expected_end(started, need.limit, self.since));
         self.gained = true;
     }
 }

@@ -84,9 +84,6 @@ pub use view::{HeldWith, ReservationView};
 /// The node of a reservation whose node is forgotten, until the next plan.
 const NOWHERE: NodeRow = NodeRow(u32::MAX);
 
-/// So many reservations are looked at one by one.
-const FEW_HOLDS: usize = 4;
-
 /// Nodes for each group of a gang; but for gangs of several groups there is one.
 type Places = SmallVec<[Nodes; 1]>;
 
@@ -361,17 +358,6 @@ impl Holds {
             }
         }
         hold
-    }
-
-    /// From when on something is held on the node, in order; `None`: there are many reservations.
-    fn falls_on(&self, node: NodeRow) -> Option<SmallVec<[Time; FEW_HOLDS]>> {
-        if self.list.len() > FEW_HOLDS {
-            return None;
-        }
-        let there = self.list.iter().filter(|hold| hold.is_on(node));
-        let mut falls: SmallVec<[Time; FEW_HOLDS]> = there.filter_map(|hold| hold.at).collect();
-        falls.sort_unstable();
-        Some(falls)
     }
 
     /// One is given up: its room is free.

@@ -88,7 +88,7 @@ impl Engine {
         ends.sort_unstable_by_key(|(at, _)| *at);
         let free = self.room.balance(node);
         let profile = Profile::new(self.kinds.len(), self.now, &free, &ends);
-        Kept::new(self.now, profile, ends.into_iter().map(|(at, _)| at).collect())
+        Kept::new(self.now, profile)
     }
 
     /// The same with all that is held there.
@@ -338,9 +338,8 @@ impl Engine {
     /// What may be taken of a node with holds, made anew.
     fn reopen(&mut self, node: NodeRow) {
         let mut holds = self.holds.take().expect("it was there");
-        let falls = holds.falls_on(node);
         let kept = self.kept_on(&mut holds, node);
-        let (openings, first) = (kept.profile.openings(falls.as_deref()), kept.first_end());
+        let (openings, first) = (kept.openings(), kept.first_end());
         holds.nodes.insert(node, first);
         let lasting = openings.last().expect("the last is for ever").1;
         let idle = self.idle_on(&holds, node, &lasting);
@@ -352,7 +351,7 @@ impl Engine {
     }
 
     /// The profile of a node with holds, as of now.
-    fn kept_on<'h>(&self, holds: &'h mut Holds, node: NodeRow) -> &'h Kept {
+    fn kept_on<'h>(&self, holds: &'h mut Holds, node: NodeRow) -> &'h mut Kept {
         let late = |kept: &Kept| kept.first_end() <= self.now;
         if holds.kept.get(&node).is_none_or(late) {
             holds.kept.insert(node, self.profile_with_holds(node, &holds.list));

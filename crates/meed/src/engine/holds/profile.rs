@@ -1,20 +1,21 @@
-//! What is free on one node from now on: a step for each instant at which that changes.
+//! What is free on one node from now on: as of now, and by how much that changes later.
 //!
 //! > free(t) = free(now) + what is expected to end by t - what is held at t
 //!
 //! A task asks for the earliest instant from which all that it needs is free for as long as it may
 //! run. Amounts are signed: where nobody knows when enough will end, more is held than will be
-//! free. Steps are as wide as the pool has kinds, and no two neighbours are equal. Steps that have
-//! passed stay where they are in memory, out of sight, and give their place to new ones: of a
-//! change only the shorter side moves. Cost for n steps: O(n) for each question and change, one
-//! pass over memory in order; O(1) for a step that passes.
+//! free. Changes stand in order of time, as wide as the pool has kinds, each for one task that ends
+//! or one hold that begins or ends: so a task that starts or ends puts in or takes out one of them,
+//! and what is free is summed up by whoever asks. Those that have come by `now` count as of now.
+//!
+//! Just before and from the instant on at which the only hold begins (`Mark`) the sums are kept:
+//! there is the least that is free, for all else only comes free. Invariant: a mark is what the
+//! changes sum up to. Cost for n changes: O(log n), and a move of what comes after, for each change
+//! and for questions to the mark; O(n) for each other question, one pass over memory in order.
 
 use crate::engine::room::Openings;
 use crate::resources::{MAX_KINDS, Resources};
 use crate::time::{Span, Time};
-
-/// So many steps that have passed are kept, and more where they are fewer than the others.
-const MANY_PASSED: usize = 32;
 
 /// Amounts that may be below zero.
 pub(super) type Signed = [i128; MAX_KINDS];
@@ -29,19 +30,37 @@ const MICRO: Span = match Span::from_micros(1) {
 #[derive(Clone, Debug)]
 pub(super) struct Profile {
     kinds: usize,
-    /// So many steps at the front have passed.
-    passed: usize,
-    /// Where steps begin, in order of time; the last lasts for ever.
-    from: Vec<Time>,
-    /// What is free from each on, kind by kind.
-    free: Vec<i128>,
+    now: Time,
+    /// What is free but for changes.
+    free: Signed,
+    /// When that changes, in order.
+    changes: Vec<Change>,
+    /// By how much, kind by kind: amounts of a node, of which none is above
+    /// [`MAX_AMOUNT`](crate::resources::MAX_AMOUNT).
+    by: Vec<i64>,
+    mark: Option<Mark>,
     /// Whether it is known that nowhere more is held than is free.
     sound: bool,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Change {
+    at: Time,
+    /// Whether a task ends, or else a hold begins or ends.
+    ends: bool,
+}
+
+/// What is free just before an instant, and from it on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Mark {
+    at: Time,
+    before: Signed,
+    from: Signed,
+}
+
 impl PartialEq for Profile {
     fn eq(&self, other: &Profile) -> bool {
-        (self.kinds, self.from(), self.free()) == (other.kinds, other.from(), other.free())
+        self.steps() == other.steps()
     }
 }
 
@@ -74,172 +93,243 @@ impl Need {
 }
 
 impl Profile {
-    /// With `free` from `now` on, and `ends` that give back amounts later, in order of time.
+    /// With `free` from `now` on, and tasks that end and give back amounts later, in order of time.
     pub(super) fn new(
         kinds: usize,
         now: Time,
         free: &Signed,
         ends: &[(Time, Resources)],
     ) -> Profile {
-        let (from, free) = (vec![now], free[..kinds].to_vec());
-        let mut profile = Profile { kinds, passed: 0, from, free, sound: false };
-        for (at, amounts) in ends {
-            let last = profile.free.len() - kinds;
-            if profile.from.last() != Some(at) {
-                profile.from.push(*at);
-                profile.free.extend_from_within(last..);
-            }
-            let last = profile.free.len() - kinds;
-            add(&mut profile.free[last..], amounts, 1);
+        let signed = |&amount: &u64| small(amount);
+        Profile {
+            kinds,
+            now,
+            free: *free,
+            changes: ends.iter().map(|(at, _)| Change { at: *at, ends: true }).collect(),
+            by: ends.iter().flat_map(|(_, it)| it.as_slice().iter().map(signed)).collect(),
+            mark: None,
+            sound: false,
         }
-        profile
-    }
-
-    /// Where steps begin that have not passed.
-    #[inline]
-    fn from(&self) -> &[Time] {
-        &self.from[self.passed..]
-    }
-
-    /// What is free from each of these on.
-    #[inline]
-    fn free(&self) -> &[i128] {
-        &self.free[self.passed * self.kinds..]
-    }
-
-    #[inline]
-    fn step(&self, index: usize) -> &[i128] {
-        &self.free()[index * self.kinds..(index + 1) * self.kinds]
-    }
-
-    /// The step that holds at `at`.
-    fn step_at(&self, at: Time) -> usize {
-        self.from().partition_point(|step| *step <= at).max(1) - 1
     }
 
     /// Time has passed.
+    #[inline]
     pub(super) fn advance(&mut self, now: Time) {
-        self.passed += self.from()[1..].iter().take_while(|step| **step <= now).count();
-        if self.passed > MANY_PASSED && self.passed > self.from.len() / 2 {
-            self.from.drain(..self.passed);
-            self.free.drain(..self.passed * self.kinds);
-            self.passed = 0;
-        }
-        let first = &mut self.from[self.passed];
-        *first = (*first).max(now);
+        self.now = self.now.max(now);
     }
 
-    /// The step that begins at `at`, made where there is none. Nothing begins at the end of time,
-    /// nor before the first.
-    fn split(&mut self, at: Time) -> usize {
-        let next = self.from().partition_point(|from| *from < at);
-        if self.from().get(next) != Some(&at) {
-            self.insert(next, at);
-        }
-        next
+    /// When tasks are expected to end, in order.
+    pub(super) fn ends(&self) -> impl Iterator<Item = Time> {
+        self.changes.iter().filter(|change| change.ends).map(|change| change.at)
     }
 
-    /// A step like the one before it; there is one.
-    fn insert(&mut self, index: usize, at: Time) {
-        let (passed, kinds) = (self.passed, self.kinds);
-        let place = passed + index;
-        if passed > 0 && index <= self.from().len() / 2 {
-            self.from.copy_within(passed..place, passed - 1);
-            self.from[place - 1] = at;
-            self.free.copy_within(passed * kinds..place * kinds, (passed - 1) * kinds);
-            self.passed -= 1;
-        } else {
-            self.from.insert(place, at);
-            let end = self.free.len();
-            self.free.resize(end + kinds, 0);
-            self.free.copy_within((place - 1) * kinds..end, place * kinds);
+    fn by(&self, index: usize) -> &[i64] {
+        &self.by[index * self.kinds..(index + 1) * self.kinds]
+    }
+
+    /// So much more (`sign` 1) or less (-1) is free as of now, and at the mark.
+    fn shift(&mut self, demand: &Resources, sign: i128) {
+        add(&mut self.free[..self.kinds], demand, sign);
+        if let Some(mark) = &mut self.mark {
+            add(&mut mark.before[..self.kinds], demand, sign);
+            add(&mut mark.from[..self.kinds], demand, sign);
         }
     }
 
-    fn remove(&mut self, index: usize) {
-        let (passed, kinds) = (self.passed, self.kinds);
-        let place = passed + index;
-        if index <= self.from().len() / 2 {
-            self.from.copy_within(passed..place, passed + 1);
-            self.free.copy_within(passed * kinds..place * kinds, (passed + 1) * kinds);
-            self.passed += 1;
-        } else {
-            self.from.remove(place);
-            self.free.drain(place * kinds..(place + 1) * kinds);
+    /// The mark is told of so much more or less from `at` on.
+    fn shift_mark(&mut self, at: Time, demand: &Resources, sign: i128) {
+        let Some(mark) = self.mark.as_mut().filter(|mark| at <= mark.at) else { return };
+        add(&mut mark.from[..self.kinds], demand, sign);
+        if at < mark.at {
+            add(&mut mark.before[..self.kinds], demand, sign);
         }
     }
 
-    /// Two neighbours are one where they are equal.
-    #[inline]
-    fn merge(&mut self, index: usize) {
-        if index == 0 || index >= self.from().len() {
-            return;
-        }
-        let kinds = self.kinds;
-        let (before, here) = self.free()[(index - 1) * kinds..][..2 * kinds].split_at(kinds);
-        if before.iter().eq(here) {
-            self.remove(index);
-        }
-    }
-
-    /// So much more (`sign` 1) or less (-1) is free from `from` to `until`.
-    #[inline]
-    fn shift(&mut self, demand: &Resources, sign: i128, from: Time, until: Time) {
-        let begin = self.from()[0];
-        if from.max(begin) >= until {
-            return;
-        }
-        let first = if from <= begin { 0 } else { self.split(from) };
-        let last = match until == Time::MAX {
-            true => self.from().len(),
-            false => self.split(until),
-        };
-        let kinds = self.kinds;
-        let steps = &mut self.free[(self.passed + first) * kinds..][..(last - first) * kinds];
-        let mut sunk = false;
-        for (kind, &amount) in demand.as_slice().iter().enumerate().filter(|it| *it.1 > 0) {
-            let by = sign * i128::from(amount);
-            for free in steps[kind..].iter_mut().step_by(kinds) {
-                *free += by;
-                sunk |= *free < 0;
+    /// Where such a change stands, or else where it would.
+    fn find(&self, change: Change, demand: &Resources, sign: i64) -> Result<usize, usize> {
+        let first = self.changes.partition_point(|other| other.at < change.at);
+        let amounts = demand.as_slice();
+        let same = |by: &[i64]| by.iter().zip(amounts).all(|(by, it)| *by == sign * small(*it));
+        for (index, other) in self.changes.iter().enumerate().skip(first) {
+            if other.at != change.at {
+                break;
+            }
+            if *other == change && same(self.by(index)) {
+                return Ok(index);
             }
         }
-        // Where it was not known it is not known now.
-        self.sound &= !sunk;
-        self.merge(last);
-        self.merge(first);
+        Err(first)
+    }
+
+    fn insert(&mut self, index: usize, change: Change, demand: &Resources, sign: i64) {
+        self.changes.insert(index, change);
+        let (place, end, kinds) = (index * self.kinds, self.by.len(), self.kinds);
+        self.by.resize(end + kinds, 0);
+        self.by.copy_within(place..end, place + kinds);
+        let amounts = demand.as_slice().iter().map(|&amount| sign * small(amount));
+        self.by[place..place + kinds].iter_mut().zip(amounts).for_each(|(by, it)| *by = it);
+        self.shift_mark(change.at, demand, i128::from(sign));
+    }
+
+    fn remove(&mut self, index: usize, demand: &Resources, sign: i64) {
+        let change = self.changes.remove(index);
+        let (place, end, kinds) = (index * self.kinds, self.by.len(), self.kinds);
+        self.by.copy_within(place + kinds.., place);
+        self.by.truncate(end - kinds);
+        self.shift_mark(change.at, demand, -i128::from(sign));
+    }
+
+    /// A task starts now; when it is expected to end, where that is known.
+    pub(super) fn start(&mut self, demand: &Resources, end: Option<Time>) {
+        self.sound = false;
+        self.shift(demand, -1);
+        if let Some(at) = end {
+            let first = self.changes.partition_point(|other| other.at < at);
+            self.insert(first, Change { at, ends: true }, demand, 1);
+        }
+    }
+
+    /// One ends now that was expected to at `end`.
+    pub(super) fn end(&mut self, demand: &Resources, end: Option<Time>) {
+        self.shift(demand, 1);
+        if let Some(at) = end {
+            let found = self.find(Change { at, ends: true }, demand, 1);
+            self.remove(found.expect("its end was expected"), demand, 1);
+        }
+    }
+
+    /// So much more (`sign` 1) or less (-1) is held back from `at` on: what was done before is
+    /// undone, or else it is one change more. Nothing begins at the end of time.
+    fn turn(&mut self, at: Time, demand: &Resources, sign: i64) {
+        let change = Change { at, ends: false };
+        match self.find(change, demand, -sign) {
+            Ok(index) => self.remove(index, demand, -sign),
+            Err(_) if at <= self.now => self.shift(demand, i128::from(sign)),
+            Err(_) if at == Time::MAX => {}
+            Err(index) => self.insert(index, change, demand, sign),
+        }
     }
 
     /// So much is held from `from` to `until`.
     pub(super) fn take(&mut self, demand: &Resources, from: Time, until: Time) {
-        self.shift(demand, -1, from, until);
+        self.sound = false;
+        self.turn(from, demand, -1);
+        self.turn(until, demand, 1);
     }
 
     /// So much is held no more.
     pub(super) fn give_back(&mut self, demand: &Resources, from: Time, until: Time) {
-        self.shift(demand, 1, from, until);
+        self.turn(from, demand, 1);
+        self.turn(until, demand, -1);
     }
 
     /// Whether it is too long to be checked at every turn.
     pub(super) fn is_long(&self) -> bool {
-        self.from().len() > 32
+        self.changes.len() > 32
     }
 
-    /// Whether nowhere more is held than is free.
-    pub(super) fn is_sound(&mut self) -> bool {
-        let all = |profile: &Profile| profile.free().iter().all(|&free| free >= 0);
-        debug_assert!(!self.sound || all(self), "it has sunk below nothing");
-        self.sound = self.sound || all(self);
+    /// Steps in order of time: from when on how much is free, as long as `look` wants to go on.
+    #[inline]
+    fn walk(&self, mut look: impl FnMut(Time, &[i128]) -> bool) {
+        let (mut at, mut next, mut free) = (self.now, 0, self.free);
+        let free = &mut free[..self.kinds];
+        loop {
+            while self.changes.get(next).is_some_and(|change| change.at <= at) {
+                free.iter_mut().zip(self.by(next)).for_each(|(free, &by)| *free += i128::from(by));
+                next += 1;
+            }
+            if !look(at, free) {
+                return;
+            }
+            let Some(change) = self.changes.get(next) else { return };
+            at = change.at;
+        }
+    }
+
+    /// Each step that is other than the one before it.
+    fn steps(&self) -> Vec<(Time, Vec<i128>)> {
+        let mut steps: Vec<(Time, Vec<i128>)> = Vec::new();
+        self.walk(|at, free| {
+            if steps.last().is_none_or(|(_, before)| before != free) {
+                steps.push((at, free.to_vec()));
+            }
+            true
+        });
+        steps
+    }
+
+    /// What is free from now on.
+    fn free_now(&self) -> Signed {
+        let mut free = self.free;
+        let come = self.changes.iter().take_while(|change| change.at <= self.now).count();
+        for index in 0..come {
+            free.iter_mut().zip(self.by(index)).for_each(|(free, &by)| *free += i128::from(by));
+        }
+        free
+    }
+
+    /// What is free just before and from `at` on, which is later than now.
+    fn mark(&mut self, at: Time) -> &Mark {
+        if self.mark.as_ref().is_none_or(|mark| mark.at != at) {
+            self.mark = Some(self.sum_up_to(at));
+        }
+        debug_assert!(self.is_long() || self.mark == Some(self.sum_up_to(at)), "sums are kept");
+        self.mark.as_ref().expect("it is there now")
+    }
+
+    fn sum_up_to(&self, at: Time) -> Mark {
+        let mut mark = Mark { at, before: self.free, from: self.free };
+        for (index, change) in self.changes.iter().enumerate() {
+            if change.at > at {
+                break;
+            }
+            let to = |free: &mut Signed| {
+                free.iter_mut().zip(self.by(index)).for_each(|(free, &by)| *free += i128::from(by));
+            };
+            to(&mut mark.from);
+            if change.at < at {
+                to(&mut mark.before);
+            }
+        }
+        mark
+    }
+
+    /// Whether nowhere more is held than is free; `falls`: when what is held begins, in order.
+    pub(super) fn is_sound(&mut self, falls: &[Time]) -> bool {
+        self.sound = self.sound || self.is_nowhere_below_zero(falls);
+        debug_assert!(
+            self.is_long() || self.sound == self.is_nowhere_below_zero(&[Time::ZERO; 2]),
+            "it has sunk below nothing where nothing is held"
+        );
         self.sound
+    }
+
+    fn is_nowhere_below_zero(&mut self, falls: &[Time]) -> bool {
+        let kinds = self.kinds;
+        let all = |free: &[i128]| free.iter().all(|&free| free >= 0);
+        if let [at] = falls {
+            return all(&self.free_now()[..kinds])
+                && (*at <= self.now || all(&self.mark(*at).from[..kinds]));
+        }
+        let mut sound = true;
+        self.walk(|_, free| {
+            sound = all(free);
+            sound
+        });
+        sound
     }
 
     /// Whether all that is needed is there from `from` on.
     pub(super) fn fits(&self, need: &Need, from: Time) -> bool {
-        let until = need.until(from);
-        let first = self.step_at(from);
-        (first..self.from().len())
-            .take_while(|&at| self.from()[at] < until || self.from()[at] <= from)
-            .all(|at| need.fits(self.step(at)))
+        let (until, from, mut fits) = (need.until(from), from.max(self.now), false);
+        self.walk(|at, free| {
+            match at <= from {
+                true => fits = need.fits(free),
+                false => fits &= at >= until || need.fits(free),
+            }
+            (at < until || at <= from) && (fits || at < from)
+        });
+        fits
     }
 
     /// The earliest instant at which that is so. `None`: nobody knows of one.
@@ -256,23 +346,24 @@ impl Profile {
 
     /// Whether a reservation at `at` starts earlier, where nothing but that is held here: then room
     /// only comes up to `at`, and what is too little just before that was so all the time.
-    pub(super) fn is_earlier_alone(&self, need: &Need, at: Time) -> bool {
-        let before = self.from().partition_point(|from| *from < at);
-        before > 0 && need.fits(self.step(before - 1))
+    pub(super) fn is_earlier_alone(&mut self, need: &Need, at: Time) -> bool {
+        at > self.now && need.fits(&self.mark(at).before)
     }
 
     /// The earliest instant as far as the steps tell that begin before `end`.
     fn earliest_before(&self, need: &Need, end: Time) -> Option<Time> {
-        let mut since: Option<Time> = None;
-        for (&from, free) in self.from().iter().zip(self.free().chunks_exact(self.kinds)) {
-            if from >= end || since.is_some_and(|since| from >= need.until(since)) {
-                return since;
+        let (mut since, mut until): (Option<Time>, Time) = (None, Time::MAX);
+        self.walk(|at, free| {
+            if at >= end || since.is_some() && at >= until {
+                return false;
             }
             match need.fits(free) {
-                true => since = since.or(Some(from)),
+                true if since.is_none() => (since, until) = (Some(at), need.until(at)),
+                true => {}
                 false => since = None,
             }
-        }
+            true
+        });
         since
     }
 
@@ -284,21 +375,27 @@ impl Profile {
             let fit = both.map(|(&amount, &free)| free.max(0) / i128::from(amount)).min();
             fit.unwrap_or(0).min(i128::from(most)) as u32
         };
-        let steps: Vec<u32> = self.free().chunks_exact(self.kinds).map(of).collect();
-        let mut instants = self.from().to_vec();
+        let (mut from, mut steps): (Vec<Time>, Vec<u32>) = (Vec::new(), Vec::new());
+        self.walk(|at, free| {
+            from.push(at);
+            steps.push(of(free));
+            true
+        });
+        let mut instants = from.clone();
         if let Some(limit) = need.limit {
             // A step matters to those that begin less than a limit before it.
-            let first = self.from()[0].saturating_add(limit);
-            let shift = |at: Time| self.from()[0].saturating_add(at - first);
-            let later = self.from().iter().filter(|at| **at >= first).map(|&at| shift(at));
+            let first = from[0].saturating_add(limit);
+            let shift = |at: Time| from[0].saturating_add(at - first);
+            let later = from.iter().filter(|at| **at >= first).map(|&at| shift(at));
             instants.extend(later.filter_map(|at| at.checked_add(MICRO)));
             instants.sort_unstable();
             instants.dedup();
         }
         let mut copies: Vec<(Time, u32)> = Vec::new();
         for at in instants {
-            let (first, until) = (self.step_at(at), need.until(at));
-            let last = self.from().partition_point(|from| *from < until).max(first + 1);
+            let first = from.partition_point(|step| *step <= at) - 1;
+            let until = need.until(at);
+            let last = from.partition_point(|from| *from < until).max(first + 1);
             let least = steps[first..last].iter().copied().min().unwrap_or(0);
             if all || copies.last().is_none_or(|(_, before)| *before != least) {
                 copies.push((at, least));
@@ -309,87 +406,126 @@ impl Profile {
 
     /// What is free at every instant from `from` on for as long as is needed.
     pub(super) fn room_from(&self, need: &Need, from: Time) -> Resources {
-        let (first, until) = (self.step_at(from), need.until(from));
-        let mut least = self.room(first);
-        let steps = (first + 1..self.from().len()).take_while(|&at| self.from()[at] < until);
-        steps.for_each(|at| least.lower(&self.room(at)));
+        let (until, from) = (need.until(from), from.max(self.now));
+        let mut least = Resources::zero(self.kinds);
+        self.walk(|at, free| {
+            match at <= from {
+                true => least = room(free),
+                false if at < until => least.lower(&room(free)),
+                false => {}
+            }
+            at < until || at <= from
+        });
         least
     }
 
     /// What of the demand is not known to be free ever, kind by kind.
     pub(super) fn missing(&self, demand: &Resources) -> Signed {
-        lacks(demand, self.step(self.from().len() - 1))
+        let mut missing = [0; MAX_KINDS];
+        self.walk(|_, free| {
+            missing = lacks(demand, free);
+            true
+        });
+        missing
     }
 
     /// What of a demand that is taken here from now on is not known to be free ever, kind by kind.
     /// `None`: there may be an instant from which on all of it is.
     pub(super) fn owing(&self, demand: &Resources) -> Option<Signed> {
         let asked = |kind: &usize| demand.get(*kind) > 0;
-        let owes = |step: &[i128]| (0..self.kinds).filter(asked).any(|kind| step[kind] < 0);
-        if !self.free().chunks_exact(self.kinds).all(owes) {
-            return None;
-        }
-        let last = self.step(self.from().len() - 1);
-        let mut owing = [0; MAX_KINDS];
-        (0..self.kinds).filter(asked).for_each(|kind| owing[kind] = (-last[kind]).max(0));
-        Some(owing)
+        let (mut owes, mut owing) = (true, [0; MAX_KINDS]);
+        self.walk(|_, free| {
+            owes = (0..self.kinds).filter(asked).any(|kind| free[kind] < 0);
+            let of = |kind: usize| (-free[kind]).max(0);
+            (0..self.kinds).filter(asked).for_each(|kind| owing[kind] = of(kind));
+            owes
+        });
+        owes.then_some(owing)
     }
 
     /// What is free at every instant from now on.
     pub(super) fn lasting(&self) -> Resources {
-        let mut least = self.room(0);
-        (1..self.from().len()).for_each(|at| least.lower(&self.room(at)));
-        least
-    }
-
-    /// What is free in a step, where that is not less than nothing.
-    fn room(&self, index: usize) -> Resources {
-        let mut room = Resources::zero(self.kinds);
-        for (room, &free) in room.as_mut_slice().iter_mut().zip(self.step(index)) {
-            *room = u64::try_from(free.max(0)).unwrap_or(u64::MAX);
-        }
-        room
+        let mut least: Option<Resources> = None;
+        self.walk(|_, free| {
+            match &mut least {
+                Some(least) => least.lower(&room(free)),
+                None => least = Some(room(free)),
+            }
+            true
+        });
+        least.expect("there is a step from now on")
     }
 
     /// What may be taken from now on, by how long it is taken at most: amounts that fall as the
     /// instant rises up to which they may be taken; the last for ever.
     ///
-    /// Less is free only from an instant on from which something is held: where these are few and
-    /// known, `falls` in order, nothing else is looked at.
-    pub(super) fn openings(&self, falls: Option<&[Time]>) -> Openings {
-        let Some(falls) = falls else { return self.all_openings() };
-        let mut openings = Openings::new();
-        let mut least = self.room(0);
-        let steps = falls.iter().map(|&at| self.step_at(at));
-        for at in steps.filter(|&at| at > 0) {
-            self.fall_to(at, &mut least, &mut openings);
-        }
-        openings.push((Time::MAX, least));
+    /// Less is free only from an instant on from which something is held: where that is one of
+    /// `falls`, which are all, nothing else is looked at.
+    pub(super) fn openings(&mut self, falls: &[Time]) -> Openings {
+        let openings = match falls {
+            [] => self.lasting_openings(),
+            &[at] if at <= self.now => self.lasting_openings(),
+            &[at] => self.openings_with_fall(at),
+            _ => return self.all_openings(),
+        };
         debug_assert!(openings == self.all_openings(), "less is free where nothing is held");
+        openings
+    }
+
+    /// The same where what is free now is free for ever.
+    fn lasting_openings(&self) -> Openings {
+        let mut openings = Openings::new();
+        openings.push((Time::MAX, room(&self.free_now()[..self.kinds])));
+        openings
+    }
+
+    /// The same where only from `at` on less may be free.
+    fn openings_with_fall(&mut self, at: Time) -> Openings {
+        let mut openings = Openings::new();
+        let (kinds, mut least) = (self.kinds, room(&self.free_now()[..self.kinds]));
+        fall_to(at, &self.mark(at).from[..kinds], &mut least, &mut openings);
+        openings.push((Time::MAX, least));
         openings
     }
 
     /// The same by a look at all steps.
     fn all_openings(&self) -> Openings {
         let mut openings = Openings::new();
-        let mut least = self.room(0);
-        for at in 1..self.from().len() {
-            if least.is_zero() {
-                break;
+        let mut least: Option<Resources> = None;
+        self.walk(|at, free| {
+            match &mut least {
+                Some(least) => fall_to(at, free, least, &mut openings),
+                None => least = Some(room(free)),
             }
-            self.fall_to(at, &mut least, &mut openings);
-        }
-        openings.push((Time::MAX, least));
+            !least.is_some_and(|least| least.is_zero())
+        });
+        openings.push((Time::MAX, least.expect("there is a step from now on")));
         openings
     }
+}
 
-    /// The least that is free falls to what is free in a step.
-    fn fall_to(&self, at: usize, least: &mut Resources, openings: &mut Openings) {
-        let mut both = least.as_slice().iter().zip(self.step(at));
-        if both.any(|(&least, &free)| free.max(0) < i128::from(least)) {
-            openings.push((self.from()[at], *least));
-            least.lower(&self.room(at));
-        }
+/// An amount of a node.
+#[inline]
+fn small(amount: u64) -> i64 {
+    debug_assert!(i64::try_from(amount).is_ok(), "no node has so much");
+    amount as i64
+}
+
+/// What is free in a step, where that is not less than nothing.
+fn room(free: &[i128]) -> Resources {
+    let mut room = Resources::zero(free.len());
+    for (room, &free) in room.as_mut_slice().iter_mut().zip(free) {
+        *room = u64::try_from(free.max(0)).unwrap_or(u64::MAX);
+    }
+    room
+}
+
+/// The least that is free falls to what is free from `at` on.
+fn fall_to(at: Time, free: &[i128], least: &mut Resources, openings: &mut Openings) {
+    let mut both = least.as_slice().iter().zip(free);
+    if both.any(|(&least, &free)| free.max(0) < i128::from(least)) {
+        openings.push((at, *least));
+        least.lower(&room(free));
     }
 }
 
