@@ -137,6 +137,7 @@ impl Cluster {
         &self.free[self.row(node)]
     }
 
+    #[inline]
     pub(crate) fn free(&self, node: NodeRow) -> Resources {
         Resources::new(&self.free[self.row(node)])
     }

@@ -26,29 +26,46 @@ pub struct Resources {
 
 impl Resources {
     /// Nothing of each of `kinds` kinds. Panics above [`MAX_KINDS`].
+    #[inline]
     pub fn zero(kinds: usize) -> Resources {
         assert!(kinds <= MAX_KINDS, "at most {MAX_KINDS} resource kinds");
         Resources { len: kinds as u8, amounts: [0; MAX_KINDS] }
     }
 
     /// The given amounts, in the order of the cluster's kinds. Panics above [`MAX_KINDS`].
+    #[inline]
     pub fn new(amounts: &[u64]) -> Resources {
         let mut resources = Resources::zero(amounts.len());
-        resources.amounts[..amounts.len()].copy_from_slice(amounts);
+        match amounts {
+            // Without a call that copies as many as there are.
+            &[only] => resources.amounts[0] = only,
+            _ => resources.amounts[..amounts.len()].copy_from_slice(amounts),
+        }
         resources
     }
 
+    /// The same with one kind more, the last; there are fewer than [`MAX_KINDS`].
+    #[inline]
+    pub(crate) fn with_one_more(mut self, amount: u64) -> Resources {
+        self.amounts[self.kinds()] = amount;
+        self.len += 1;
+        self
+    }
+
     /// Amounts in the order of the cluster's kinds.
+    #[inline]
     pub fn as_slice(&self) -> &[u64] {
         &self.amounts[..self.len as usize]
     }
 
     /// Amounts in the order of the cluster's kinds, to be changed.
+    #[inline]
     pub fn as_mut_slice(&mut self) -> &mut [u64] {
         &mut self.amounts[..self.len as usize]
     }
 
     /// Number of kinds.
+    #[inline]
     pub fn kinds(&self) -> usize {
         self.len as usize
     }

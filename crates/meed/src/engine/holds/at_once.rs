@@ -16,7 +16,16 @@ use crate::spec::NodeRow;
 
 impl Engine {
     /// See the module.
+    #[inline]
     pub(super) fn start_at_once(&mut self, explain: bool) -> Option<Start> {
+        match &self.holds.as_ref()?.list[..] {
+            [hold] if hold.at.is_none() => self.start_alone_at_once(explain),
+            _ => None,
+        }
+    }
+
+    #[inline(never)]
+    fn start_alone_at_once(&mut self, explain: bool) -> Option<Start> {
         let mut holds = self.holds.take()?;
         let node = self.room_at_once(&holds);
         debug_assert!(

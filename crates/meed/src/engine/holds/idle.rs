@@ -41,12 +41,7 @@ pub(in crate::engine) struct AllIdle(BTreeMap<NodeRow, IdleThere>);
 impl Engine {
     /// What is held idle on a node with holds, in their order; `lasting`: what is left of it.
     pub(super) fn idle_on(&self, holds: &Holds, node: NodeRow, lasting: &Resources) -> IdleThere {
-        let of = |hold: &Hold, amounts: Resources| Idle {
-            job: self.work.group(hold.slot()).job,
-            amounts,
-        };
-        let mut left = self.room.free(node);
-        let all = beyond(&left, lasting);
+        let all = beyond(&self.room.free(node), lasting);
         if all.is_zero() {
             return IdleThere::new();
         }
@@ -54,15 +49,26 @@ impl Engine {
         let (first, second) = (there().next(), there().nth(1));
         let Some(first) = first else { return IdleThere::new() };
         if second.is_none() {
-            return smallvec![of(first, all)];
+            return smallvec![self.idle_for(first, all)];
         }
+        self.idle_of_each(holds, node)
+    }
+
+    fn idle_for(&self, hold: &Hold, amounts: Resources) -> Idle {
+        Idle { job: self.work.group(hold.slot()).job, amounts }
+    }
+
+    /// The same of several holds.
+    #[inline(never)]
+    fn idle_of_each(&self, holds: &Holds, node: NodeRow) -> IdleThere {
+        let mut left = self.room.free(node);
         let mut kept = self.profile_of(node);
         let mut idle = IdleThere::new();
-        for hold in there() {
+        for hold in holds.list.iter().filter(|hold| hold.is_on(node)) {
             let parts = hold.parts().filter(|(on, _)| *on == node);
             parts.for_each(|(_, part)| kept.put_back(&part));
             let lasting = kept.profile.lasting();
-            idle.push(of(hold, beyond(&left, &lasting)));
+            idle.push(self.idle_for(hold, beyond(&left, &lasting)));
             left.lower(&lasting);
             if left.is_zero() {
                 break;

@@ -164,6 +164,7 @@ impl Kept {
     pub(super) fn starts(&mut self, now: Time, need: &Need) {
         self.profile.advance(now);
         self.profile.start(&need.demand, expected_end(now, need.limit, self.since));
+        // A job whose tasks want nodes of their own may be there now, too.
         self.fits = false;
     }
 

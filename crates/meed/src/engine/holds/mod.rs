@@ -650,7 +650,17 @@ impl Engine {
     }
 
     /// Starts what is first in order of the reservations whose room is there.
+    #[inline]
     fn start_held(&mut self, explain: bool) -> Option<Start> {
+        let now = self.now;
+        match self.holds.as_ref()?.list.iter().any(|hold| hold.at == Some(now)) {
+            true => self.start_due(explain),
+            false => None,
+        }
+    }
+
+    #[inline(never)]
+    fn start_due(&mut self, explain: bool) -> Option<Start> {
         let holds = self.holds.as_ref()?;
         // The plan says that there is room; a state from elsewhere may not be so exact.
         let due = |hold: &Hold| {

@@ -175,7 +175,9 @@ impl Engine {
             holds.touched.clear();
             return false;
         }
-        self.let_capped_go();
+        if self.tree.has_maximums() {
+            self.let_capped_go();
+        }
         let Some(holds) = &mut self.holds else { return false };
         let held = |node: &NodeRow| *node == NOWHERE || holds.nodes.contains_key(node);
         if holds.freed.is_empty() && !holds.touched.iter().any(held) {
@@ -189,9 +191,18 @@ impl Engine {
     /// Brings all reservations up to date at a decision: those that cannot be kept get others, and
     /// where room has come free each is moved to an earlier instant if it can be.
     pub(super) fn replan(&mut self) {
+        if !self.all_stay() {
+            self.plan_anew();
+        }
+        self.replan_openings();
+    }
+
+    /// Not all reservations may stay: they are planned until nobody loses a known start by that.
+    #[inline(never)]
+    fn plan_anew(&mut self) {
         let Some(holds) = &self.holds else { return };
         let (mut lost, most) = (0, holds.list.len());
-        while !self.all_stay() {
+        loop {
             let mut holds = self.holds.take().expect("it was there");
             let Planned { placeless, some_lost } = self.keep_places(&mut holds);
             // Each that lost its instant has one, or none for good, when others have given way.
@@ -207,19 +218,19 @@ impl Engine {
             }
             self.holds = Some(holds);
             if placeless.is_empty() && !some_lost {
-                break;
+                return;
             }
             // No node can hold them any more: they wait in the walk for one. What they had is free.
             placeless.into_iter().rev().for_each(|index| self.let_go(index));
+            if self.all_stay() {
+                return;
+            }
         }
-        self.replan_openings();
     }
 
     /// Reservations of queues that may have no more are given up.
+    #[inline(never)]
     fn let_capped_go(&mut self) {
-        if !self.tree.has_maximums() {
-            return;
-        }
         let mut index = 0;
         while let Some(hold) = self.holds.as_ref().and_then(|holds| holds.list.get(index)) {
             let shape = self.work.group(hold.slot()).turn();
@@ -350,11 +361,16 @@ impl Engine {
         }
     }
 
+    #[cold]
+    fn keep_anew(&self, holds: &mut Holds, node: NodeRow) {
+        holds.kept.insert(node, self.profile_with_holds(node, &holds.list));
+    }
+
     /// The profile of a node with holds, as of now.
     fn kept_on<'h>(&self, holds: &'h mut Holds, node: NodeRow) -> &'h mut Kept {
         let late = |kept: &Kept| kept.first_end() <= self.now;
         if holds.kept.get(&node).is_none_or(late) {
-            holds.kept.insert(node, self.profile_with_holds(node, &holds.list));
+            self.keep_anew(holds, node);
         }
         let kept = holds.kept.get_mut(&node).expect("it is there now");
         kept.profile.advance(self.now);

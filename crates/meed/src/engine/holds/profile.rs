@@ -230,18 +230,27 @@ impl Profile {
 
     /// Steps in order of time: from when on how much is free, as long as `look` wants to go on.
     #[inline]
-    fn walk(&self, mut look: impl FnMut(Time, &[i128]) -> bool) {
-        let (mut at, mut next, mut free) = (self.now, 0, self.free);
-        let free = &mut free[..self.kinds];
+    fn walk(&self, look: impl FnMut(Time, &[i128]) -> bool) {
+        // Of one kind, as on most clusters of processors, sums are no loop in the loop.
+        match self.kinds {
+            1 => self.walk_in(1, look),
+            kinds => self.walk_in(kinds, look),
+        }
+    }
+
+    #[inline(always)]
+    fn walk_in(&self, kinds: usize, mut look: impl FnMut(Time, &[i128]) -> bool) {
+        let (mut at, mut free) = (self.now, self.free);
+        let free = &mut free[..kinds];
+        let mut changes = self.changes.iter().zip(self.by.chunks_exact(kinds)).peekable();
         loop {
-            while self.changes.get(next).is_some_and(|change| change.at <= at) {
-                free.iter_mut().zip(self.by(next)).for_each(|(free, &by)| *free += i128::from(by));
-                next += 1;
+            while let Some((_, by)) = changes.next_if(|(change, _)| change.at <= at) {
+                free.iter_mut().zip(by).for_each(|(free, &by)| *free += i128::from(by));
             }
             if !look(at, free) {
                 return;
             }
-            let Some(change) = self.changes.get(next) else { return };
+            let Some((change, _)) = changes.peek() else { return };
             at = change.at;
         }
     }
@@ -307,9 +316,10 @@ impl Profile {
     fn is_nowhere_below_zero(&mut self, falls: &[Time]) -> bool {
         let kinds = self.kinds;
         let all = |free: &[i128]| free.iter().all(|&free| free >= 0);
-        if let [at] = falls {
+        if falls.len() <= 1 {
+            let later = falls.first().filter(|at| **at > self.now);
             return all(&self.free_now()[..kinds])
-                && (*at <= self.now || all(&self.mark(*at).from[..kinds]));
+                && later.is_none_or(|&at| all(&self.mark(at).from[..kinds]));
         }
         let mut sound = true;
         self.walk(|_, free| {

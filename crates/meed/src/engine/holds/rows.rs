@@ -1,22 +1,22 @@
 //! A set of nodes in order of their rows, made for few: what happened since the last decision.
 //!
 //! Few stand in a sorted list of their own, so that an event takes no memory; where they are many
-//! they go to a tree. Cost: O(log nodes) for each question and change, and a move of up to 16 rows.
+//! they go to a tree. Cost: O(log nodes) for each question and change, and a move of up to 8 rows.
 
 use std::collections::BTreeSet;
 
 use crate::spec::NodeRow;
 
 /// So many stand in a list.
-const FEW: usize = 16;
+const FEW: usize = 8;
 
 /// See the module. One of both is empty.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct RowSet {
-    /// Those in the list, in order; the rows behind them are 0.
+    /// The first `len` are in it, in order.
     list: [NodeRow; FEW],
-    len: usize,
-    many: Option<BTreeSet<NodeRow>>,
+    len: u32,
+    many: Option<Box<BTreeSet<NodeRow>>>,
 }
 
 impl Default for RowSet {
@@ -25,10 +25,18 @@ impl Default for RowSet {
     }
 }
 
+impl PartialEq for RowSet {
+    fn eq(&self, other: &RowSet) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for RowSet {}
+
 impl RowSet {
     #[inline]
     fn few(&self) -> &[NodeRow] {
-        &self.list[..self.len]
+        &self.list[..self.len as usize]
     }
 
     #[inline]
@@ -48,41 +56,42 @@ impl RowSet {
 
     #[inline]
     pub(super) fn insert(&mut self, node: NodeRow) {
-        if let Some(many) = &mut self.many {
-            many.insert(node);
-        } else if let Err(place) = self.few().binary_search(&node) {
-            match self.len < FEW {
-                true => {
-                    self.list.copy_within(place..self.len, place + 1);
-                    self.list[place] = node;
-                    self.len += 1;
-                }
-                false => {
-                    let all = self.few().iter().copied().chain([node]).collect();
-                    *self = RowSet { many: Some(all), ..RowSet::default() };
-                }
-            }
+        let len = self.len as usize;
+        let place = self.few().iter().position(|row| *row >= node).unwrap_or(len);
+        if place < len && self.list[place] == node {
+            return;
         }
+        if len == FEW || self.many.is_some() {
+            return self.insert_in_tree(node);
+        }
+        let mut moved = node;
+        self.list[place..=len].iter_mut().for_each(|row| std::mem::swap(row, &mut moved));
+        self.len += 1;
+    }
+
+    #[cold]
+    fn insert_in_tree(&mut self, node: NodeRow) {
+        let mut many = self.many.take().unwrap_or_default();
+        many.extend(self.few().iter().copied().chain([node]));
+        (self.len, self.many) = (0, Some(many));
     }
 
     #[inline]
     pub(super) fn clear(&mut self) {
-        if !self.is_empty() {
-            *self = RowSet::default();
-        }
+        (self.len, self.many) = (0, None);
     }
 
     /// All of another, which has none from now on.
     #[inline]
     pub(super) fn append(&mut self, other: &mut RowSet) {
-        match (self.is_empty(), other.is_empty()) {
-            (_, true) => {}
-            (true, false) => std::mem::swap(self, other),
-            (false, false) => {
-                self.extend(other.iter().copied());
-                other.clear();
-            }
+        if other.is_empty() {
+            return;
         }
+        if self.is_empty() {
+            return std::mem::swap(self, other);
+        }
+        self.extend(other.iter().copied());
+        other.clear();
     }
 }
 

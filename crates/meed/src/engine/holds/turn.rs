@@ -38,10 +38,7 @@ impl Engine {
         if !self.may_hold_more() && !self.reclaims() {
             return None;
         }
-        self.waits = true;
-        let start = self.serve_first(explain);
-        self.waits = false;
-        start
+        self.serve_first(explain)
     }
 
     fn may_hold_more(&self) -> bool {
@@ -62,7 +59,15 @@ impl Engine {
     }
 
     /// See [`Engine::next_with_holds`].
+    #[inline(never)]
     fn serve_first(&mut self, explain: bool) -> Option<Start> {
+        self.waits = true;
+        let start = self.serve_who_waits(explain);
+        self.waits = false;
+        start
+    }
+
+    fn serve_who_waits(&mut self, explain: bool) -> Option<Start> {
         while self.may_hold_more() || self.reclaims() {
             self.wake_first(explain);
             self.settle();

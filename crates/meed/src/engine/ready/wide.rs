@@ -13,7 +13,8 @@
 //! goes or is rekeyed; a question as in [`Parked`]. None of it is in the state: no answer depends
 //! on it.
 
-use std::collections::BTreeMap;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 
 use super::parked::{Parked, bound};
 use super::{Bucket, Ready};
@@ -30,8 +31,8 @@ pub(in crate::engine) type Place = QueueRow;
 
 /// See the module.
 pub(in crate::engine) struct Wide {
-    /// The place of each shape's bucket.
-    places: BTreeMap<u32, u32>,
+    /// The place of each shape's bucket, which nobody reads in order.
+    places: HashMap<u32, u32, FixedState>,
     pub(in crate::engine) open: Parked,
     pub(in crate::engine) shut: Parked,
     /// How many of the shapes that were ever opened have been told.
@@ -55,7 +56,7 @@ impl Wide {
         let first = buckets.iter().find(|bucket| !bucket.is_empty());
         let kinds = first.map_or(0, |bucket| asks(bucket.shape).kinds());
         let (open, shut) = (Parked::new(kinds), Parked::new(kinds));
-        let mut wide = Wide { places: BTreeMap::new(), open, shut, told: 0 };
+        let mut wide = Wide { places: HashMap::default(), open, shut, told: 0 };
         for (at, bucket) in buckets.iter().enumerate() {
             wide.places.insert(bucket.shape.number(), at as u32);
             if !bucket.is_empty() {

@@ -32,9 +32,7 @@ fn lasting(amounts: &Resources, micros: u64) -> Resources {
     if kinds == MAX_KINDS {
         return *amounts;
     }
-    let mut all = [micros; MAX_KINDS];
-    all[..kinds].copy_from_slice(amounts.as_slice());
-    Resources::new(&all[..=kinds])
+    amounts.with_one_more(micros)
 }
 
 /// What tasks of this demand ask for.

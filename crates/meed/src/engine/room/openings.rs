@@ -20,8 +20,9 @@ use crate::resources::Resources;
 use crate::spec::NodeRow;
 use crate::time::Time;
 
-/// The openings of one node: until when, and how much. The last is for ever.
-pub(in crate::engine) type Openings = SmallVec<[(Time, Resources); 1]>;
+/// The openings of one node: until when, and how much. The last is for ever; where one reservation
+/// is there are two at most.
+pub(in crate::engine) type Openings = SmallVec<[(Time, Resources); 2]>;
 
 /// Whether openings let take as much for as long.
 fn was_given(openings: &Openings, (until, room): &(Time, Resources)) -> bool {

@@ -11,7 +11,7 @@
 //! a blocked shape that is waited for is asked of a [`DemandList`].
 
 use std::collections::BTreeMap;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash, Hasher};
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
@@ -25,7 +25,7 @@ use crate::spec::JobId;
 use crate::time::Span;
 
 /// What decides where a task can run.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(in crate::engine) struct ShapeKey {
     pub(super) demand: Resources,
     /// Rules about labels.
@@ -52,7 +52,11 @@ impl ShapeKey {
     /// The same in every run.
     #[inline]
     fn hash(&self) -> u64 {
-        FixedState::default().hash_one(self)
+        let mut hasher = FixedState::default().build_hasher();
+        // Without the length, and what is behind it: all shapes have as many kinds.
+        self.demand.as_slice().iter().for_each(|&amount| hasher.write_u64(amount));
+        (self.limit, self.rules, self.distinct, self.turn).hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Single tasks that may run anywhere, for nobody knows how long.
@@ -68,6 +72,8 @@ pub(crate) struct ShapeId(u32);
 pub(super) struct Shape {
     pub(super) demand: Resources,
     pub(super) key: ShapeKey,
+    /// Of the key.
+    hash: u64,
     /// Whether the largest nodes ever seen could hold it; refreshed when the cluster changes.
     pub(super) possible: bool,
     /// Task groups of this shape that are alive.
@@ -94,6 +100,7 @@ impl Shape {
         Shape {
             demand: key.demand,
             key: *key,
+            hash: key.hash(),
             possible,
             groups: 0,
             waiting: 0,
@@ -184,7 +191,7 @@ impl Shapes {
     /// A shape is found by its key from now on.
     fn name(&mut self, id: ShapeId) {
         let shapes = &self.shapes;
-        let hash = |id: &ShapeId| shapes[id.0 as usize].key.hash();
+        let hash = |id: &ShapeId| shapes[id.0 as usize].hash;
         self.by_key.insert_unique(hash(&id), id, hash);
     }
 
@@ -237,7 +244,7 @@ impl Shapes {
             return;
         }
         debug_assert_eq!(shape.waiting, 0);
-        let hash = shape.key.hash();
+        let hash = shape.hash;
         let named = self.by_key.find_entry(hash, |other| *other == id);
         named.expect("each that is held has its name").remove();
         self.unused.push(id);
