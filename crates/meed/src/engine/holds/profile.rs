@@ -38,7 +38,7 @@ pub(super) struct Profile {
     /// By how much, kind by kind: amounts of a node, of which none is above
     /// [`MAX_AMOUNT`](crate::resources::MAX_AMOUNT).
     by: Vec<i64>,
-    mark: Option<Mark>,
+    mark: Option<Box<Mark>>,
     /// Whether it is known that nowhere more is held than is free.
     sound: bool,
 }
@@ -147,6 +147,9 @@ impl Profile {
 
     /// Where such a change stands, or else where it would.
     fn find(&self, change: Change, demand: &Resources, sign: i64) -> Result<usize, usize> {
+        if self.changes.first().is_none_or(|first| change.at < first.at) {
+            return Err(0);
+        }
         let first = self.changes.partition_point(|other| other.at < change.at);
         let amounts = demand.as_slice();
         let same = |by: &[i64]| by.iter().zip(amounts).all(|(by, it)| *by == sign * small(*it));
@@ -201,11 +204,13 @@ impl Profile {
     /// So much more (`sign` 1) or less (-1) is held back from `at` on: what was done before is
     /// undone, or else it is one change more. Nothing begins at the end of time.
     fn turn(&mut self, at: Time, demand: &Resources, sign: i64) {
+        if at == Time::MAX {
+            return;
+        }
         let change = Change { at, ends: false };
         match self.find(change, demand, -sign) {
             Ok(index) => self.remove(index, demand, -sign),
             Err(_) if at <= self.now => self.shift(demand, i128::from(sign)),
-            Err(_) if at == Time::MAX => {}
             Err(index) => self.insert(index, change, demand, sign),
         }
     }
@@ -280,10 +285,11 @@ impl Profile {
     /// What is free just before and from `at` on, which is later than now.
     fn mark(&mut self, at: Time) -> &Mark {
         if self.mark.as_ref().is_none_or(|mark| mark.at != at) {
-            self.mark = Some(self.sum_up_to(at));
+            self.mark = Some(Box::new(self.sum_up_to(at)));
         }
-        debug_assert!(self.is_long() || self.mark == Some(self.sum_up_to(at)), "sums are kept");
-        self.mark.as_ref().expect("it is there now")
+        let mark = self.mark.as_deref().expect("it is there now");
+        debug_assert!(self.is_long() || *mark == self.sum_up_to(at), "sums are kept");
+        mark
     }
 
     fn sum_up_to(&self, at: Time) -> Mark {
