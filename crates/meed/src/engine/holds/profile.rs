@@ -35,8 +35,7 @@ pub(super) struct Profile {
     free: Signed,
     /// When that changes, in order.
     changes: Vec<Change>,
-    /// By how much, kind by kind: amounts of a node, of which none is above
-    /// [`MAX_AMOUNT`](crate::resources::MAX_AMOUNT).
+    /// By how much, kind by kind.
     by: Vec<i64>,
     mark: Option<Box<Mark>>,
     /// Whether it is known that nowhere more is held than is free.
@@ -520,10 +519,10 @@ impl Profile {
     }
 }
 
-/// An amount of a node.
+/// An amount with a sign; of all tasks of a gang together it is never more (`Resources::times`).
 #[inline]
 fn small(amount: u64) -> i64 {
-    debug_assert!(i64::try_from(amount).is_ok(), "no node has so much");
+    debug_assert!(i64::try_from(amount).is_ok(), "amounts have a bound");
     amount as i64
 }
 

@@ -16,7 +16,7 @@ pub(super) struct RowSet {
     /// The first `len` are in it, in order.
     list: [NodeRow; FEW],
     len: u32,
-    many: Option<Box<BTreeSet<NodeRow>>>,
+    many: Option<BTreeSet<NodeRow>>,
 }
 
 impl Default for RowSet {
