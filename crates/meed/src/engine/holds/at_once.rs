@@ -24,6 +24,7 @@ impl Engine {
         }
     }
 
+    /// The same of the only reservation, of which nobody knows when it starts.
     #[inline(never)]
     fn start_alone_at_once(&mut self, explain: bool) -> Option<Start> {
         let mut holds = self.holds.take()?;
@@ -49,7 +50,7 @@ impl Engine {
         let [hold] = &holds.list[..] else { return None };
         // Of one task.
         alone_on(hold)?;
-        if hold.at.is_some() || hold.reclaims || hold.drained || holds.freed.is_empty() {
+        if hold.reclaims || hold.drained || holds.freed.is_empty() {
             return None;
         }
         let (shape, need) = (self.work.group(hold.slot()).turn(), hold.need());

@@ -13,7 +13,7 @@
 //! a task would be that holds so much and has no quantum.
 //!
 //! It is as of the last decision. Cost: O(1) where nothing is held idle, or for one hold; of
-//! several each is taken anew, O(steps), until nothing is left to take.
+//! several each is taken anew, O(changes), until nothing is left to take.
 
 use std::collections::BTreeMap;
 

@@ -5,7 +5,7 @@
 //! Invariant: with what has passed cut off, it is what would be made anew from the tasks that run
 //! and the holds in the list, unless a task is beyond its limit or a hold beyond its instant: then
 //! it is made anew. Where anything else happens (`Engine::upset_node`) it is forgotten. Nothing of
-//! it is in the state. Cost of a start, an end or a hold: O(steps), without a look at other tasks.
+//! it is in the state. Cost of a start, an end or a hold: one change of the profile.
 
 use super::Part;
 use super::profile::{Need, Profile, Signed};

@@ -659,6 +659,7 @@ impl Engine {
         }
     }
 
+    /// The same of those whose instant has come.
     #[inline(never)]
     fn start_due(&mut self, explain: bool) -> Option<Start> {
         let holds = self.holds.as_ref()?;

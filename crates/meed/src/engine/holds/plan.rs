@@ -361,6 +361,7 @@ impl Engine {
         }
     }
 
+    /// It is made anew, from what runs and is held there.
     #[cold]
     fn keep_anew(&self, holds: &mut Holds, node: NodeRow) {
         holds.kept.insert(node, self.profile_with_holds(node, &holds.list));

@@ -9,9 +9,13 @@
 //! and what is free is summed up by whoever asks. Those that have come by `now` count as of now.
 //!
 //! Just before and from the instant on at which the only hold begins (`Mark`) the sums are kept:
-//! there is the least that is free, for all else only comes free. Invariant: a mark is what the
-//! changes sum up to. Cost for n changes: O(log n), and a move of what comes after, for each change
-//! and for questions to the mark; O(n) for each other question, one pass over memory in order.
+//! nowhere is less free than now, or there, for all else only comes free. Invariant: a mark is what
+//! the changes sum up to. Cost for n changes: O(log n + those of the same instant), and a move of
+//! what comes after, for each; O(1) for a question to the mark, once it is made; O(n) for each
+//! other, one pass over memory in order. Twin: `tests::Plain` sums up by the formula, at each
+//! instant.
+
+use smallvec::SmallVec;
 
 use crate::engine::room::Openings;
 use crate::resources::{MAX_KINDS, Resources};
@@ -200,9 +204,10 @@ impl Profile {
         }
     }
 
-    /// So much more (`sign` 1) or less (-1) is held back from `at` on: what was done before is
-    /// undone, or else it is one change more. Nothing begins at the end of time.
-    fn turn(&mut self, at: Time, demand: &Resources, sign: i64) {
+    /// So much more (`sign` 1) or less (-1) is free from `at` on, for a hold ends or begins: where
+    /// the opposite was told that is undone, or else it is one change more; as of now, if it has
+    /// come. Nothing begins at the end of time.
+    fn change_by_hold(&mut self, at: Time, demand: &Resources, sign: i64) {
         if at == Time::MAX {
             return;
         }
@@ -217,14 +222,14 @@ impl Profile {
     /// So much is held from `from` to `until`.
     pub(super) fn take(&mut self, demand: &Resources, from: Time, until: Time) {
         self.sound = false;
-        self.turn(from, demand, -1);
-        self.turn(until, demand, 1);
+        self.change_by_hold(from, demand, -1);
+        self.change_by_hold(until, demand, 1);
     }
 
     /// So much is held no more.
     pub(super) fn give_back(&mut self, demand: &Resources, from: Time, until: Time) {
-        self.turn(from, demand, 1);
-        self.turn(until, demand, -1);
+        self.change_by_hold(from, demand, 1);
+        self.change_by_hold(until, demand, -1);
     }
 
     /// Whether it is too long to be checked at every turn.
@@ -284,7 +289,11 @@ impl Profile {
     /// What is free just before and from `at` on, which is later than now.
     fn mark(&mut self, at: Time) -> &Mark {
         if self.mark.as_ref().is_none_or(|mark| mark.at != at) {
-            self.mark = Some(Box::new(self.sum_up_to(at)));
+            let anew = self.sum_up_to(at);
+            match &mut self.mark {
+                Some(mark) => **mark = anew,
+                None => self.mark = Some(Box::new(anew)),
+            }
         }
         let mark = self.mark.as_deref().expect("it is there now");
         debug_assert!(self.is_long() || *mark == self.sum_up_to(at), "sums are kept");
@@ -312,7 +321,7 @@ impl Profile {
     pub(super) fn is_sound(&mut self, falls: &[Time]) -> bool {
         self.sound = self.sound || self.is_nowhere_below_zero(falls);
         debug_assert!(
-            self.is_long() || self.sound == self.is_nowhere_below_zero(&[Time::ZERO; 2]),
+            self.is_long() || self.sound == self.has_no_step_below_zero(),
             "it has sunk below nothing where nothing is held"
         );
         self.sound
@@ -326,9 +335,14 @@ impl Profile {
             return all(&self.free_now()[..kinds])
                 && later.is_none_or(|&at| all(&self.mark(at).from[..kinds]));
         }
+        self.has_no_step_below_zero()
+    }
+
+    /// The same by a look at all steps.
+    fn has_no_step_below_zero(&self) -> bool {
         let mut sound = true;
         self.walk(|_, free| {
-            sound = all(free);
+            sound = free.iter().all(|&free| free >= 0);
             sound
         });
         sound
@@ -391,9 +405,13 @@ impl Profile {
             fit.unwrap_or(0).min(i128::from(most)) as u32
         };
         let (mut from, mut steps): (Vec<Time>, Vec<u32>) = (Vec::new(), Vec::new());
+        let mut before: SmallVec<[i128; MAX_KINDS]> = SmallVec::new();
         self.walk(|at, free| {
-            from.push(at);
-            steps.push(of(free));
+            if before[..] != *free {
+                from.push(at);
+                steps.push(of(free));
+                before = SmallVec::from_slice(free);
+            }
             true
         });
         let mut instants = from.clone();
@@ -559,4 +577,177 @@ pub(super) fn lacks(demand: &Resources, free: &[i128]) -> Signed {
 pub(super) fn add(step: &mut [i128], amounts: &Resources, sign: i128) {
     let both = step.iter_mut().zip(amounts.as_slice());
     both.for_each(|(free, &amount)| *free += sign * i128::from(amount));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::draws::Draws;
+    use super::*;
+
+    const KINDS: usize = 2;
+
+    /// The slow twin: what is free at an instant, by the formula, from all that was told.
+    #[derive(Default)]
+    struct Plain {
+        now: u64,
+        free: [i128; KINDS],
+        tasks: Vec<(u64, [u64; KINDS])>,
+        holds: Vec<(u64, Option<u64>, [u64; KINDS])>,
+    }
+
+    impl Plain {
+        fn free_at(&self, at: u64) -> [i128; KINDS] {
+            let mut free = self.free;
+            let ended = self.tasks.iter().filter(|(end, _)| *end <= at).map(|(_, it)| (it, 1));
+            let held = |(from, until, _): &&(u64, Option<u64>, [u64; KINDS])| {
+                *from <= at && until.is_none_or(|until| at < until)
+            };
+            let held = self.holds.iter().filter(held).map(|(_, _, it)| (it, -1));
+            for (amounts, sign) in ended.chain(held) {
+                (0..KINDS).for_each(|kind| free[kind] += sign * i128::from(amounts[kind]));
+            }
+            free
+        }
+
+        /// Now, and where anything may change after that.
+        fn instants(&self) -> Vec<u64> {
+            let ends = self.tasks.iter().map(|(end, _)| *end);
+            let held = self.holds.iter().flat_map(|(from, until, _)| [Some(*from), *until]);
+            let later = ends.chain(held.flatten()).filter(|at| *at > self.now);
+            let mut all: Vec<u64> = later.chain([self.now]).collect();
+            all.sort_unstable();
+            all.dedup();
+            all
+        }
+
+        fn fits(&self, demand: &[u64; KINDS], limit: Option<u64>, from: u64) -> bool {
+            let until = |at: u64| limit.is_none_or(|limit| at < from + limit);
+            let later = self.instants().into_iter().filter(|&at| at > from && until(at));
+            let has = |at: u64| {
+                let free = self.free_at(at);
+                (0..KINDS).all(|kind| demand[kind] == 0 || i128::from(demand[kind]) <= free[kind])
+            };
+            [from].into_iter().chain(later).all(has)
+        }
+
+        fn earliest(&self, demand: &[u64; KINDS], limit: Option<u64>) -> Option<u64> {
+            self.instants().into_iter().find(|&at| self.fits(demand, limit, at))
+        }
+
+        fn openings(&self) -> Vec<(Option<u64>, [u64; KINDS])> {
+            let room = |at: u64| self.free_at(at).map(|free| free.max(0) as u64);
+            let (mut least, mut openings) = (room(self.now), Vec::new());
+            for at in self.instants() {
+                let here = room(at);
+                if (0..KINDS).any(|kind| here[kind] < least[kind]) {
+                    openings.push((Some(at), least));
+                    (0..KINDS).for_each(|kind| least[kind] = least[kind].min(here[kind]));
+                }
+            }
+            openings.push((None, least));
+            openings
+        }
+    }
+
+    fn time(at: u64) -> Time {
+        Time::from_micros(at).unwrap()
+    }
+
+    fn need(demand: [u64; KINDS], limit: Option<u64>) -> Need {
+        let limit = limit.map(|limit| Span::from_micros(limit).unwrap());
+        Need { demand: Resources::new(&demand), limit }
+    }
+
+    fn ask_all(profile: &mut Profile, plain: &Plain, demand: [u64; KINDS], limit: Option<u64>) {
+        let (need, micros) = (need(demand, limit), |at: Time| at.as_micros());
+        assert_eq!(profile.earliest(&need).map(micros), plain.earliest(&demand, limit));
+        for at in [plain.now, plain.now + 3, plain.now + 20] {
+            assert_eq!(profile.fits(&need, time(at)), plain.fits(&demand, limit, at), "at {at}");
+        }
+        let ever = plain.free_at(u64::MAX);
+        let missing = profile.missing(&need.demand);
+        for kind in (0..KINDS).filter(|kind| demand[*kind] > 0) {
+            assert_eq!(missing[kind], (i128::from(demand[kind]) - ever[kind]).max(0));
+        }
+        let falls = falls(plain);
+        let openings = plain.openings();
+        assert_eq!(profile.lasting().as_slice(), openings.last().unwrap().1);
+        let told = profile.openings(&falls).into_iter();
+        let told = told.map(|(until, room)| {
+            let until = Some(until).filter(|until| *until < Time::MAX).map(micros);
+            (until, [room.get(0), room.get(1)])
+        });
+        assert_eq!(told.collect::<Vec<_>>(), openings);
+        let sound = plain.instants().iter().all(|&at| plain.free_at(at).iter().all(|it| *it >= 0));
+        assert_eq!(profile.is_sound(&falls), sound);
+        if let ([(at, until, demand)], true) = (&plain.holds[..], sound)
+            && *at > plain.now
+        {
+            let limit = until.map(|until| until - at);
+            let alone = Plain { holds: Vec::new(), tasks: plain.tasks.clone(), ..*plain };
+            let earlier = alone.earliest(demand, limit).unwrap() < *at;
+            let need = self::need(*demand, limit);
+            assert_eq!(profile.is_earlier_alone(&need, time(*at)), earlier);
+            assert_eq!(profile.earlier_than(&need, time(*at)) < time(*at), earlier);
+        }
+    }
+
+    fn falls(plain: &Plain) -> Vec<Time> {
+        let mut falls: Vec<Time> = plain.holds.iter().map(|(from, ..)| time(*from)).collect();
+        falls.sort_unstable();
+        falls
+    }
+
+    /// Whatever starts, ends, is held and is given back, and however time passes, all questions are
+    /// answered as the formula says: also of tasks that are late, and of equal instants and amounts.
+    #[test]
+    fn tells_what_the_formula_says() {
+        for seed in 0..300 {
+            let mut draws = Draws(seed);
+            let mut draw = |below: u64| draws.below(below);
+            let most = 1 + draw(3) as usize;
+            let mut plain = Plain { now: 5, free: [9, 14], ..Plain::default() };
+            let mut free: Signed = [0; MAX_KINDS];
+            free[..KINDS].copy_from_slice(&plain.free);
+            let mut profile = Profile::new(KINDS, time(5), &free, &[]);
+            for _ in 0..40 {
+                let amounts = [draw(4), 1 + draw(3)];
+                let demand = Resources::new(&amounts);
+                let end = plain.now + 1 + draw(12);
+                match draw(8) {
+                    0 | 1 => {
+                        profile.start(&demand, Some(time(end)));
+                        plain.tasks.push((end, amounts));
+                        (0..KINDS).for_each(|kind| plain.free[kind] -= i128::from(amounts[kind]));
+                    }
+                    2 | 3 if !plain.tasks.is_empty() => {
+                        let which = draw(plain.tasks.len() as u64) as usize;
+                        let (end, amounts) = plain.tasks.swap_remove(which);
+                        profile.end(&Resources::new(&amounts), Some(time(end)));
+                        (0..KINDS).for_each(|kind| plain.free[kind] += i128::from(amounts[kind]));
+                    }
+                    4 if plain.holds.len() < most => {
+                        let from = plain.now + draw(8);
+                        let until = (draw(4) > 0).then(|| from + 1 + draw(6));
+                        let last = until.map_or(Time::MAX, time);
+                        profile.take(&demand, time(from), last);
+                        plain.holds.push((from, until, amounts));
+                    }
+                    5 if !plain.holds.is_empty() => {
+                        let which = draw(plain.holds.len() as u64) as usize;
+                        let (from, until, amounts) = plain.holds.swap_remove(which);
+                        let last = until.map_or(Time::MAX, time);
+                        profile.give_back(&Resources::new(&amounts), time(from), last);
+                    }
+                    6 => {
+                        plain.now += draw(4);
+                        profile.advance(time(plain.now));
+                    }
+                    _ => {}
+                }
+                let limit = (draw(3) > 0).then(|| 1 + draw(9));
+                ask_all(&mut profile, &plain, [draw(6), draw(16)], limit);
+            }
+        }
+    }
 }

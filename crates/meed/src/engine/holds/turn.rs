@@ -67,6 +67,7 @@ impl Engine {
         start
     }
 
+    /// The same, while it counts who waits.
     fn serve_who_waits(&mut self, explain: bool) -> Option<Start> {
         while self.may_hold_more() || self.reclaims() {
             self.wake_first(explain);

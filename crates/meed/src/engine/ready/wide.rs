@@ -13,8 +13,10 @@
 //! goes or is rekeyed; a question as in [`Parked`]. None of it is in the state: no answer depends
 //! on it.
 
+use std::hash::BuildHasher;
+
 use foldhash::fast::FixedState;
-use hashbrown::HashMap;
+use hashbrown::HashTable;
 
 use super::parked::{Parked, bound};
 use super::{Bucket, Ready};
@@ -31,12 +33,42 @@ pub(in crate::engine) type Place = QueueRow;
 
 /// See the module.
 pub(in crate::engine) struct Wide {
-    /// The place of each shape's bucket, which nobody reads in order.
-    places: HashMap<u32, u32, FixedState>,
+    /// The place of each shape's bucket.
+    places: Places,
     pub(in crate::engine) open: Parked,
     pub(in crate::engine) shut: Parked,
     /// How many of the shapes that were ever opened have been told.
     pub(in crate::engine) told: u64,
+}
+
+/// Places by the numbers of shapes, which nobody reads in order.
+#[derive(Default)]
+struct Places(HashTable<(u32, u32)>);
+
+impl Places {
+    fn hash(shape: u32) -> u64 {
+        FixedState::default().hash_one(shape)
+    }
+
+    fn get(&self, shape: u32) -> Option<u32> {
+        self.0.find(Self::hash(shape), |(other, _)| *other == shape).map(|(_, place)| *place)
+    }
+
+    fn insert(&mut self, shape: u32, place: u32) {
+        match self.0.find_mut(Self::hash(shape), |(other, _)| *other == shape) {
+            Some((_, before)) => *before = place,
+            None => {
+                let hash = |(shape, _): &(u32, u32)| Self::hash(*shape);
+                self.0.insert_unique(Self::hash(shape), (shape, place), hash);
+            }
+        }
+    }
+
+    fn remove(&mut self, shape: u32) {
+        if let Ok(found) = self.0.find_entry(Self::hash(shape), |(other, _)| *other == shape) {
+            found.remove();
+        }
+    }
 }
 
 fn place(bucket: usize) -> Place {
@@ -56,7 +88,7 @@ impl Wide {
         let first = buckets.iter().find(|bucket| !bucket.is_empty());
         let kinds = first.map_or(0, |bucket| asks(bucket.shape).kinds());
         let (open, shut) = (Parked::new(kinds), Parked::new(kinds));
-        let mut wide = Wide { places: HashMap::default(), open, shut, told: 0 };
+        let mut wide = Wide { places: Places::default(), open, shut, told: 0 };
         for (at, bucket) in buckets.iter().enumerate() {
             wide.places.insert(bucket.shape.number(), at as u32);
             if !bucket.is_empty() {
@@ -129,7 +161,7 @@ impl Ready {
         if buckets.len() > FEW
             && let Some(wide) = self.wide.get(&leaf)
         {
-            return wide.places.get(&shape.number()).map(|&at| at as usize);
+            return wide.places.get(shape.number()).map(|at| at as usize);
         }
         buckets.iter().position(|bucket| bucket.shape == shape)
     }
@@ -165,7 +197,7 @@ impl Ready {
         match opened {
             Some(opened) => {
                 for shape in opened {
-                    if let Some(&at) = wide.places.get(&shape.number()) {
+                    if let Some(at) = wide.places.get(shape.number()) {
                         wide.open_up(QueueRow(at), buckets[at as usize].bound());
                     }
                 }
@@ -225,7 +257,7 @@ impl Ready {
             _ => wide.leave(place(bucket)),
         }
         if gone {
-            wide.places.remove(&shape.number());
+            wide.places.remove(shape.number());
             if let Some(moved) = buckets.get(bucket) {
                 wide.moves(place(buckets.len()), place(bucket), moved);
             }

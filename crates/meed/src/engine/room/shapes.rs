@@ -7,8 +7,9 @@
 //! Invariant: a shape that is not marked blocked may fit; one that is marked fits on no node, but
 //! perhaps on one of those that have got room since the last decisions (`fresh`): in a
 //! saturated cluster what an end frees is taken by the first that fits, and all others stay marked
-//! as they were. Cost: interning is one look-up by hash per task group; whether a node has room for
-//! a blocked shape that is waited for is asked of a [`DemandList`].
+//! as they were. Cost: interning is one look-up by hash per task group, with hashes that are the
+//! same in every run (who makes shapes of equal hash on purpose is looked up among those); whether
+//! a node has room for a blocked shape that is waited for is asked of a [`DemandList`].
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -25,7 +26,7 @@ use crate::spec::JobId;
 use crate::time::Span;
 
 /// What decides where a task can run.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::engine) struct ShapeKey {
     pub(super) demand: Resources,
     /// Rules about labels.
