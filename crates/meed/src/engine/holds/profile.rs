@@ -699,7 +699,7 @@ mod tests {
     }
 
     /// Whatever starts, ends, is held and is given back, and however time passes, all questions are
-    /// answered as the formula says: also of tasks that are late, and of equal instants and amounts.
+    /// answered as the formula says: also with late tasks, and equal instants and amounts.
     #[test]
     fn tells_what_the_formula_says() {
         for seed in 0..300 {
