@@ -38,9 +38,7 @@ pub(super) struct Kept {
     falls: Vec<Time>,
     /// When it was made anew: ends are expected as of that instant.
     since: Time,
-    /// Holds that are taken.
-    holds: u32,
-    /// Those of them of which nobody knows when they start.
+    /// So many holds are taken besides, of which nobody knows when they begin.
     drains: u32,
     /// Whether every hold that is taken was found to fit, in order, and room has only come since.
     /// Holds that are known to start never take from each other.
@@ -52,7 +50,7 @@ pub(super) struct Kept {
 impl Kept {
     pub(super) fn new(now: Time, profile: Profile) -> Kept {
         let falls = Vec::new();
-        Kept { profile, falls, since: now, holds: 0, drains: 0, fits: false, gained: true }
+        Kept { profile, falls, since: now, drains: 0, fits: false, gained: true }
     }
 
     /// The first expected end of what runs there.
@@ -61,16 +59,20 @@ impl Kept {
         self.profile.ends().next().unwrap_or(Time::MAX)
     }
 
+    /// So many holds are taken.
+    fn holds(&self) -> usize {
+        self.falls.len() + self.drains as usize
+    }
+
     pub(super) fn has_holds(&self) -> bool {
-        self.holds > 0
+        self.holds() > 0
     }
 
     /// Whether it is the same as one that was made anew.
     pub(super) fn is_like(&self, anew: &Kept) -> bool {
-        let facts = |kept: &Kept| (kept.holds, kept.drains, kept.falls.clone());
         self.profile == anew.profile
             && self.profile.ends().eq(anew.profile.ends())
-            && facts(self) == facts(anew)
+            && (&self.falls, self.drains) == (&anew.falls, anew.drains)
     }
 
     /// Whether each hold was looked at, and room has only come since.
@@ -85,7 +87,7 @@ impl Kept {
 
     /// Whether each hold has its room without a look at what the others have.
     pub(super) fn surely_fit(&mut self) -> bool {
-        self.drains == self.holds || self.has_room_for_all()
+        self.falls.is_empty() || self.has_room_for_all()
     }
 
     /// Whether a hold that is known to start at `at` surely starts no earlier, were it alone to
@@ -97,7 +99,7 @@ impl Kept {
     /// Whether one that is known to start at `at`, like all here, starts earlier now.
     fn is_earlier(&mut self, need: &Need, at: Time) -> bool {
         let by_all = |profile: &Profile| profile.earlier_than(need, at) < at;
-        if self.holds > 1 {
+        if self.holds() > 1 {
             return by_all(&self.profile);
         }
         let earlier = self.profile.is_earlier_alone(need, at);
@@ -113,7 +115,7 @@ impl Kept {
     /// What the only hold here misses, of which nobody knows when it starts. `None`: it may be
     /// known now, or it is not the only one.
     pub(super) fn still_missing(&self, demand: &Resources) -> Option<Signed> {
-        let alone = (self.holds, self.drains) == (1, 1);
+        let alone = (self.falls.len(), self.drains) == (0, 1);
         if alone { self.profile.owing(demand) } else { None }
     }
 
@@ -141,23 +143,23 @@ impl Kept {
     pub(super) fn put_back(&mut self, part: &Part) {
         let (from, until) = part.span();
         self.profile.take(&part.need.demand, from, until);
-        if let Some(at) = part.at {
-            self.falls.insert(self.falls.partition_point(|other| *other < at), at);
+        match part.at {
+            Some(at) => self.falls.insert(self.falls.partition_point(|other| *other < at), at),
+            None => self.drains += 1,
         }
-        self.holds += 1;
-        self.drains += u32::from(part.at.is_none());
     }
 
     pub(super) fn give_back(&mut self, part: &Part) {
         let (from, until) = part.span();
         self.profile.give_back(&part.need.demand, from, until);
-        if let Some(at) = part.at {
-            let found = self.falls.binary_search(&at);
-            self.falls.remove(found.expect("it is held from then on"));
+        match part.at {
+            Some(at) => {
+                let found = self.falls.binary_search(&at);
+                self.falls.remove(found.expect("it is held from then on"));
+            }
+            None => self.drains -= 1,
         }
         self.gained = true;
-        self.holds -= 1;
-        self.drains -= u32::from(part.at.is_none());
     }
 
     /// A task starts there now.

@@ -254,7 +254,7 @@ impl Profile {
         let mut changes = self.changes.iter().zip(self.by.chunks_exact(kinds)).peekable();
         loop {
             while let Some((_, by)) = changes.next_if(|(change, _)| change.at <= at) {
-                free.iter_mut().zip(by).for_each(|(free, &by)| *free += i128::from(by));
+                sum(free, by);
             }
             if !look(at, free) {
                 return;
@@ -280,9 +280,14 @@ impl Profile {
     fn free_now(&self) -> Signed {
         let mut free = self.free;
         let come = self.changes.iter().take_while(|change| change.at <= self.now).count();
-        for index in 0..come {
-            free.iter_mut().zip(self.by(index)).for_each(|(free, &by)| *free += i128::from(by));
-        }
+        (0..come).for_each(|index| sum(&mut free, self.by(index)));
+        free
+    }
+
+    /// What is free when all has come.
+    fn free_ever(&self) -> Signed {
+        let mut free = self.free;
+        self.by.chunks_exact(self.kinds).for_each(|by| sum(&mut free, by));
         free
     }
 
@@ -306,12 +311,9 @@ impl Profile {
             if change.at > at {
                 break;
             }
-            let to = |free: &mut Signed| {
-                free.iter_mut().zip(self.by(index)).for_each(|(free, &by)| *free += i128::from(by));
-            };
-            to(&mut mark.from);
+            sum(&mut mark.from, self.by(index));
             if change.at < at {
-                to(&mut mark.before);
+                sum(&mut mark.before, self.by(index));
             }
         }
         mark
@@ -331,11 +333,15 @@ impl Profile {
         let kinds = self.kinds;
         let all = |free: &[i128]| free.iter().all(|&free| free >= 0);
         if falls.len() <= 1 {
-            let later = falls.first().filter(|at| **at > self.now);
             return all(&self.free_now()[..kinds])
-                && later.is_none_or(|&at| all(&self.mark(at).from[..kinds]));
+                && self.later(falls).is_none_or(|at| all(&self.mark(at).from[..kinds]));
         }
         self.has_no_step_below_zero()
+    }
+
+    /// When the only hold begins, if that is to come.
+    fn later(&self, falls: &[Time]) -> Option<Time> {
+        falls.first().copied().filter(|at| *at > self.now)
     }
 
     /// The same by a look at all steps.
@@ -454,26 +460,21 @@ impl Profile {
 
     /// What of the demand is not known to be free ever, kind by kind.
     pub(super) fn missing(&self, demand: &Resources) -> Signed {
-        let mut missing = [0; MAX_KINDS];
-        self.walk(|_, free| {
-            missing = lacks(demand, free);
-            true
-        });
-        missing
+        lacks(demand, &self.free_ever()[..self.kinds])
     }
 
     /// What of a demand that is taken here from now on is not known to be free ever, kind by kind.
     /// `None`: there may be an instant from which on all of it is.
     pub(super) fn owing(&self, demand: &Resources) -> Option<Signed> {
         let asked = |kind: &usize| demand.get(*kind) > 0;
-        let (mut owes, mut owing) = (true, [0; MAX_KINDS]);
+        let mut owes = true;
         self.walk(|_, free| {
             owes = (0..self.kinds).filter(asked).any(|kind| free[kind] < 0);
-            let of = |kind: usize| (-free[kind]).max(0);
-            (0..self.kinds).filter(asked).for_each(|kind| owing[kind] = of(kind));
             owes
         });
-        owes.then_some(owing)
+        let (ever, mut owing) = (owes.then(|| self.free_ever())?, [0; MAX_KINDS]);
+        (0..self.kinds).filter(asked).for_each(|kind| owing[kind] = (-ever[kind]).max(0));
+        Some(owing)
     }
 
     /// What is free at every instant from now on.
@@ -495,29 +496,16 @@ impl Profile {
     /// Less is free only from an instant on from which something is held: where that is one of
     /// `falls`, which are all, nothing else is looked at.
     pub(super) fn openings(&mut self, falls: &[Time]) -> Openings {
-        let openings = match falls {
-            [] => self.lasting_openings(),
-            &[at] if at <= self.now => self.lasting_openings(),
-            &[at] => self.openings_with_fall(at),
-            _ => return self.all_openings(),
-        };
-        debug_assert!(openings == self.all_openings(), "less is free where nothing is held");
-        openings
-    }
-
-    /// The same where what is free now is free for ever.
-    fn lasting_openings(&self) -> Openings {
-        let mut openings = Openings::new();
-        openings.push((Time::MAX, room(&self.free_now()[..self.kinds])));
-        openings
-    }
-
-    /// The same where only from `at` on less may be free.
-    fn openings_with_fall(&mut self, at: Time) -> Openings {
-        let mut openings = Openings::new();
-        let (kinds, mut least) = (self.kinds, room(&self.free_now()[..self.kinds]));
-        fall_to(at, &self.mark(at).from[..kinds], &mut least, &mut openings);
+        if falls.len() > 1 {
+            return self.all_openings();
+        }
+        let (kinds, mut openings) = (self.kinds, Openings::new());
+        let mut least = room(&self.free_now()[..kinds]);
+        if let Some(at) = self.later(falls) {
+            fall_to(at, &self.mark(at).from[..kinds], &mut least, &mut openings);
+        }
         openings.push((Time::MAX, least));
+        debug_assert!(openings == self.all_openings(), "less is free where nothing is held");
         openings
     }
 
@@ -535,6 +523,12 @@ impl Profile {
         openings.push((Time::MAX, least.expect("there is a step from now on")));
         openings
     }
+}
+
+/// A change comes to what was free before it.
+#[inline]
+fn sum(free: &mut [i128], by: &[i64]) {
+    free.iter_mut().zip(by).for_each(|(free, &by)| *free += i128::from(by));
 }
 
 /// An amount with a sign; of all tasks of a gang together it is never more (`Resources::times`).

@@ -67,9 +67,7 @@ impl Room {
             // At each end and start: the row is read where it stands.
             return will_do(free);
         }
-        let mut all = [FOREVER; MAX_KINDS];
-        all[..free.len()].copy_from_slice(free);
-        will_do(&all[..=free.len()])
+        will_do(Resources::new(free).with_one_more(FOREVER).as_slice())
     }
 
     /// See the module.
