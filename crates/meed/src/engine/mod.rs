@@ -43,6 +43,7 @@ mod ready;
 mod rescale;
 mod residual;
 mod room;
+mod row_map;
 mod share_out;
 mod state;
 mod tasks;

@@ -15,13 +15,12 @@
 //! It is as of the last decision. Cost: O(1) where nothing is held idle, or for one hold; of
 //! several each is taken anew, O(changes), until nothing is left to take.
 
-use std::collections::BTreeMap;
-
 use smallvec::{SmallVec, smallvec};
 
 use super::{Hold, Holds};
 use crate::engine::Engine;
 use crate::engine::books::Used;
+use crate::engine::row_map::RowMap;
 use crate::resources::Resources;
 use crate::spec::{JobId, NodeRow};
 
@@ -36,7 +35,7 @@ pub(super) struct Idle {
 pub(super) type IdleThere = SmallVec<[Idle; 1]>;
 
 /// All that is held idle at an instant.
-pub(in crate::engine) struct AllIdle(BTreeMap<NodeRow, IdleThere>);
+pub(in crate::engine) struct AllIdle(RowMap<IdleThere>);
 
 impl Engine {
     /// What is held idle on a node with holds, in their order; `lasting`: what is left of it.
@@ -81,11 +80,11 @@ impl Engine {
     pub(super) fn settle_idle(&mut self, node: NodeRow, mut idle: IdleThere) {
         idle.retain(|idle| !idle.amounts.is_zero());
         let Some(holds) = &mut self.holds else { return };
-        if holds.idle.get(&node).map_or(&[][..], |before| before) == &idle[..] {
+        if holds.idle.get(node).map_or(&[][..], |before| before) == &idle[..] {
             return;
         }
         let before = match idle.is_empty() {
-            true => holds.idle.remove(&node),
+            true => holds.idle.remove(node),
             false => holds.idle.insert(node, idle.clone()),
         };
         let before = before.unwrap_or_default();
@@ -114,7 +113,7 @@ impl Engine {
     /// Nothing is held idle anywhere, until it is decided again; what was.
     pub(in crate::engine) fn forget_all_idle(&mut self) -> AllIdle {
         let all = self.holds.as_ref().map(|holds| holds.idle.clone()).unwrap_or_default();
-        for &node in all.keys() {
+        for node in all.rows() {
             self.settle_idle(node, IdleThere::new());
         }
         AllIdle(all)
@@ -122,8 +121,8 @@ impl Engine {
 
     /// What was forgotten at this instant is held idle as if it had not been.
     pub(in crate::engine) fn hold_all_idle(&mut self, all: AllIdle) {
-        for (node, idle) in all.0 {
-            self.settle_idle(node, idle);
+        for (node, idle) in all.0.iter() {
+            self.settle_idle(node, idle.clone());
         }
     }
 
@@ -132,9 +131,16 @@ impl Engine {
         let Some(holds) = &self.holds else { return };
         let ours = |idle: &Idle| idle.job == job;
         let nodes = holds.idle.iter().filter(|(_, all)| all.iter().any(ours));
-        for node in nodes.map(|(&node, _)| node).collect::<Vec<_>>() {
+        for node in nodes.map(|(node, _)| node).collect::<Vec<_>>() {
             let holds = self.holds.as_ref().expect("it was there");
-            let others = holds.idle[&node].iter().filter(|idle| !ours(idle)).copied().collect();
+            let others = holds
+                .idle
+                .get(node)
+                .into_iter()
+                .flatten()
+                .filter(|idle| !ours(idle))
+                .copied()
+                .collect();
             self.settle_idle(node, others);
         }
     }
@@ -142,7 +148,7 @@ impl Engine {
     /// Domains begin a round: what is held idle goes on into it.
     pub(in crate::engine) fn straddle_idle(&mut self, begun: &[usize]) {
         let Some(holds) = self.holds.as_ref().filter(|holds| holds.charges) else { return };
-        let all = holds.idle.iter().flat_map(|(&node, all)| all.iter().map(move |it| (node, it)));
+        let all = holds.idle.iter().flat_map(|(node, all)| all.iter().map(move |it| (node, it)));
         for (node, idle) in all {
             let job = self.work.job(idle.job).expect("what is held idle goes with its job");
             let queue = job.queue;

@@ -43,6 +43,7 @@
 
 mod at_once;
 mod best;
+mod changes;
 #[cfg(test)]
 mod draws;
 mod idle;
@@ -65,6 +66,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::Engine;
 use super::room::{Counts, Nodes, ShapeId};
+use super::row_map::RowMap;
 use crate::decision::{Reason, Start};
 use crate::node_rows::Moves;
 use crate::policy::{Blocked, Estimates, Policy, Reservations};
@@ -252,7 +254,7 @@ pub(super) struct Holds {
     misses: Option<u128>,
     /// Nodes with holds, and the instant from which on what is expected there has to be looked at
     /// anew, should nothing happen before.
-    nodes: BTreeMap<NodeRow, Time>,
+    nodes: RowMap<Time>,
     /// How long a turn may be passed over before room is held for it.
     patience: Span,
     /// Whether one that is put off is drained: estimates may be wrong as often as tasks end.
@@ -267,11 +269,11 @@ pub(super) struct Holds {
     /// Shapes for which no node can be held as things stand.
     hopeless: BTreeSet<ShapeId>,
     /// What is free and held on nodes with holds, where that is known.
-    kept: BTreeMap<NodeRow, Kept>,
+    kept: RowMap<Kept>,
     /// Which nodes are worth a look.
     outlook: Outlook,
     /// What is held idle, as of the last decision.
-    idle: BTreeMap<NodeRow, IdleThere>,
+    idle: RowMap<IdleThere>,
     /// Running tasks that were told to stop.
     stopping: BTreeSet<AllocationId>,
     /// Those that the world has not been told.
@@ -293,16 +295,16 @@ impl Holds {
             pushed: RowSet::default(),
             touched: RowSet::default(),
             misses: None,
-            nodes: BTreeMap::new(),
+            nodes: RowMap::default(),
             patience: root.reserve_after,
             drains: root.estimates == Estimates::Learned,
             spares: root.spares,
             remembers: root.measure.info().keeps_usage,
             passed: BTreeMap::new(),
             hopeless: BTreeSet::new(),
-            kept: BTreeMap::new(),
+            kept: RowMap::default(),
             outlook: Outlook::default(),
-            idle: BTreeMap::new(),
+            idle: RowMap::default(),
             stopping: BTreeSet::new(),
             stops: VecDeque::new(),
         }))
@@ -334,7 +336,7 @@ impl Holds {
         }
         for (node, part) in hold.parts() {
             self.touched.insert(node);
-            if let Some(kept) = self.kept.get_mut(&node) {
+            if let Some(kept) = self.kept.get_mut(node) {
                 kept.take(&part);
             }
         }
@@ -346,7 +348,7 @@ impl Holds {
         self.misses = None;
         let hold = self.list.remove(index);
         for (node, part) in hold.parts() {
-            if let Some(kept) = self.kept.get_mut(&node) {
+            if let Some(kept) = self.kept.get_mut(node) {
                 kept.give_back(&part);
             }
         }
@@ -393,11 +395,9 @@ impl Holds {
                 hold.spares.clear();
             }
         }
-        let idle = std::mem::take(&mut self.idle);
         // Nothing is held idle on a node that has left.
-        self.idle = idle.into_iter().filter_map(|(row, idle)| Some((to(row)?, idle))).collect();
-        let nodes = std::mem::take(&mut self.nodes);
-        self.nodes = nodes.into_iter().filter_map(|(row, at)| Some((to(row)?, at))).collect();
+        self.idle = std::mem::take(&mut self.idle).moved(to);
+        self.nodes = std::mem::take(&mut self.nodes).moved(to);
     }
 }
 
@@ -419,7 +419,7 @@ impl Engine {
         let (now, need) = (self.now, self.need(shape));
         let holds = self.holds.as_mut().expect("it makes reservations");
         holds.outlook.starts(now, node, &need);
-        if let Some(kept) = holds.kept.get_mut(&node) {
+        if let Some(kept) = holds.kept.get_mut(node) {
             kept.starts(now, &need);
         }
     }
@@ -434,7 +434,7 @@ impl Engine {
         let (now, need) = (self.now, self.need(shape));
         let holds = self.holds.as_mut().expect("it makes reservations");
         holds.outlook.ends(node, &need);
-        if let Some(kept) = holds.kept.get_mut(&node) {
+        if let Some(kept) = holds.kept.get_mut(node) {
             kept.ends(now, started, &need);
         }
     }
@@ -477,7 +477,7 @@ impl Engine {
         self.touch_node(node, freed);
         if let Some(holds) = &mut self.holds {
             holds.outlook.upset(node);
-            holds.kept.remove(&node);
+            holds.kept.remove(node);
             holds.pushed.insert(node);
         }
     }

@@ -5,7 +5,7 @@
 //! fit; on other nodes they are taken one by one. A search over all nodes asks `outlook` which are
 //! worth a profile.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use smallvec::{SmallVec, smallvec};
 
@@ -17,6 +17,7 @@ use super::rows::RowSet;
 use super::{Hold, Holds, NOWHERE, Part, Places, Spares};
 use crate::engine::Engine;
 use crate::engine::room::ShapeId;
+use crate::engine::row_map::RowMap;
 use crate::place::{Seeker, parts_of_pool};
 use crate::resources::Resources;
 use crate::spec::{AllocationId, NodeRow};
@@ -35,7 +36,7 @@ const FEW: usize = 4;
 /// What a plan works on: the profiles of nodes that were looked at, with what is held on them.
 pub(super) struct Plan<'a> {
     pub(super) engine: &'a Engine,
-    pub(super) kept: BTreeMap<NodeRow, Kept>,
+    pub(super) kept: RowMap<Kept>,
     outlook: Outlook,
     /// Nodes on which something happened since the last plan.
     aside: Vec<NodeRow>,
@@ -163,7 +164,7 @@ impl Engine {
         let now = self.now;
         let Some(holds) = &mut self.holds else { return false };
         let slips = holds.nodes.iter().filter(|(_, slips)| **slips <= now);
-        slips.for_each(|(&node, _)| holds.touched.insert(node));
+        slips.for_each(|(node, _)| holds.touched.insert(node));
         let passed = holds.list.iter().filter(|hold| hold.at.is_some_and(|at| at < now));
         passed.for_each(|hold| holds.touched.extend(hold.rows()));
         if holds.touched.is_empty() && holds.freed.is_empty() {
@@ -179,7 +180,7 @@ impl Engine {
             self.let_capped_go();
         }
         let Some(holds) = &mut self.holds else { return false };
-        let held = |node: &NodeRow| *node == NOWHERE || holds.nodes.contains_key(node);
+        let held = |node: &NodeRow| *node == NOWHERE || holds.nodes.contains(*node);
         if holds.freed.is_empty() && !holds.touched.iter().any(held) {
             // What starts elsewhere changes no plan.
             holds.touched.clear();
@@ -334,9 +335,9 @@ impl Engine {
                 continue;
             }
             if holds.kept.len() > FEW {
-                holds.kept.remove(&node);
+                holds.kept.remove(node);
             }
-            if holds.nodes.remove(&node).is_some() {
+            if holds.nodes.remove(node).is_some() {
                 self.forget_idle_on(node);
                 if self.room.set_openings(node, None) {
                     self.unblock(node);
@@ -370,10 +371,10 @@ impl Engine {
     /// The profile of a node with holds, as of now.
     fn kept_on<'h>(&self, holds: &'h mut Holds, node: NodeRow) -> &'h mut Kept {
         let late = |kept: &Kept| kept.first_end() <= self.now;
-        if holds.kept.get(&node).is_none_or(late) {
+        if holds.kept.get(node).is_none_or(late) {
             self.keep_anew(holds, node);
         }
-        let kept = holds.kept.get_mut(&node).expect("it is there now");
+        let kept = holds.kept.get_mut(node).expect("it is there now");
         kept.profile.advance(self.now);
         debug_assert!(
             kept.profile.is_long() || {
@@ -418,14 +419,14 @@ impl<'a> Plan<'a> {
     /// What is kept for the next one: of nodes with holds, and of `node`; where they are few, all.
     fn finish(mut self, holds: &mut Holds, node: Option<NodeRow>) {
         if self.kept.len() > FEW {
-            self.kept.retain(|&row, kept| kept.has_holds() || Some(row) == node);
+            self.kept.retain(|row, kept| kept.has_holds() || Some(row) == node);
         }
         (holds.kept, holds.outlook) = (self.kept, self.outlook);
     }
 
     /// The profile of a node, with what was taken since.
     pub(super) fn at(&mut self, node: NodeRow) -> &mut Kept {
-        self.kept.entry(node).or_insert_with(|| self.engine.profile_of(node))
+        self.kept.get_or_insert_with(node, || self.engine.profile_of(node))
     }
 
     fn take(&mut self, hold: &Hold) {
@@ -446,7 +447,7 @@ impl<'a> Plan<'a> {
         for node in
             list.iter().filter(|hold| hold.at.is_some_and(|at| at < now)).flat_map(Hold::rows)
         {
-            self.kept.remove(&node);
+            self.kept.remove(node);
         }
         self.kept.retain(|_, kept| {
             kept.profile.advance(now);
@@ -458,7 +459,7 @@ impl<'a> Plan<'a> {
     fn keep_up(&mut self, list: &[Hold]) {
         self.let_time_pass(list);
         for node in list.iter().flat_map(Hold::rows) {
-            if !self.kept.contains_key(&node) && node.index() < self.engine.room.nodes() {
+            if !self.kept.contains(node) && node.index() < self.engine.room.nodes() {
                 self.kept.insert(node, self.engine.profile_with_holds(node, list));
             }
         }
@@ -466,7 +467,7 @@ impl<'a> Plan<'a> {
 
     /// Whether all reservations on a node were found to fit.
     fn kept_fit(&self, node: NodeRow) -> bool {
-        self.kept.get(&node).is_some_and(Kept::all_fit)
+        self.kept.get(node).is_some_and(Kept::all_fit)
     }
 
     fn is_possible(&self, hold: &Hold, node: NodeRow) -> bool {
@@ -485,7 +486,7 @@ impl<'a> Plan<'a> {
                 continue;
             }
             let sure = sound.contains(&node)
-                || self.kept.get_mut(&node).is_some_and(Kept::has_room_for_all);
+                || self.kept.get_mut(node).is_some_and(Kept::has_room_for_all);
             match sure && self.is_possible(hold, node) {
                 true => sound.insert(node),
                 false => anew.insert(node),
@@ -493,7 +494,7 @@ impl<'a> Plan<'a> {
         }
         for node in &anew {
             sound.remove(node);
-            self.kept.remove(node);
+            self.kept.remove(*node);
         }
         let mut homeless = vec![false; list.len()];
         // What was freed for one by stopping tasks is its own, whoever drains the node before it.
@@ -503,7 +504,7 @@ impl<'a> Plan<'a> {
             homeless[index] = !self.keeps_place(&mut list[index], &anew);
         }
         for node in anew.into_iter().chain(sound) {
-            if let Some(kept) = self.kept.get_mut(&node) {
+            if let Some(kept) = self.kept.get_mut(node) {
                 kept.set_fit();
             }
         }
@@ -639,7 +640,7 @@ impl<'a> Plan<'a> {
         if node.index() >= engine.room.nodes() {
             return;
         }
-        let rank = match self.kept.get(&node) {
+        let rank = match self.kept.get(node) {
             Some(kept) => engine.rank(&kept.profile, need),
             None if self.outlook.expects_no_end(engine, node) => engine.rank_as_it_is(node, need),
             None => engine.rank_of_tasks(node, need),
@@ -653,9 +654,9 @@ impl<'a> Plan<'a> {
     /// held, or happened since the last plan, are all looked at: on others the task does not fit
     /// now.
     pub(super) fn search(&mut self, shape: ShapeId, need: &Need, without: &[NodeRow], best: &Best) {
-        let kept = self.kept.keys().copied().filter(|node| !without.contains(node));
+        let kept = self.kept.rows().filter(|node| !without.contains(node));
         let mut aside: SmallVec<[NodeRow; 8]> = kept.collect();
-        aside.extend(self.aside.iter().copied().filter(|node| !self.kept.contains_key(node)));
+        aside.extend(self.aside.iter().copied().filter(|node| !self.kept.contains(*node)));
         for node in aside {
             self.look(shape, need, node, best);
         }
@@ -704,7 +705,7 @@ impl<'a> Plan<'a> {
 /// Nodes on which nothing is held, and nothing happened since the last plan.
 struct Others<'a> {
     engine: &'a Engine,
-    known: &'a BTreeMap<NodeRow, Kept>,
+    known: &'a RowMap<Kept>,
     shape: ShapeId,
     need: &'a Need,
     best: &'a Best,
@@ -715,7 +716,7 @@ impl Others<'_> {
     fn look_at(&self, node: NodeRow, no_end: bool) {
         let Others { engine, known, shape, need, best } = *self;
         // Who asks may know of more nodes than there are.
-        if known.contains_key(&node) || node.index() >= engine.room.nodes() {
+        if known.contains(node) || node.index() >= engine.room.nodes() {
             return;
         }
         if let Some((false, at, _)) = best.least()

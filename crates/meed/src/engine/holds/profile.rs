@@ -17,6 +17,7 @@
 
 use smallvec::SmallVec;
 
+use super::changes::{Changes, Stamp};
 use crate::engine::room::Openings;
 use crate::resources::{MAX_KINDS, Resources};
 use crate::time::{Span, Time};
@@ -33,24 +34,14 @@ const MICRO: Span = match Span::from_micros(1) {
 /// See the module.
 #[derive(Clone, Debug)]
 pub(super) struct Profile {
-    kinds: usize,
     now: Time,
     /// What is free but for changes.
     free: Signed,
-    /// When that changes, in order.
-    changes: Vec<Change>,
-    /// By how much, kind by kind.
-    by: Vec<i64>,
+    /// When and by how much that changes.
+    changes: Changes,
     mark: Option<Box<Mark>>,
     /// Whether it is known that nowhere more is held than is free.
     sound: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Change {
-    at: Time,
-    /// Whether a task ends, or else a hold begins or ends.
-    ends: bool,
 }
 
 /// What is free just before an instant, and from it on.
@@ -103,16 +94,8 @@ impl Profile {
         free: &Signed,
         ends: &[(Time, Resources)],
     ) -> Profile {
-        let signed = |&amount: &u64| small(amount);
-        Profile {
-            kinds,
-            now,
-            free: *free,
-            changes: ends.iter().map(|(at, _)| Change { at: *at, ends: true }).collect(),
-            by: ends.iter().flat_map(|(_, it)| it.as_slice().iter().map(signed)).collect(),
-            mark: None,
-            sound: false,
-        }
+        let changes = Changes::of_ends(kinds, ends);
+        Profile { now, free: *free, changes, mark: None, sound: false }
     }
 
     /// Time has passed.
@@ -123,66 +106,39 @@ impl Profile {
 
     /// When tasks are expected to end, in order.
     pub(super) fn ends(&self) -> impl Iterator<Item = Time> {
-        self.changes.iter().filter(|change| change.ends).map(|change| change.at)
+        self.changes.ends()
     }
 
-    fn by(&self, index: usize) -> &[i64] {
-        &self.by[index * self.kinds..(index + 1) * self.kinds]
+    fn kinds(&self) -> usize {
+        self.changes.kinds()
     }
 
     /// So much more (`sign` 1) or less (-1) is free as of now, and at the mark.
     fn shift(&mut self, demand: &Resources, sign: i128) {
-        add(&mut self.free[..self.kinds], demand, sign);
+        add(&mut self.free, demand, sign);
         if let Some(mark) = &mut self.mark {
-            add(&mut mark.before[..self.kinds], demand, sign);
-            add(&mut mark.from[..self.kinds], demand, sign);
+            add(&mut mark.before, demand, sign);
+            add(&mut mark.from, demand, sign);
         }
     }
 
     /// The mark is told of so much more or less from `at` on.
     fn shift_mark(&mut self, at: Time, demand: &Resources, sign: i128) {
         let Some(mark) = self.mark.as_mut().filter(|mark| at <= mark.at) else { return };
-        add(&mut mark.from[..self.kinds], demand, sign);
+        add(&mut mark.from, demand, sign);
         if at < mark.at {
-            add(&mut mark.before[..self.kinds], demand, sign);
+            add(&mut mark.before, demand, sign);
         }
     }
 
-    /// Where such a change stands, or else where it would.
-    fn find(&self, change: Change, demand: &Resources, sign: i64) -> Result<usize, usize> {
-        if self.changes.first().is_none_or(|first| change.at < first.at) {
-            return Err(0);
-        }
-        let first = self.changes.partition_point(|other| other.at < change.at);
-        let amounts = demand.as_slice();
-        let same = |by: &[i64]| by.iter().zip(amounts).all(|(by, it)| *by == sign * small(*it));
-        for (index, other) in self.changes.iter().enumerate().skip(first) {
-            if other.at != change.at {
-                break;
-            }
-            if *other == change && same(self.by(index)) {
-                return Ok(index);
-            }
-        }
-        Err(first)
+    fn insert(&mut self, index: usize, stamp: Stamp, demand: &Resources, sign: i64) {
+        self.changes.insert(index, stamp, demand, sign);
+        self.shift_mark(stamp.at(), demand, i128::from(sign));
     }
 
-    fn insert(&mut self, index: usize, change: Change, demand: &Resources, sign: i64) {
-        self.changes.insert(index, change);
-        let (place, end, kinds) = (index * self.kinds, self.by.len(), self.kinds);
-        self.by.resize(end + kinds, 0);
-        self.by.copy_within(place..end, place + kinds);
-        let amounts = demand.as_slice().iter().map(|&amount| sign * small(amount));
-        self.by[place..place + kinds].iter_mut().zip(amounts).for_each(|(by, it)| *by = it);
-        self.shift_mark(change.at, demand, i128::from(sign));
-    }
-
-    fn remove(&mut self, index: usize, demand: &Resources, sign: i64) {
-        let change = self.changes.remove(index);
-        let (place, end, kinds) = (index * self.kinds, self.by.len(), self.kinds);
-        self.by.copy_within(place + kinds.., place);
-        self.by.truncate(end - kinds);
-        self.shift_mark(change.at, demand, -i128::from(sign));
+    fn remove(&mut self, index: usize, stamp: Stamp, demand: &Resources, sign: i64) {
+        self.changes.remove(index);
+        self.shift_mark(stamp.at(), demand, -i128::from(sign));
     }
 
     /// A task starts now; when it is expected to end, where that is known.
@@ -190,8 +146,8 @@ impl Profile {
         self.sound = false;
         self.shift(demand, -1);
         if let Some(at) = end {
-            let first = self.changes.partition_point(|other| other.at < at);
-            self.insert(first, Change { at, ends: true }, demand, 1);
+            let stamp = Stamp::end(at);
+            self.insert(self.changes.place(stamp), stamp, demand, 1);
         }
     }
 
@@ -199,8 +155,9 @@ impl Profile {
     pub(super) fn end(&mut self, demand: &Resources, end: Option<Time>) {
         self.shift(demand, 1);
         if let Some(at) = end {
-            let found = self.find(Change { at, ends: true }, demand, 1);
-            self.remove(found.expect("its end was expected"), demand, 1);
+            let stamp = Stamp::end(at);
+            let found = self.changes.find(stamp, demand, 1);
+            self.remove(found.expect("its end was expected"), stamp, demand, 1);
         }
     }
 
@@ -211,11 +168,11 @@ impl Profile {
         if at == Time::MAX {
             return;
         }
-        let change = Change { at, ends: false };
-        match self.find(change, demand, -sign) {
-            Ok(index) => self.remove(index, demand, -sign),
+        let stamp = Stamp::hold(at);
+        match self.changes.find(stamp, demand, -sign) {
+            Ok(index) => self.remove(index, stamp, demand, -sign),
             Err(_) if at <= self.now => self.shift(demand, i128::from(sign)),
-            Err(index) => self.insert(index, change, demand, sign),
+            Err(index) => self.insert(index, stamp, demand, sign),
         }
     }
 
@@ -241,7 +198,7 @@ impl Profile {
     #[inline]
     fn walk(&self, look: impl FnMut(Time, &[i128]) -> bool) {
         // Of one kind, as on most clusters of processors, sums are no loop in the loop.
-        match self.kinds {
+        match self.kinds() {
             1 => self.walk_in(1, look),
             kinds => self.walk_in(kinds, look),
         }
@@ -249,18 +206,17 @@ impl Profile {
 
     #[inline(always)]
     fn walk_in(&self, kinds: usize, mut look: impl FnMut(Time, &[i128]) -> bool) {
-        let (mut at, mut free) = (self.now, self.free);
+        let (mut at, mut free, mut next) = (self.now, self.free, 0);
         let free = &mut free[..kinds];
-        let mut changes = self.changes.iter().zip(self.by.chunks_exact(kinds)).peekable();
         loop {
-            while let Some((_, by)) = changes.next_if(|(change, _)| change.at <= at) {
-                sum(free, by);
-            }
+            let first = next;
+            next += self.changes.come_by(first, at);
+            self.changes.sum(first, next, free);
             if !look(at, free) {
                 return;
             }
-            let Some((change, _)) = changes.peek() else { return };
-            at = change.at;
+            let Some(then) = self.changes.at(next) else { return };
+            at = then;
         }
     }
 
@@ -279,15 +235,14 @@ impl Profile {
     /// What is free from now on.
     fn free_now(&self) -> Signed {
         let mut free = self.free;
-        let come = self.changes.iter().take_while(|change| change.at <= self.now).count();
-        (0..come).for_each(|index| sum(&mut free, self.by(index)));
+        self.changes.sum(0, self.changes.come_by(0, self.now), &mut free);
         free
     }
 
     /// What is free when all has come.
     fn free_ever(&self) -> Signed {
         let mut free = self.free;
-        self.by.chunks_exact(self.kinds).for_each(|by| sum(&mut free, by));
+        self.changes.sum(0, self.changes.len(), &mut free);
         free
     }
 
@@ -307,15 +262,11 @@ impl Profile {
 
     fn sum_up_to(&self, at: Time) -> Mark {
         let mut mark = Mark { at, before: self.free, from: self.free };
-        for (index, change) in self.changes.iter().enumerate() {
-            if change.at > at {
-                break;
-            }
-            sum(&mut mark.from, self.by(index));
-            if change.at < at {
-                sum(&mut mark.before, self.by(index));
-            }
-        }
+        let first = self.changes.place(Stamp::hold(at));
+        let end = first + self.changes.come_by(first, at);
+        self.changes.sum(0, first, &mut mark.before);
+        mark.from = mark.before;
+        self.changes.sum(first, end, &mut mark.from);
         mark
     }
 
@@ -330,7 +281,7 @@ impl Profile {
     }
 
     fn is_nowhere_below_zero(&mut self, falls: &[Time]) -> bool {
-        let kinds = self.kinds;
+        let kinds = self.kinds();
         let all = |free: &[i128]| free.iter().all(|&free| free >= 0);
         if falls.len() <= 1 {
             return all(&self.free_now()[..kinds])
@@ -446,7 +397,7 @@ impl Profile {
     /// What is free at every instant from `from` on for as long as is needed.
     pub(super) fn room_from(&self, need: &Need, from: Time) -> Resources {
         let (until, from) = (need.until(from), from.max(self.now));
-        let mut least = Resources::zero(self.kinds);
+        let mut least = Resources::zero(self.kinds());
         self.walk(|at, free| {
             match at <= from {
                 true => least = room(free),
@@ -460,7 +411,7 @@ impl Profile {
 
     /// What of the demand is not known to be free ever, kind by kind.
     pub(super) fn missing(&self, demand: &Resources) -> Signed {
-        lacks(demand, &self.free_ever()[..self.kinds])
+        lacks(demand, &self.free_ever()[..self.kinds()])
     }
 
     /// What of a demand that is taken here from now on is not known to be free ever, kind by kind.
@@ -469,11 +420,11 @@ impl Profile {
         let asked = |kind: &usize| demand.get(*kind) > 0;
         let mut owes = true;
         self.walk(|_, free| {
-            owes = (0..self.kinds).filter(asked).any(|kind| free[kind] < 0);
+            owes = (0..self.kinds()).filter(asked).any(|kind| free[kind] < 0);
             owes
         });
         let (ever, mut owing) = (owes.then(|| self.free_ever())?, [0; MAX_KINDS]);
-        (0..self.kinds).filter(asked).for_each(|kind| owing[kind] = (-ever[kind]).max(0));
+        (0..self.kinds()).filter(asked).for_each(|kind| owing[kind] = (-ever[kind]).max(0));
         Some(owing)
     }
 
@@ -499,7 +450,7 @@ impl Profile {
         if falls.len() > 1 {
             return self.all_openings();
         }
-        let (kinds, mut openings) = (self.kinds, Openings::new());
+        let (kinds, mut openings) = (self.kinds(), Openings::new());
         let mut least = room(&self.free_now()[..kinds]);
         if let Some(at) = self.later(falls) {
             fall_to(at, &self.mark(at).from[..kinds], &mut least, &mut openings);
@@ -523,19 +474,6 @@ impl Profile {
         openings.push((Time::MAX, least.expect("there is a step from now on")));
         openings
     }
-}
-
-/// A change comes to what was free before it.
-#[inline]
-fn sum(free: &mut [i128], by: &[i64]) {
-    free.iter_mut().zip(by).for_each(|(free, &by)| *free += i128::from(by));
-}
-
-/// An amount with a sign; of all tasks of a gang together it is never more (`Resources::times`).
-#[inline]
-fn small(amount: u64) -> i64 {
-    debug_assert!(i64::try_from(amount).is_ok(), "amounts have a bound");
-    amount as i64
 }
 
 /// What is free in a step, where that is not less than nothing.

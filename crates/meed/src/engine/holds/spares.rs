@@ -95,7 +95,7 @@ impl Engine {
         for (index, node) in lost {
             let hold = &mut holds.list[index];
             hold.spares.retain(|spare| *spare != node);
-            if let Some(kept) = holds.kept.get_mut(&node) {
+            if let Some(kept) = holds.kept.get_mut(node) {
                 kept.give_back(&hold.part(1));
             }
             holds.freed.insert(node);

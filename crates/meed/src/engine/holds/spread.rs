@@ -131,7 +131,7 @@ impl Plan<'_> {
             let most = room.most_on(shape, node);
             let any = most.iter().any(|&most| most > 0);
             let Some(value) = room.value_of(shape, node).filter(|_| any) else { continue };
-            let profile = match self.kept.get(&node) {
+            let profile = match self.kept.get(node) {
                 Some(kept) => Cow::Borrowed(&kept.profile),
                 None => Cow::Owned(self.engine.profile_of(node).profile),
             };

@@ -5,6 +5,7 @@
 //! are checked before anything is planned with them.
 
 use super::idle::Idle;
+use super::idle::IdleThere;
 use super::rows::RowSet;
 use super::{Hold, Holds, NOWHERE, Places, Starter};
 use crate::engine::Engine;
@@ -41,7 +42,7 @@ impl Engine {
                 drained: hold.drained,
             }
         };
-        let node = |(&node, &slips): (&NodeRow, &Time)| {
+        let node = |(node, &slips): (NodeRow, &Time)| {
             let openings = self.room.openings(node).iter();
             let row = |(until, room): &(Time, Resources)| (*until, room.as_slice().to_vec());
             HeldNodeState { node: node.0, slips, openings: openings.map(row).collect() }
@@ -64,7 +65,7 @@ impl Engine {
             idle: holds
                 .idle
                 .iter()
-                .flat_map(|(node, all)| all.iter().map(|it| (*node, it)))
+                .flat_map(|(node, all)| all.iter().map(move |it| (node, it)))
                 .map(idle)
                 .collect(),
             stopping: holds.stopping.iter().map(|task| task.slot() as u32).collect(),
@@ -157,7 +158,7 @@ impl Engine {
         for (index, row) in state.holds.nodes.iter().enumerate() {
             let at = |field: &str| format!("holds.nodes[{index}].{field}");
             let node = NodeRow(row.node);
-            let new = row.node < nodes as u32 && !holds.nodes.contains_key(&node);
+            let new = row.node < nodes as u32 && !holds.nodes.contains(node);
             ensure!(new, at("node"), "there is no such node, or it stands there twice");
             let mut openings = Openings::new();
             for (until, room) in &row.openings {
@@ -173,7 +174,7 @@ impl Engine {
             holds.nodes.insert(node, row.slips);
             self.room.set_openings(node, Some(openings));
         }
-        let open = |node: NodeRow| holds.nodes.contains_key(&node) || node == NOWHERE;
+        let open = |node: NodeRow| holds.nodes.contains(node) || node == NOWHERE;
         let open = holds.list.iter().flat_map(Hold::rows).all(open);
         ensure!(open, "holds.nodes", "a node on which room is held is not there");
         Ok(())
@@ -236,7 +237,7 @@ impl Engine {
             let amounts = amounts_of(Some(&row.amounts), &self.kinds, || at("amounts"))?;
             let amounts = amounts.filter(|amounts| !amounts.is_zero());
             let amounts = amounts.ok_or_else(|| StateError::new(at("amounts"), "nothing"))?;
-            holds.idle.entry(node).or_default().push(Idle { job, amounts });
+            holds.idle.get_or_insert_with(node, IdleThere::new).push(Idle { job, amounts });
             let node_weight = self.room.weight(node);
             let used = Used { job, queue, demand: &amounts, node_weight };
             let booked = self.books.restore_idle(self.now, &self.tree, &used, holds.charges);

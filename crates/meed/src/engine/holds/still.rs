@@ -77,7 +77,7 @@ impl Engine {
         if stay {
             let asked = !holds.freed.is_empty();
             for hold in &holds.list {
-                if let Some(kept) = holds.kept.get_mut(&hold.nodes[0][0].0) {
+                if let Some(kept) = holds.kept.get_mut(hold.nodes[0][0].0) {
                     kept.set_fit();
                     // Else nobody has looked for an earlier instant.
                     if asked {
@@ -196,7 +196,7 @@ impl Engine {
         if hold.reclaims || hold.stays() || lacks_spares || pushed {
             return None;
         }
-        let kept = holds.kept.get_mut(&node)?;
+        let kept = holds.kept.get_mut(node)?;
         kept.profile.advance(self.now);
         let late = kept.first_end() <= self.now || hold.at.is_some_and(|at| at < self.now);
         let fits = kept.all_fit() || kept.surely_fit() && self.is_possible(hold, node);
@@ -230,7 +230,7 @@ impl Engine {
         let hold = &holds.list[index];
         let mut worst = own;
         for &spare in &hold.spares {
-            let kept = holds.kept.get_mut(&spare)?;
+            let kept = holds.kept.get_mut(spare)?;
             kept.profile.advance(self.now);
             if kept.first_end() <= self.now || !self.is_possible(hold, spare) {
                 return None;

@@ -95,7 +95,7 @@ impl Room {
     /// The openings of a node on which room is held.
     #[inline]
     fn openings_on(&self, node: NodeRow) -> Option<&Openings> {
-        if self.openings.is_empty() { None } else { self.openings.get(&node) }
+        if self.openings.is_empty() { None } else { self.openings.get(node) }
     }
 
     /// What a node offers that has so much free.

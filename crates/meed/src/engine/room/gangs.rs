@@ -136,7 +136,7 @@ impl Room {
     /// What tasks of this key may take of `node` now.
     pub(super) fn takable(&self, key: &ShapeKey, node: NodeRow) -> Resources {
         let mut room = self.cluster.free(node);
-        if let Some(openings) = self.openings.get(&node) {
+        if let Some(openings) = self.openings.get(node) {
             let nothing = Resources::zero(room.kinds());
             room.lower(self.opening_for(key, openings).unwrap_or(&nothing));
         }
@@ -199,7 +199,7 @@ impl Room {
         let allowed = self.rules.allowed(key, &self.taken);
         let found = self.place.find(&key.demand, allowed);
         let found = found.or_else(|| {
-            let mut held = self.openings.keys().copied();
+            let mut held = self.openings.rows();
             held.find(|&node| self.fits_key(key, node))
         });
         found.expect("as many tasks fit as were counted")

@@ -28,6 +28,7 @@ pub(super) use state::RoomState;
 
 use std::collections::BTreeMap;
 
+use super::row_map::RowMap;
 use crate::cluster::{Cluster, Node};
 use crate::constraints::Labels;
 use crate::error::{ConfigError, Rejected};
@@ -58,7 +59,7 @@ pub(super) struct Room {
     /// What the first node of all held when it joined: placements fit their quick looks to it.
     first: Resources,
     /// Nodes on which room is held for somebody, and what may be taken of them all the same.
-    openings: BTreeMap<NodeRow, Openings>,
+    openings: RowMap<Openings>,
     /// Whether tasks that may run for unlike times are unlike: where room is held, they are.
     tells_limits: bool,
     /// The present, where room is held.
@@ -80,7 +81,7 @@ impl Room {
             crowded: BTreeMap::new(),
             waits_for_nodes: false,
             first: Resources::zero(kinds),
-            openings: BTreeMap::new(),
+            openings: RowMap::default(),
             tells_limits: false,
             now: Time::ZERO,
             grown: 1,
@@ -156,9 +157,7 @@ impl Room {
         let moved = crowded.into_iter().filter_map(|((job, row), of)| Some(((job, to(&row)?), of)));
         self.crowded = moved.collect();
         self.fresh = self.fresh.iter().filter_map(to).collect();
-        let openings = std::mem::take(&mut self.openings);
-        let moved = openings.into_iter().filter_map(|(row, of)| Some((to(&row)?, of)));
-        self.openings = moved.collect();
+        self.openings = std::mem::take(&mut self.openings).moved(|row| to(&row));
         self.rules.nodes_moved(&self.cluster);
         self.place.clear();
         // Told first, as at the start of all.

@@ -10,8 +10,6 @@
 //! placement finds nothing. Invariant: rooms fall from one opening to the next. As time passes less
 //! may be taken, never more. Cost: O(nodes with holds) where nothing else fits.
 
-use std::collections::btree_map::Entry;
-
 use smallvec::SmallVec;
 
 use super::shapes::ShapeKey;
@@ -43,26 +41,26 @@ impl Room {
         node: NodeRow,
         openings: Option<Openings>,
     ) -> bool {
-        let was_open = self.openings.contains_key(&node);
+        let was_open = self.openings.contains(node);
         if was_open != openings.is_some() {
             self.place.set_aside(node, !was_open);
         }
         let more = match openings {
-            Some(openings) => match self.openings.entry(node) {
-                Entry::Vacant(entry) => {
-                    entry.insert(openings);
+            Some(openings) => match self.openings.get_mut(node) {
+                None => {
+                    self.openings.insert(node, openings);
                     false
                 }
-                Entry::Occupied(mut entry) => {
-                    if *entry.get() == openings {
+                Some(before) => {
+                    if *before == openings {
                         return false;
                     }
-                    let more = !openings.iter().all(|opening| was_given(entry.get(), opening));
-                    entry.insert(openings);
+                    let more = !openings.iter().all(|opening| was_given(before, opening));
+                    *before = openings;
                     more
                 }
             },
-            None => self.openings.remove(&node).is_some(),
+            None => self.openings.remove(node).is_some(),
         };
         self.tell_free(node);
         more
@@ -70,7 +68,7 @@ impl Room {
 
     /// What may be taken of a node with holds.
     pub(in crate::engine) fn openings(&self, node: NodeRow) -> &[(Time, Resources)] {
-        self.openings.get(&node).map_or(&[], |openings| openings)
+        self.openings.get(node).map_or(&[], |openings| openings)
     }
 
     /// Tells the placement what may be taken of `node`, by whoever and for ever.
@@ -78,7 +76,7 @@ impl Room {
     pub(super) fn tell_free(&mut self, node: NodeRow) {
         let mut free = self.cluster.free(node);
         if !self.openings.is_empty()
-            && let Some((_, lasting)) = self.openings.get(&node).and_then(|all| all.last())
+            && let Some((_, lasting)) = self.openings.get(node).and_then(|all| all.last())
         {
             free.lower(lasting);
         }
@@ -88,7 +86,7 @@ impl Room {
     /// Whether holds let a task of this shape start on `node`, if it has room.
     #[inline]
     pub(super) fn is_left_open(&self, key: &ShapeKey, node: NodeRow) -> bool {
-        self.openings.is_empty() || self.openings.get(&node).is_none_or(|all| self.opens(key, all))
+        self.openings.is_empty() || self.openings.get(node).is_none_or(|all| self.opens(key, all))
     }
 
     fn opens(&self, key: &ShapeKey, openings: &[(Time, Resources)]) -> bool {
@@ -108,7 +106,7 @@ impl Room {
     /// A node with holds on which a task of this shape may start; with `fresh` of those only.
     pub(super) fn find_opening(&self, shape: ShapeId, fresh: bool) -> Option<NodeRow> {
         let demand = &self.shapes[shape].demand;
-        let mut nodes = self.openings.keys().copied();
+        let mut nodes = self.openings.rows();
         nodes.find(|node| (!fresh || self.fresh.contains(node)) && self.fits(shape, demand, *node))
     }
 }
