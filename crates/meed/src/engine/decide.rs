@@ -5,6 +5,8 @@
 //! again, and the walk goes on with the next: whatever can start does (work conservation), unless
 //! the root's policy says to wait, or to hold room for who is first (`holds`).
 
+use std::ops::Range;
+
 use super::Engine;
 use super::books::Books;
 use super::ready::{AT_ONCE, Bucket};
@@ -288,7 +290,7 @@ impl Engine {
         // With many shapes, those that fit nowhere are found on the way: one walk for each would be
         // quadratic.
         let probes = !self.waits && self.ready.buckets(leaf).len() > 1;
-        for i in 0..self.ready.buckets(leaf).len() {
+        for i in self.buckets_to_look_at(leaf) {
             let Some(shape) = self.startable_shape(leaf, i) else { continue };
             let Some(candidate) = self.least_group(leaf, i) else { continue };
             if best.is_none_or(|(key, _)| candidate.0 < key) {
@@ -306,6 +308,18 @@ impl Engine {
             }
             Some((_, slot)) => Candidate::Group(slot, node),
             None => Candidate::Nothing,
+        }
+    }
+
+    /// All buckets of the leaf; where a single shape may start, as when a job has just come, its own.
+    #[inline]
+    fn buckets_to_look_at(&self, leaf: QueueRow) -> Range<usize> {
+        let all = 0..self.ready.buckets(leaf).len();
+        match self.room.only_startable() {
+            Some(shape) if !self.waits && all.len() > 1 => {
+                self.ready.bucket_of(leaf, shape).map_or(0..0, |bucket| bucket..bucket + 1)
+            }
+            _ => all,
         }
     }
 

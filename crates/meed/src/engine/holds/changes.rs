@@ -90,6 +90,20 @@ impl Changes {
         self.list[first..].iter().take_while(come).count()
     }
 
+    /// Adds up, from `next` on, what changes by those that have come by an instant, and goes on to
+    /// the next; `free` has as many kinds.
+    #[inline(always)]
+    pub(super) fn pass(&self, next: &mut usize, at: Time, free: &mut [i128]) {
+        let (come, more) = (Stamp::end(at), free.len() - 1);
+        while let Some(change) = self.list.get(*next).filter(|change| change.stamp <= come) {
+            free[0] += i128::from(change.first);
+            for (kind, free) in free[1..].iter_mut().enumerate() {
+                *free += i128::from(self.others[*next * more + kind]);
+            }
+            *next += 1;
+        }
+    }
+
     /// Adds up what changes by those from `first` on and before `end`.
     #[inline]
     pub(super) fn sum(&self, first: usize, end: usize, free: &mut [i128]) {

@@ -39,7 +39,8 @@ pub(in crate::engine) struct AllIdle(RowMap<IdleThere>);
 
 impl Engine {
     /// What is held idle on a node with holds, in their order; `lasting`: what is left of it.
-    pub(super) fn idle_on(&self, holds: &Holds, node: NodeRow, lasting: &Resources) -> IdleThere {
+    pub(super) fn idle_on(&self, node: NodeRow, lasting: &Resources) -> IdleThere {
+        let Some(holds) = &self.holds else { return IdleThere::new() };
         let all = beyond(&self.room.free(node), lasting);
         if all.is_zero() {
             return IdleThere::new();
@@ -67,7 +68,10 @@ impl Engine {
             let parts = hold.parts().filter(|(on, _)| *on == node);
             parts.for_each(|(_, part)| kept.put_back(&part));
             let lasting = kept.profile.lasting();
-            idle.push(self.idle_for(hold, beyond(&left, &lasting)));
+            let amounts = beyond(&left, &lasting);
+            if !amounts.is_zero() {
+                idle.push(self.idle_for(hold, amounts));
+            }
             left.lower(&lasting);
             if left.is_zero() {
                 break;
@@ -77,15 +81,14 @@ impl Engine {
     }
 
     /// From now on so much is held idle on the node.
-    pub(super) fn settle_idle(&mut self, node: NodeRow, mut idle: IdleThere) {
-        idle.retain(|idle| !idle.amounts.is_zero());
+    pub(super) fn settle_idle(&mut self, node: NodeRow, idle: IdleThere) {
         let Some(holds) = &mut self.holds else { return };
-        if holds.idle.get(node).map_or(&[][..], |before| before) == &idle[..] {
-            return;
-        }
-        let before = match idle.is_empty() {
-            true => holds.idle.remove(node),
-            false => holds.idle.insert(node, idle.clone()),
+        let before = match holds.idle.get_mut(node) {
+            None if idle.is_empty() => return,
+            Some(before) if *before == idle => return,
+            Some(_) if idle.is_empty() => holds.idle.remove(node),
+            Some(before) => Some(std::mem::replace(before, idle.clone())),
+            None => holds.idle.insert(node, idle.clone()),
         };
         let before = before.unwrap_or_default();
         before.iter().for_each(|idle| self.turn_idle(node, idle, false));
@@ -161,8 +164,8 @@ impl Engine {
 
 /// What of `left` is more than lasts.
 fn beyond(left: &Resources, lasting: &Resources) -> Resources {
-    let (mut beyond, mut lasting) = (*left, *lasting);
-    lasting.lower(left);
-    beyond.sub(&lasting);
+    let mut beyond = *left;
+    let both = beyond.as_mut_slice().iter_mut().zip(lasting.as_slice());
+    both.for_each(|(left, lasting)| *left = left.saturating_sub(*lasting));
     beyond
 }

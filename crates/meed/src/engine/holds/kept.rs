@@ -43,6 +43,9 @@ pub(super) struct Kept {
     /// Whether every hold that is taken was found to fit, in order, and room has only come since.
     /// Holds that are known to start never take from each other.
     fits: bool,
+    /// Whether that is so but for room that tasks have taken which want no node of their own: none
+    /// of these keeps a hold from the node.
+    possible: bool,
     /// Whether room may have come since the holds here were last found to start no earlier.
     gained: bool,
 }
@@ -50,7 +53,8 @@ pub(super) struct Kept {
 impl Kept {
     pub(super) fn new(now: Time, profile: Profile) -> Kept {
         let falls = Vec::new();
-        Kept { profile, falls, since: now, drains: 0, fits: false, gained: true }
+        let (fits, possible, gained) = (false, false, true);
+        Kept { profile, falls, since: now, drains: 0, fits, possible, gained }
     }
 
     /// The first expected end of what runs there.
@@ -78,6 +82,11 @@ impl Kept {
     /// Whether each hold was looked at, and room has only come since.
     pub(super) fn all_fit(&self) -> bool {
         self.fits
+    }
+
+    /// Whether each hold was looked at, and may be on the node, whatever room there is.
+    pub(super) fn all_possible(&self) -> bool {
+        self.possible
     }
 
     /// Whether there is room for each hold, by all that is held, without a look at each.
@@ -126,7 +135,7 @@ impl Kept {
 
     /// Each hold was looked at.
     pub(super) fn set_fit(&mut self) {
-        self.fits = true;
+        (self.fits, self.possible) = (true, true);
     }
 
     /// Whether no more is held at any time than is free, so that each hold has its own room.
@@ -136,6 +145,7 @@ impl Kept {
 
     pub(super) fn take(&mut self, part: &Part) {
         self.fits &= part.at.is_some();
+        self.possible &= part.at.is_some();
         self.put_back(part);
     }
 
@@ -162,12 +172,13 @@ impl Kept {
         self.gained = true;
     }
 
-    /// A task starts there now.
-    pub(super) fn starts(&mut self, now: Time, need: &Need) {
+    /// A task starts there now; `alone`: whether its job wants a node for each.
+    pub(super) fn starts(&mut self, now: Time, need: &Need, alone: bool) {
         self.profile.advance(now);
         self.profile.start(&need.demand, expected_end(now, need.limit, self.since));
-        // A job whose tasks want nodes of their own may be there now, too.
         self.fits = false;
+        // A hold may be of the same job.
+        self.possible &= !alone;
     }
 
     /// A task that began at `started` has ended there.

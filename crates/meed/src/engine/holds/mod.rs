@@ -53,6 +53,7 @@ mod plan;
 mod profile;
 mod reclaim;
 mod rows;
+mod sooner;
 mod spares;
 mod spread;
 mod state;
@@ -322,7 +323,9 @@ impl Holds {
 
     /// New shapes may have the numbers of those that are gone.
     pub(super) fn forget_hopeless(&mut self) {
-        self.hopeless.clear();
+        if !self.hopeless.is_empty() {
+            self.hopeless.clear();
+        }
     }
 
     /// How many waiting tasks of the group have one.
@@ -417,10 +420,11 @@ impl Engine {
         }
         self.touch_node(node, false);
         let (now, need) = (self.now, self.need(shape));
+        let alone = self.room.wants_own_nodes(shape);
         let holds = self.holds.as_mut().expect("it makes reservations");
         holds.outlook.starts(now, node, &need);
         if let Some(kept) = holds.kept.get_mut(node) {
-            kept.starts(now, &need);
+            kept.starts(now, &need, alone);
         }
     }
 
@@ -450,7 +454,7 @@ impl Engine {
         match freed {
             true => {
                 holds.freed.insert(node);
-                holds.hopeless.clear();
+                holds.forget_hopeless();
             }
             false => holds.touched.insert(node),
         }
@@ -501,6 +505,9 @@ impl Engine {
 
     fn drop_holds_beyond(&mut self, slot: u32, most: u64) {
         let Some(holds) = &mut self.holds else { return };
+        if holds.of_groups.is_empty() {
+            return;
+        }
         let turn = self.work.group(slot).turn();
         while holds.of_group(slot) > most {
             let last = holds.list.iter().rposition(|hold| hold.is_of(slot));
@@ -625,7 +632,7 @@ impl Engine {
     /// turn was passed over is forgotten.
     #[inline]
     pub(super) fn note_turn_taken(&mut self, slot: u32) {
-        if let Some(holds) = &mut self.holds {
+        if let Some(holds) = self.holds.as_mut().filter(|holds| !holds.passed.is_empty()) {
             holds.passed.remove(&slot);
         }
     }

@@ -93,7 +93,7 @@ impl Engine {
     }
 
     /// The same with all that is held there.
-    fn profile_with_holds(&self, node: NodeRow, list: &[Hold]) -> Kept {
+    pub(super) fn profile_with_holds(&self, node: NodeRow, list: &[Hold]) -> Kept {
         let mut kept = self.profile_of(node);
         let parts = list.iter().flat_map(Hold::parts).filter(|(on, _)| *on == node);
         parts.for_each(|(_, part)| kept.put_back(&part));
@@ -172,8 +172,7 @@ impl Engine {
         }
         if holds.list.is_empty() && holds.nodes.is_empty() {
             // Nothing is held, nor was: whatever happened changes no plan.
-            holds.forget_news();
-            holds.touched.clear();
+            holds.forget_all_news();
             return false;
         }
         if self.tree.has_maximums() {
@@ -192,7 +191,10 @@ impl Engine {
     /// Brings all reservations up to date at a decision: those that cannot be kept get others, and
     /// where room has come free each is moved to an earlier instant if it can be.
     pub(super) fn replan(&mut self) {
-        if !self.all_stay() {
+        let mut holds = self.holds.take().expect("only where there are reservations");
+        let known = self.all_stay(&mut holds) || self.moves_up(&mut holds);
+        self.holds = Some(holds);
+        if !known {
             self.plan_anew();
         }
         self.replan_openings();
@@ -223,7 +225,10 @@ impl Engine {
             }
             // No node can hold them any more: they wait in the walk for one. What they had is free.
             placeless.into_iter().rev().for_each(|index| self.let_go(index));
-            if self.all_stay() {
+            let mut holds = self.holds.take().expect("it was put back");
+            let stay = self.all_stay(&mut holds);
+            self.holds = Some(holds);
+            if stay {
                 return;
             }
         }
@@ -349,41 +354,42 @@ impl Engine {
 
     /// What may be taken of a node with holds, made anew.
     fn reopen(&mut self, node: NodeRow) {
-        let mut holds = self.holds.take().expect("it was there");
-        let kept = self.kept_on(&mut holds, node);
+        self.keep_up_with(node);
+        let holds = self.holds.as_mut().expect("something is held there");
+        let kept = holds.kept.get_mut(node).expect("it is there now");
         let (openings, first) = (kept.openings(), kept.first_end());
         holds.nodes.insert(node, first);
         let lasting = openings.last().expect("the last is for ever").1;
-        let idle = self.idle_on(&holds, node, &lasting);
-        self.holds = Some(holds);
-        self.settle_idle(node, idle);
+        self.settle_idle(node, self.idle_on(node, &lasting));
         if self.room.set_openings(node, Some(openings)) {
             self.unblock(node);
         }
     }
 
-    /// It is made anew, from what runs and is held there.
-    #[cold]
-    fn keep_anew(&self, holds: &mut Holds, node: NodeRow) {
-        holds.kept.insert(node, self.profile_with_holds(node, &holds.list));
+    /// The profile of a node with holds is kept, as of now.
+    fn keep_up_with(&mut self, node: NodeRow) {
+        let now = self.now;
+        let kept = self.holds.as_mut().and_then(|holds| holds.kept.get_mut(node));
+        match kept.filter(|kept| kept.first_end() > now) {
+            Some(kept) => kept.profile.advance(now),
+            None => self.keep_anew(node),
+        }
+        debug_assert!(self.is_kept_as_is(node), "a profile is what it would be, made anew");
     }
 
-    /// The profile of a node with holds, as of now.
-    fn kept_on<'h>(&self, holds: &'h mut Holds, node: NodeRow) -> &'h mut Kept {
-        let late = |kept: &Kept| kept.first_end() <= self.now;
-        if holds.kept.get(node).is_none_or(late) {
-            self.keep_anew(holds, node);
-        }
-        let kept = holds.kept.get_mut(node).expect("it is there now");
-        kept.profile.advance(self.now);
-        debug_assert!(
-            kept.profile.is_long() || {
-                let anew = self.profile_with_holds(node, &holds.list);
-                kept.is_like(&anew)
-            },
-            "a profile is what it would be, made anew"
-        );
-        kept
+    /// It is made anew, from what runs and is held there.
+    #[cold]
+    fn keep_anew(&mut self, node: NodeRow) {
+        let Some(holds) = &self.holds else { return };
+        let kept = self.profile_with_holds(node, &holds.list);
+        let holds = self.holds.as_mut().expect("it was there");
+        holds.kept.insert(node, kept);
+    }
+
+    fn is_kept_as_is(&self, node: NodeRow) -> bool {
+        let Some(holds) = &self.holds else { return true };
+        let as_made = |kept: &Kept| kept.is_like(&self.profile_with_holds(node, &holds.list));
+        holds.kept.get(node).is_some_and(|kept| kept.profile.is_long() || as_made(kept))
     }
 }
 

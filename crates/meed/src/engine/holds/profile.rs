@@ -209,9 +209,7 @@ impl Profile {
         let (mut at, mut free, mut next) = (self.now, self.free, 0);
         let free = &mut free[..kinds];
         loop {
-            let first = next;
-            next += self.changes.come_by(first, at);
-            self.changes.sum(first, next, free);
+            self.changes.pass(&mut next, at, free);
             if !look(at, free) {
                 return;
             }

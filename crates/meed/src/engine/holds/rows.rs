@@ -78,7 +78,10 @@ impl RowSet {
 
     #[inline]
     pub(super) fn clear(&mut self) {
-        (self.len, self.many) = (0, None);
+        self.len = 0;
+        if self.many.is_some() {
+            self.many = None;
+        }
     }
 
     /// All of another, which has none from now on.

@@ -25,6 +25,7 @@ use smallvec::SmallVec;
 use super::kept::Kept;
 use super::plan::Planned;
 use super::profile::{Need, Signed, add, lacks};
+use super::rows::RowSet;
 use super::{Hold, Holds};
 use crate::engine::Engine;
 use crate::resources::Resources;
@@ -67,11 +68,10 @@ enum Own {
 
 impl Engine {
     /// See the module. What a plan forgets of what has happened is forgotten, if so.
-    pub(super) fn all_stay(&mut self) -> bool {
-        let mut holds = self.holds.take().expect("only where there are reservations");
-        let stay = self.each_stays(&mut holds);
+    pub(super) fn all_stay(&self, holds: &mut Holds) -> bool {
+        let stay = self.each_stays(holds);
         debug_assert!(
-            !stay || holds.list.len() > MANY || self.plan_agrees(&mut holds),
+            !stay || holds.list.len() > MANY || self.plan_agrees(holds),
             "a reservation stays that the plan would move"
         );
         if stay {
@@ -89,7 +89,6 @@ impl Engine {
                 holds.forget_news();
             }
         }
-        self.holds = Some(holds);
         stay
     }
 
@@ -199,7 +198,8 @@ impl Engine {
         let kept = holds.kept.get_mut(node)?;
         kept.profile.advance(self.now);
         let late = kept.first_end() <= self.now || hold.at.is_some_and(|at| at < self.now);
-        let fits = kept.all_fit() || kept.surely_fit() && self.is_possible(hold, node);
+        let fits = kept.all_fit()
+            || kept.surely_fit() && (kept.all_possible() || self.is_possible(hold, node));
         if late || !fits {
             return None;
         }
@@ -252,6 +252,12 @@ impl Engine {
 }
 
 impl Holds {
+    /// Nothing was held where anything has happened.
+    pub(super) fn forget_all_news(&mut self) {
+        let sets = [&mut self.freed, &mut self.vacated, &mut self.pushed, &mut self.touched];
+        sets.into_iter().for_each(RowSet::clear);
+    }
+
     /// What has happened changes nothing more: all reservations were asked, or none is left.
     pub(super) fn forget_news(&mut self) {
         self.pushed.clear();

@@ -26,7 +26,7 @@ use crate::spec::QueueRow;
 
 /// So many shapes are looked at one by one. In builds with checks few are many, so that random runs
 /// go this way too.
-const FEW: usize = if cfg!(debug_assertions) { 3 } else { 32 };
+const FEW: usize = if cfg!(debug_assertions) { 3 } else { 64 };
 
 /// A shape by the place of its bucket: a [`Parked`] calls it a leaf.
 pub(in crate::engine) type Place = QueueRow;
@@ -156,7 +156,7 @@ impl Ready {
 
     /// The bucket of a shape.
     #[inline]
-    pub(super) fn bucket_of(&self, leaf: QueueRow, shape: ShapeId) -> Option<usize> {
+    pub(in crate::engine) fn bucket_of(&self, leaf: QueueRow, shape: ShapeId) -> Option<usize> {
         let buckets = self.buckets(leaf);
         if buckets.len() > FEW
             && let Some(wide) = self.wide.get(&leaf)

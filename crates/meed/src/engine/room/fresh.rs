@@ -37,6 +37,15 @@ impl Room {
         self.shapes.any_startable()
     }
 
+    /// The only shape that may fit somewhere, if there is one alone.
+    #[inline]
+    pub(in crate::engine) fn only_startable(&self) -> Option<ShapeId> {
+        match self.shapes.startable() {
+            [shape] if self.fresh.is_empty() => Some(*shape),
+            _ => None,
+        }
+    }
+
     /// Whether a task whose shape is blocked fits on `node`.
     #[inline]
     fn helps_blocked(&self, node: NodeRow) -> bool {

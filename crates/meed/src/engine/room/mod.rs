@@ -430,6 +430,12 @@ impl Room {
             && self.is_left_open(key, node)
     }
 
+    /// Whether tasks of this shape want nodes without others of their job.
+    #[inline]
+    pub(super) fn wants_own_nodes(&self, shape: ShapeId) -> bool {
+        self.shapes[shape].key.distinct.is_some()
+    }
+
     /// The longest that tasks of this shape may run, where that is told apart.
     #[inline]
     pub(super) fn limit(&self, shape: ShapeId) -> Option<Span> {

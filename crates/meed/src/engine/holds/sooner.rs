@@ -1,0 +1,94 @@
+//! A reservation moves to an earlier instant where it is, without a plan.
+//!
+//! Most reservations begin so where limits are known: a task ends before its limit on the node on
+//! which room is held, and what is held there fits sooner. With one reservation, and nothing else
+//! that has happened, no other node is to be looked at.
+//!
+//! Invariant: the plan would move it there, too, and leave behind the same. Where that is in doubt
+//! (several reservations, room that has come elsewhere, less than was known of) the plan decides.
+//! Cost: a pass over what is expected on the node.
+
+use super::rows::RowSet;
+use super::still::alone_on;
+use super::{Hold, Holds};
+use crate::engine::Engine;
+use crate::spec::NodeRow;
+use crate::time::Time;
+
+impl Engine {
+    /// Whether the only reservation was moved to an earlier instant, and all is up to date by that.
+    pub(super) fn moves_up(&self, holds: &mut Holds) -> bool {
+        let Some((node, at)) = self.sooner(holds) else { return false };
+        let by_plan = cfg!(debug_assertions).then(|| self.left_by_plan(holds));
+        holds.move_up(node, at);
+        debug_assert!(
+            by_plan.is_none_or(|by_plan| by_plan == holds.left()),
+            "a reservation moves other than the plan would move it"
+        );
+        true
+    }
+
+    /// Where the only reservation is, and its earlier instant there.
+    fn sooner(&self, holds: &mut Holds) -> Option<(NodeRow, Time)> {
+        let [hold] = &holds.list[..] else { return None };
+        let (node, at) = (alone_on(hold)?, hold.at.filter(|at| *at > self.now)?);
+        let only = holds.freed.iter().chain(holds.vacated.iter()).all(|row| *row == node);
+        if hold.reclaims || hold.drained || !only || !holds.pushed.is_empty() {
+            return None;
+        }
+        let kept = holds.kept.get_mut(node)?;
+        kept.profile.advance(self.now);
+        if kept.first_end() <= self.now || !kept.surely_fit() || !self.is_possible(hold, node) {
+            return None;
+        }
+        let sooner = kept.profile.earlier_than(hold.need(), at);
+        (sooner < at).then_some((node, sooner))
+    }
+
+    /// What the plan would leave, tried on a copy: the slow twin.
+    fn left_by_plan(&self, holds: &mut Holds) -> Left {
+        let (list, before) = (holds.list.clone(), holds.news());
+        let planned = self.keep_places(holds);
+        let left = holds.left();
+        debug_assert!(planned.placeless.is_empty() && !planned.some_lost, "it has its place");
+        // What is kept is of the place that it had; made anew it is the same.
+        holds.list = list;
+        holds.kept.clear();
+        let hold = &holds.list[0];
+        let node = hold.nodes[0][0].0;
+        holds.kept.insert(node, self.profile_with_holds(node, &holds.list));
+        [holds.freed, holds.vacated, holds.pushed, holds.touched] = before;
+        left
+    }
+}
+
+/// What is told of reservations: where and when they are, and what is to be looked at next.
+type Left = (Vec<(Option<Time>, Option<NodeRow>, u32, bool)>, [RowSet; 4]);
+
+impl Holds {
+    /// The only one, which was found to fit on its node, starts there at an earlier instant.
+    fn move_up(&mut self, node: NodeRow, at: Time) {
+        let hold = &mut self.list[0];
+        let before = hold.part(1);
+        hold.at = Some(at);
+        let kept = self.kept.get_mut(node).expect("it was looked at");
+        kept.set_fit();
+        kept.give_back(&before);
+        kept.take(&hold.part(1));
+        self.misses = None;
+        self.freed.clear();
+        self.vacated.clear();
+        // Others would look where it was.
+        self.vacated.insert(node);
+        self.touched.insert(node);
+    }
+
+    fn left(&self) -> Left {
+        let facts = |hold: &Hold| (hold.at, alone_on(hold), hold.moved, hold.stays());
+        (self.list.iter().map(facts).collect(), self.news())
+    }
+
+    fn news(&self) -> [RowSet; 4] {
+        [&self.freed, &self.vacated, &self.pushed, &self.touched].map(Clone::clone)
+    }
+}
