@@ -158,7 +158,7 @@ impl Engine {
 
     /// The shape of a bucket of the leaf, if tasks of it wait, are not known to fit nowhere (or the
     /// policy is to wait for them) and stay within the maximum shares.
-    #[inline]
+    #[inline(always)]
     pub(super) fn startable_shape(&self, leaf: QueueRow, bucket: usize) -> Option<ShapeId> {
         let bucket = &self.ready.buckets(leaf)[bucket];
         let (shape, demand) = (bucket.shape(), bucket.demand());

@@ -448,7 +448,7 @@ impl Engine {
     pub(super) fn touch_node(&mut self, node: NodeRow, freed: bool) {
         let Some(holds) = &mut self.holds else { return };
         holds.outlook.touch(node);
-        if holds.list.first().is_some_and(|hold| hold.is_on(node)) {
+        if holds.misses.is_some() && holds.list.first().is_some_and(|hold| hold.is_on(node)) {
             holds.misses = None;
         }
         match freed {

@@ -331,9 +331,10 @@ impl Engine {
     /// What may be taken of the nodes that were touched, made anew; whoever that helps is told.
     pub(in crate::engine) fn replan_openings(&mut self) {
         let Some(holds) = &mut self.holds else { return };
-        let touched = std::mem::take(&mut holds.touched);
+        let mut touched = std::mem::take(&mut holds.touched);
         let nodes = self.room.nodes();
-        for &node in touched.iter().filter(|node| node.index() < nodes) {
+        // Those that are gone are the last.
+        while let Some(node) = touched.pop_first().filter(|node| node.index() < nodes) {
             let holds = self.holds.as_mut().expect("it is there");
             if holds.list.iter().any(|hold| hold.is_on(node)) {
                 self.reopen(node);
@@ -361,7 +362,7 @@ impl Engine {
         holds.nodes.insert(node, first);
         let lasting = openings.last().expect("the last is for ever").1;
         self.settle_idle(node, self.idle_on(node, &lasting));
-        if self.room.set_openings(node, Some(openings)) {
+        if self.room.set_openings(node, Some(&openings)) {
             self.unblock(node);
         }
     }

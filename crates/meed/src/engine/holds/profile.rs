@@ -44,7 +44,7 @@ pub(super) struct Profile {
     sound: bool,
 }
 
-/// What is free just before an instant, and from it on.
+/// What the changes sum up to just before an instant, and from it on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Mark {
     at: Time,
@@ -113,13 +113,9 @@ impl Profile {
         self.changes.kinds()
     }
 
-    /// So much more (`sign` 1) or less (-1) is free as of now, and at the mark.
+    /// So much more (`sign` 1) or less (-1) is free as of now, and ever after.
     fn shift(&mut self, demand: &Resources, sign: i128) {
         add(&mut self.free, demand, sign);
-        if let Some(mark) = &mut self.mark {
-            add(&mut mark.before, demand, sign);
-            add(&mut mark.from, demand, sign);
-        }
     }
 
     /// The mark is told of so much more or less from `at` on.
@@ -244,7 +240,27 @@ impl Profile {
         free
     }
 
-    /// What is free just before and from `at` on, which is later than now.
+    /// What is free just before `at`, which is later than now.
+    fn free_before(&mut self, at: Time) -> Signed {
+        let by = self.mark(at).before;
+        self.free_by(&by)
+    }
+
+    /// What is free from `at` on, which is later than now.
+    fn free_from(&mut self, at: Time) -> Signed {
+        let by = self.mark(at).from;
+        self.free_by(&by)
+    }
+
+    /// What is free when that has changed by so much.
+    fn free_by(&self, by: &Signed) -> Signed {
+        let mut free = self.free;
+        let both = free[..self.kinds()].iter_mut().zip(by);
+        both.for_each(|(free, by)| *free += by);
+        free
+    }
+
+    /// The sums at `at`, which is later than now.
     fn mark(&mut self, at: Time) -> &Mark {
         if self.mark.as_ref().is_none_or(|mark| mark.at != at) {
             let anew = self.sum_up_to(at);
@@ -259,7 +275,7 @@ impl Profile {
     }
 
     fn sum_up_to(&self, at: Time) -> Mark {
-        let mut mark = Mark { at, before: self.free, from: self.free };
+        let mut mark = Mark { at, before: [0; MAX_KINDS], from: [0; MAX_KINDS] };
         let first = self.changes.place(Stamp::hold(at));
         let end = first + self.changes.come_by(first, at);
         self.changes.sum(0, first, &mut mark.before);
@@ -283,7 +299,7 @@ impl Profile {
         let all = |free: &[i128]| free.iter().all(|&free| free >= 0);
         if falls.len() <= 1 {
             return all(&self.free_now()[..kinds])
-                && self.later(falls).is_none_or(|at| all(&self.mark(at).from[..kinds]));
+                && self.later(falls).is_none_or(|at| all(&self.free_from(at)[..kinds]));
         }
         self.has_no_step_below_zero()
     }
@@ -331,7 +347,7 @@ impl Profile {
     /// Whether a reservation at `at` starts earlier, where nothing but that is held here: then room
     /// only comes up to `at`, and what is too little just before that was so all the time.
     pub(super) fn is_earlier_alone(&mut self, need: &Need, at: Time) -> bool {
-        at > self.now && need.fits(&self.mark(at).before)
+        at > self.now && need.fits(&self.free_before(at))
     }
 
     /// The earliest instant as far as the steps tell that begin before `end`.
@@ -451,7 +467,7 @@ impl Profile {
         let (kinds, mut openings) = (self.kinds(), Openings::new());
         let mut least = room(&self.free_now()[..kinds]);
         if let Some(at) = self.later(falls) {
-            fall_to(at, &self.mark(at).from[..kinds], &mut least, &mut openings);
+            fall_to(at, &self.free_from(at)[..kinds], &mut least, &mut openings);
         }
         openings.push((Time::MAX, least));
         debug_assert!(openings == self.all_openings(), "less is free where nothing is held");

@@ -76,6 +76,23 @@ impl RowSet {
         (self.len, self.many) = (0, Some(many));
     }
 
+    /// The first in order, which is not in it from now on.
+    #[inline]
+    pub(super) fn pop_first(&mut self) -> Option<NodeRow> {
+        if let Some(many) = &mut self.many {
+            let first = many.pop_first();
+            if many.is_empty() {
+                self.many = None;
+            }
+            return first;
+        }
+        let first = *self.few().first()?;
+        let len = self.len as usize;
+        self.list[..len].rotate_left(1);
+        self.len -= 1;
+        Some(first)
+    }
+
     #[inline]
     pub(super) fn clear(&mut self) {
         self.len = 0;
@@ -135,7 +152,15 @@ mod tests {
                     tree.extend(other.iter().copied());
                     set.append(&mut other);
                 }
-                2..8 => {
+                2..5 => {
+                    let first = set.iter().next().copied();
+                    assert_eq!(set.pop_first(), first, "step {step}");
+                    // Not what was put aside, too.
+                    if let Some(first) = first.filter(|first| !other.contains(first)) {
+                        tree.remove(&first);
+                    }
+                }
+                5..11 => {
                     other.insert(node);
                     tree.insert(node);
                 }

@@ -17,6 +17,7 @@ use crate::time::Time;
 
 impl Engine {
     /// Whether the only reservation was moved to an earlier instant, and all is up to date by that.
+    #[inline(never)]
     pub(super) fn moves_up(&self, holds: &mut Holds) -> bool {
         let Some((node, at)) = self.sooner(holds) else { return false };
         let by_plan = cfg!(debug_assertions).then(|| self.left_by_plan(holds));

@@ -172,7 +172,7 @@ impl Engine {
             let looked_at = holds.touched.contains(&node) || holds.freed.contains(&node);
             ensure!(held || looked_at, at("node"), "nothing is held there");
             holds.nodes.insert(node, row.slips);
-            self.room.set_openings(node, Some(openings));
+            self.room.set_openings(node, Some(&openings));
         }
         let open = |node: NodeRow| holds.nodes.contains(node) || node == NOWHERE;
         let open = holds.list.iter().flat_map(Hold::rows).all(open);

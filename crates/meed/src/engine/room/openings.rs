@@ -39,7 +39,7 @@ impl Room {
     pub(in crate::engine) fn set_openings(
         &mut self,
         node: NodeRow,
-        openings: Option<Openings>,
+        openings: Option<&[(Time, Resources)]>,
     ) -> bool {
         let was_open = self.openings.contains(node);
         if was_open != openings.is_some() {
@@ -48,15 +48,16 @@ impl Room {
         let more = match openings {
             Some(openings) => match self.openings.get_mut(node) {
                 None => {
-                    self.openings.insert(node, openings);
+                    self.openings.insert(node, Openings::from_slice(openings));
                     false
                 }
                 Some(before) => {
-                    if *before == openings {
+                    if before[..] == *openings {
                         return false;
                     }
                     let more = !openings.iter().all(|opening| was_given(before, opening));
-                    *before = openings;
+                    before.clear();
+                    before.extend_from_slice(openings);
                     more
                 }
             },
