@@ -35,21 +35,39 @@ impl Resources {
     /// The given amounts, in the order of the cluster's kinds. Panics above [`MAX_KINDS`].
     #[inline]
     pub fn new(amounts: &[u64]) -> Resources {
-        let mut resources = Resources::zero(amounts.len());
-        match amounts {
-            // Without a call that copies as many as there are.
-            &[only] => resources.amounts[0] = only,
-            _ => resources.amounts[..amounts.len()].copy_from_slice(amounts),
+        Resources::by_kind(amounts.len(), |kind| amounts[kind])
+    }
+
+    /// Of each of `kinds` kinds what `amount` says. Panics above [`MAX_KINDS`].
+    ///
+    /// Of one kind or two, as most clusters count, it is made in one piece: a value that is written
+    /// amount by amount and copied right after is waited for until all of it has been written.
+    #[inline(always)]
+    pub(crate) fn by_kind(kinds: usize, mut amount: impl FnMut(usize) -> u64) -> Resources {
+        match kinds {
+            1 => Resources { len: 1, amounts: [amount(0), 0, 0, 0, 0, 0, 0] },
+            2 => Resources { len: 2, amounts: [amount(0), amount(1), 0, 0, 0, 0, 0] },
+            _ => {
+                let mut all = Resources::zero(kinds);
+                let each = all.as_mut_slice().iter_mut().enumerate();
+                each.for_each(|(kind, of)| *of = amount(kind));
+                all
+            }
         }
-        resources
     }
 
     /// The same with one kind more, the last; there are fewer than [`MAX_KINDS`].
     #[inline]
-    pub(crate) fn with_one_more(mut self, amount: u64) -> Resources {
-        self.amounts[self.kinds()] = amount;
-        self.len += 1;
-        self
+    pub(crate) fn with_one_more(&self, amount: u64) -> Resources {
+        let kinds = self.kinds();
+        let of = |kind: usize| if kind < kinds { self.amounts[kind] } else { amount };
+        Resources::by_kind(kinds + 1, of)
+    }
+
+    /// The smaller of this and `other`, kind by kind.
+    #[inline]
+    pub(crate) fn least(&self, other: &Resources) -> Resources {
+        Resources::by_kind(self.kinds(), |kind| self.amounts[kind].min(other.amounts[kind]))
     }
 
     /// Amounts in the order of the cluster's kinds.

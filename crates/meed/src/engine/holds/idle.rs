@@ -164,8 +164,5 @@ impl Engine {
 
 /// What of `left` is more than lasts.
 fn beyond(left: &Resources, lasting: &Resources) -> Resources {
-    let mut beyond = *left;
-    let both = beyond.as_mut_slice().iter_mut().zip(lasting.as_slice());
-    both.for_each(|(left, lasting)| *left = left.saturating_sub(*lasting));
-    beyond
+    Resources::by_kind(left.kinds(), |kind| left.get(kind).saturating_sub(lasting.get(kind)))
 }

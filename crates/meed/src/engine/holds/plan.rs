@@ -330,12 +330,14 @@ impl Engine {
 
     /// What may be taken of the nodes that were touched, made anew; whoever that helps is told.
     pub(in crate::engine) fn replan_openings(&mut self) {
-        let Some(holds) = &mut self.holds else { return };
-        let mut touched = std::mem::take(&mut holds.touched);
         let nodes = self.room.nodes();
-        // Those that are gone are the last.
-        while let Some(node) = touched.pop_first().filter(|node| node.index() < nodes) {
-            let holds = self.holds.as_mut().expect("it is there");
+        while let Some(holds) = &mut self.holds
+            && let Some(node) = holds.touched.pop_first()
+        {
+            if node.index() >= nodes {
+                // It is gone.
+                continue;
+            }
             if holds.list.iter().any(|hold| hold.is_on(node)) {
                 self.reopen(node);
                 continue;
@@ -358,8 +360,8 @@ impl Engine {
         self.keep_up_with(node);
         let holds = self.holds.as_mut().expect("something is held there");
         let kept = holds.kept.get_mut(node).expect("it is there now");
-        let (openings, first) = (kept.openings(), kept.first_end());
-        holds.nodes.insert(node, first);
+        let openings = kept.openings();
+        holds.nodes.insert(node, kept.first_end());
         let lasting = openings.last().expect("the last is for ever").1;
         self.settle_idle(node, self.idle_on(node, &lasting));
         if self.room.set_openings(node, Some(&openings)) {

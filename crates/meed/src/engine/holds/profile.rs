@@ -461,42 +461,45 @@ impl Profile {
     /// Less is free only from an instant on from which something is held: where that is one of
     /// `falls`, which are all, nothing else is looked at.
     pub(super) fn openings(&mut self, falls: &[Time]) -> Openings {
-        if falls.len() > 1 {
-            return self.all_openings();
-        }
         let (kinds, mut openings) = (self.kinds(), Openings::new());
+        if falls.len() > 1 {
+            self.add_all_openings(&mut openings);
+            return openings;
+        }
         let mut least = room(&self.free_now()[..kinds]);
         if let Some(at) = self.later(falls) {
             fall_to(at, &self.free_from(at)[..kinds], &mut least, &mut openings);
         }
         openings.push((Time::MAX, least));
-        debug_assert!(openings == self.all_openings(), "less is free where nothing is held");
+        debug_assert!(
+            {
+                let mut all = Openings::new();
+                self.add_all_openings(&mut all);
+                openings == all
+            },
+            "less is free where nothing is held"
+        );
         openings
     }
 
     /// The same by a look at all steps.
-    fn all_openings(&self) -> Openings {
-        let mut openings = Openings::new();
+    fn add_all_openings(&self, openings: &mut Openings) {
         let mut least: Option<Resources> = None;
         self.walk(|at, free| {
             match &mut least {
-                Some(least) => fall_to(at, free, least, &mut openings),
+                Some(least) => fall_to(at, free, least, openings),
                 None => least = Some(room(free)),
             }
             !least.is_some_and(|least| least.is_zero())
         });
         openings.push((Time::MAX, least.expect("there is a step from now on")));
-        openings
     }
 }
 
 /// What is free in a step, where that is not less than nothing.
 fn room(free: &[i128]) -> Resources {
-    let mut room = Resources::zero(free.len());
-    for (room, &free) in room.as_mut_slice().iter_mut().zip(free) {
-        *room = u64::try_from(free.max(0)).unwrap_or(u64::MAX);
-    }
-    room
+    let of = |kind: usize| u64::try_from(free[kind].max(0)).unwrap_or(u64::MAX);
+    Resources::by_kind(free.len(), of)
 }
 
 /// The least that is free falls to what is free from `at` on.
@@ -504,7 +507,7 @@ fn fall_to(at: Time, free: &[i128], least: &mut Resources, openings: &mut Openin
     let mut both = least.as_slice().iter().zip(free);
     if both.any(|(&least, &free)| free.max(0) < i128::from(least)) {
         openings.push((at, *least));
-        least.lower(&room(free));
+        *least = least.least(&room(free));
     }
 }
 

@@ -107,7 +107,7 @@ impl RowSet {
         if other.is_empty() {
             return;
         }
-        if self.is_empty() {
+        if self.is_empty() && other.many.is_some() {
             return std::mem::swap(self, other);
         }
         self.extend(other.iter().copied());

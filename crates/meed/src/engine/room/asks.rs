@@ -101,8 +101,7 @@ impl Room {
     /// What a node offers that has so much free.
     fn offers_by(&self, openings: &Openings, free: &Resources) -> impl Iterator<Item = Resources> {
         openings.iter().enumerate().take(MANY).map(|(number, (until, room))| {
-            let mut room = *room;
-            room.lower(free);
+            let room = room.least(free);
             let all_others = number + 1 == MANY;
             let micros = match *until == Time::MAX || all_others {
                 true => FOREVER,

@@ -56,8 +56,12 @@ impl Room {
                         return false;
                     }
                     let more = !openings.iter().all(|opening| was_given(before, opening));
-                    before.clear();
-                    before.extend_from_slice(openings);
+                    if before.len() == openings.len() {
+                        // Of one or two, without a call that copies as many as there are.
+                        before.iter_mut().zip(openings).for_each(|(old, new)| *old = *new);
+                    } else {
+                        *before = Openings::from_slice(openings);
+                    }
                     more
                 }
             },
@@ -75,13 +79,11 @@ impl Room {
     /// Tells the placement what may be taken of `node`, by whoever and for ever.
     #[inline]
     pub(super) fn tell_free(&mut self, node: NodeRow) {
-        let mut free = self.cluster.free(node);
-        if !self.openings.is_empty()
-            && let Some((_, lasting)) = self.openings.get(node).and_then(|all| all.last())
-        {
-            free.lower(lasting);
+        let free = self.cluster.free(node);
+        match self.openings.get(node).and_then(|all| all.last()) {
+            Some((_, lasting)) => self.place.set_free(node, &free.least(lasting)),
+            None => self.place.set_free(node, &free),
         }
-        self.place.set_free(node, &free);
     }
 
     /// Whether holds let a task of this shape start on `node`, if it has room.
