@@ -163,16 +163,16 @@ impl Engine {
     pub(super) fn is_plan_due(&mut self) -> bool {
         let now = self.now;
         let Some(holds) = &mut self.holds else { return false };
+        if holds.list.is_empty() && holds.nodes.is_empty() {
+            // Nothing is held, nor was: whatever happened changes no plan.
+            holds.forget_all_news();
+            return false;
+        }
         let slips = holds.nodes.iter().filter(|(_, slips)| **slips <= now);
         slips.for_each(|(node, _)| holds.touched.insert(node));
         let passed = holds.list.iter().filter(|hold| hold.at.is_some_and(|at| at < now));
         passed.for_each(|hold| holds.touched.extend(hold.rows()));
         if holds.touched.is_empty() && holds.freed.is_empty() {
-            return false;
-        }
-        if holds.list.is_empty() && holds.nodes.is_empty() {
-            // Nothing is held, nor was: whatever happened changes no plan.
-            holds.forget_all_news();
             return false;
         }
         if self.tree.has_maximums() {
