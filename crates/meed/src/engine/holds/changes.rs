@@ -2,12 +2,12 @@
 //! profile sums up.
 //!
 //! Each task that ends is a change, and each hold that begins or ends. Amounts are signed, and as
-//! wide as the pool has kinds: that of the first kind stands in the list, those of the others, where
-//! there are any, in a list beside it. So with one kind, as on most clusters of processors, a change
-//! is 16 bytes, and what comes after it is moved by one call.
+//! wide as the pool has kinds: that of the first kind stands in the list, those of the others,
+//! where there are any, in a list beside it. So with one kind, as on most clusters of processors, a
+//! change is 16 bytes, and what comes after it is moved by one call.
 //!
-//! Invariant: stamps do not fall. Cost for n changes: O(log n + those of the same stamp), and a move
-//! of what comes after, for one that comes or goes.
+//! Invariant: stamps do not fall. Cost for n changes: O(log n + those of the same stamp), and a
+//! move of what comes after, for one that comes or goes.
 
 use crate::resources::Resources;
 use crate::time::Time;

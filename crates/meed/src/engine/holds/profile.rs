@@ -533,7 +533,7 @@ mod tests {
     use super::super::draws::Draws;
     use super::*;
 
-    const KINDS: usize = 2;
+    const KINDS: usize = 3;
 
     /// The slow twin: what is free at an instant, by the formula, from all that was told.
     #[derive(Default)]
@@ -624,7 +624,7 @@ mod tests {
         let told = profile.openings(&falls).into_iter();
         let told = told.map(|(until, room)| {
             let until = Some(until).filter(|until| *until < Time::MAX).map(micros);
-            (until, [room.get(0), room.get(1)])
+            (until, std::array::from_fn(|kind| room.get(kind)))
         });
         assert_eq!(told.collect::<Vec<_>>(), openings);
         let sound = plain.instants().iter().all(|&at| plain.free_at(at).iter().all(|it| *it >= 0));
@@ -655,12 +655,12 @@ mod tests {
             let mut draws = Draws(seed);
             let mut draw = |below: u64| draws.below(below);
             let most = 1 + draw(3) as usize;
-            let mut plain = Plain { now: 5, free: [9, 14], ..Plain::default() };
+            let mut plain = Plain { now: 5, free: [9, 14, 11], ..Plain::default() };
             let mut free: Signed = [0; MAX_KINDS];
             free[..KINDS].copy_from_slice(&plain.free);
             let mut profile = Profile::new(KINDS, time(5), &free, &[]);
             for _ in 0..40 {
-                let amounts = [draw(4), 1 + draw(3)];
+                let amounts = [draw(4), 1 + draw(3), draw(5)];
                 let demand = Resources::new(&amounts);
                 let end = plain.now + 1 + draw(12);
                 match draw(8) {
@@ -695,7 +695,7 @@ mod tests {
                     _ => {}
                 }
                 let limit = (draw(3) > 0).then(|| 1 + draw(9));
-                ask_all(&mut profile, &plain, [draw(6), draw(16)], limit);
+                ask_all(&mut profile, &plain, [draw(6), draw(16), draw(12)], limit);
             }
         }
     }
