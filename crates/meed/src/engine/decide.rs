@@ -311,7 +311,7 @@ impl Engine {
         }
     }
 
-    /// All buckets of the leaf; where a single shape may start, as when a job has just come, its own.
+    /// All buckets of the leaf; where one shape alone may start, as when a job has just come, that.
     #[inline]
     fn buckets_to_look_at(&self, leaf: QueueRow) -> Range<usize> {
         let all = 0..self.ready.buckets(leaf).len();
