@@ -116,9 +116,9 @@ impl Kept {
         earlier
     }
 
-    /// What may be taken there from now on.
-    pub(super) fn openings(&mut self) -> Openings {
-        self.profile.openings(&self.falls)
+    /// Adds what may be taken there from now on.
+    pub(super) fn add_openings(&mut self, openings: &mut Openings) {
+        self.profile.add_openings(&self.falls, openings);
     }
 
     /// What the only hold here misses, of which nobody knows when it starts. `None`: it may be

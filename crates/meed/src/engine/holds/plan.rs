@@ -16,7 +16,7 @@ use super::profile::{Need, Profile, Signed, add, lacks};
 use super::rows::RowSet;
 use super::{Hold, Holds, NOWHERE, Part, Places, Spares};
 use crate::engine::Engine;
-use crate::engine::room::ShapeId;
+use crate::engine::room::{Openings, ShapeId};
 use crate::engine::row_map::RowMap;
 use crate::place::{Seeker, parts_of_pool};
 use crate::resources::Resources;
@@ -360,7 +360,8 @@ impl Engine {
         self.keep_up_with(node);
         let holds = self.holds.as_mut().expect("something is held there");
         let kept = holds.kept.get_mut(node).expect("it is there now");
-        let openings = kept.openings();
+        let mut openings = Openings::new();
+        kept.add_openings(&mut openings);
         holds.nodes.insert(node, kept.first_end());
         let lasting = openings.last().expect("the last is for ever").1;
         self.settle_idle(node, self.idle_on(node, &lasting));

@@ -460,25 +460,22 @@ impl Profile {
     ///
     /// Less is free only from an instant on from which something is held: where that is one of
     /// `falls`, which are all, nothing else is looked at.
-    pub(super) fn openings(&mut self, falls: &[Time]) -> Openings {
-        let (kinds, mut openings) = (self.kinds(), Openings::new());
+    pub(super) fn add_openings(&mut self, falls: &[Time], openings: &mut Openings) {
         if falls.len() > 1 {
-            self.add_all_openings(&mut openings);
-            return openings;
+            return self.add_all_openings(openings);
         }
+        let kinds = self.kinds();
         let mut least = room(&self.free_now()[..kinds]);
         if let Some(at) = self.later(falls) {
-            fall_to(at, &self.free_from(at)[..kinds], &mut least, &mut openings);
+            fall_to(at, &self.free_from(at)[..kinds], &mut least, openings);
         }
         openings.push((Time::MAX, least));
-        debug_assert!(
-            {
-                let mut all = Openings::new();
-                self.add_all_openings(&mut all);
-                openings == all
-            },
-            "less is free where nothing is held"
-        );
+        debug_assert!(*openings == self.all_openings(), "less is free where nothing is held");
+    }
+
+    fn all_openings(&self) -> Openings {
+        let mut openings = Openings::new();
+        self.add_all_openings(&mut openings);
         openings
     }
 
@@ -621,7 +618,9 @@ mod tests {
         let falls = falls(plain);
         let openings = plain.openings();
         assert_eq!(profile.lasting().as_slice(), openings.last().unwrap().1);
-        let told = profile.openings(&falls).into_iter();
+        let mut told = Openings::new();
+        profile.add_openings(&falls, &mut told);
+        let told = told.into_iter();
         let told = told.map(|(until, room)| {
             let until = Some(until).filter(|until| *until < Time::MAX).map(micros);
             (until, std::array::from_fn(|kind| room.get(kind)))

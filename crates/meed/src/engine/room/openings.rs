@@ -56,12 +56,9 @@ impl Room {
                         return false;
                     }
                     let more = !openings.iter().all(|opening| was_given(before, opening));
-                    if before.len() == openings.len() {
-                        // Of one or two, without a call that copies as many as there are.
-                        before.iter_mut().zip(openings).for_each(|(old, new)| *old = *new);
-                    } else {
-                        *before = Openings::from_slice(openings);
-                    }
+                    // One by one: they are one or two, and no call copies them.
+                    before.clear();
+                    openings.iter().for_each(|opening| before.push(*opening));
                     more
                 }
             },
