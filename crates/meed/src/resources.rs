@@ -40,8 +40,8 @@ impl Resources {
 
     /// Of each of `kinds` kinds what `amount` says. Panics above [`MAX_KINDS`].
     ///
-    /// Of one kind or two, as most clusters count, it is made in one piece: a value that is written
-    /// amount by amount and copied right after is waited for until all of it has been written.
+    /// Of one kind or two, as most clusters count, it is made in one piece: a copy of a value that
+    /// was just written amount by amount waits for all these writes.
     #[inline(always)]
     pub(crate) fn by_kind(kinds: usize, mut amount: impl FnMut(usize) -> u64) -> Resources {
         match kinds {
@@ -66,7 +66,7 @@ impl Resources {
 
     /// The smaller of this and `other`, kind by kind.
     #[inline]
-    pub(crate) fn least(&self, other: &Resources) -> Resources {
+    pub(crate) fn lowered_to(&self, other: &Resources) -> Resources {
         Resources::by_kind(self.kinds(), |kind| self.amounts[kind].min(other.amounts[kind]))
     }
 

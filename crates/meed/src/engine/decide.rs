@@ -311,16 +311,20 @@ impl Engine {
         }
     }
 
-    /// All buckets of the leaf; where one shape alone may start, as when a job has just come, that.
+    /// All buckets of the leaf; where only one shape may start, as when a job has just come, that
+    /// shape's, if it is there.
     #[inline]
     fn buckets_to_look_at(&self, leaf: QueueRow) -> Range<usize> {
         let all = 0..self.ready.buckets(leaf).len();
-        match self.room.only_startable() {
-            Some(shape) if !self.waits && all.len() > 1 => {
-                self.ready.bucket_of(leaf, shape).map_or(0..0, |bucket| bucket..bucket + 1)
-            }
-            _ => all,
-        }
+        let Some(only) = self.room.only_startable().filter(|_| !self.waits && all.len() > 1) else {
+            return all;
+        };
+        let found = self.ready.bucket_of(leaf, only).map_or(0..0, |bucket| bucket..bucket + 1);
+        debug_assert!(
+            all.into_iter().all(|i| found.contains(&i) || self.startable_shape(leaf, i).is_none()),
+            "another shape may start than the only one"
+        );
+        found
     }
 
     #[inline]

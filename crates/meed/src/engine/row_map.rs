@@ -1,8 +1,8 @@
-//! What is kept of some nodes, by their rows and in order of them, made for few: of one or two,
-//! where one reservation is made at a time.
+//! What is kept of some nodes, by their rows and in order of them, made for few.
 //!
-//! Few stand in a sorted list, which is read through; where they are many they go to a tree. Cost:
-//! a look at up to 8 rows, or O(log nodes), for each question and change.
+//! Where one reservation is made at a time they are one or two. Few stand in a sorted list, which
+//! is read through; where they are many they go to a tree. Cost: a look at up to 8 rows, or O(log
+//! nodes), for each question and change.
 
 use std::collections::BTreeMap;
 

@@ -90,8 +90,8 @@ impl Changes {
         self.list[first..].iter().take_while(come).count()
     }
 
-    /// Adds up, from `next` on, what changes by those that have come by an instant, and goes on to
-    /// the next; `free` has as many kinds.
+    /// Adds up, from `next` on, what changes by those that have come by an instant, and moves
+    /// `next` past them; `free` has as many kinds.
     #[inline(always)]
     pub(super) fn pass(&self, next: &mut usize, at: Time, free: &mut [i128]) {
         let (come, more) = (Stamp::end(at), free.len() - 1);

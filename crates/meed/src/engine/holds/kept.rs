@@ -43,8 +43,8 @@ pub(super) struct Kept {
     /// Whether every hold that is taken was found to fit, in order, and room has only come since.
     /// Holds that are known to start never take from each other.
     fits: bool,
-    /// Whether that is so but for room that tasks have taken which want no node of their own: none
-    /// of these keeps a hold from the node.
+    /// Whether every hold was found to be allowed on the node, and no task that wants a node of its
+    /// own has started there since.
     possible: bool,
     /// Whether room may have come since the holds here were last found to start no earlier.
     gained: bool,
@@ -172,13 +172,13 @@ impl Kept {
         self.gained = true;
     }
 
-    /// A task starts there now; `alone`: whether its job wants a node for each.
-    pub(super) fn starts(&mut self, now: Time, need: &Need, alone: bool) {
+    /// A task starts there now; `own_node`: whether it wants a node without others of its job.
+    pub(super) fn starts(&mut self, now: Time, need: &Need, own_node: bool) {
         self.profile.advance(now);
         self.profile.start(&need.demand, expected_end(now, need.limit, self.since));
         self.fits = false;
         // A hold may be of the same job.
-        self.possible &= !alone;
+        self.possible &= !own_node;
     }
 
     /// A task that began at `started` has ended there.

@@ -38,8 +38,9 @@
 //! Invariant: at every instant from now on, what is held on a node with known instants is expected
 //! to be free there. Cost: what is free on nodes with holds is kept (`kept`); a plan looks at few
 //! nodes for a task that gets a reservation (`outlook`). Where something ended each reservation is
-//! asked whether that could change it (`still`), and only where it could are all planned anew; with
-//! `All` each end is a question to all of them.
+//! asked whether that could change it (`still`). Where it could, the only reservation moves up
+//! where it is, if that is all (`sooner`), or else all are planned anew. With `All` each end is a
+//! question to all of them.
 
 mod at_once;
 mod best;
@@ -420,11 +421,11 @@ impl Engine {
         }
         self.touch_node(node, false);
         let (now, need) = (self.now, self.need(shape));
-        let alone = self.room.wants_own_nodes(shape);
+        let own_node = self.room.wants_own_nodes(shape);
         let holds = self.holds.as_mut().expect("it makes reservations");
         holds.outlook.starts(now, node, &need);
         if let Some(kept) = holds.kept.get_mut(node) {
-            kept.starts(now, &need, alone);
+            kept.starts(now, &need, own_node);
         }
     }
 

@@ -1,9 +1,9 @@
 //! Where and when held tasks can start: plans are made of profiles, node by node.
 //!
-//! Where all may not stay as they are (`still`), every reservation is looked at in the order in
-//! which they were made. Those that stand on nodes where nothing but ends happened are known to
-//! fit; on other nodes they are taken one by one. A search over all nodes asks `outlook` which are
-//! worth a profile.
+//! Where all may not stay as they are (`still`), nor just the only one moves up (`sooner`), every
+//! reservation is looked at in the order in which they were made. Those that stand on nodes where
+//! nothing but ends happened are known to fit; on other nodes they are taken one by one. A search
+//! over all nodes asks `outlook` which are worth a profile.
 
 use std::collections::BTreeSet;
 

@@ -455,8 +455,8 @@ impl Profile {
         least.expect("there is a step from now on")
     }
 
-    /// What may be taken from now on, by how long it is taken at most: amounts that fall as the
-    /// instant rises up to which they may be taken; the last for ever.
+    /// Adds to none what may be taken from now on, by how long it is taken at most: amounts that
+    /// fall as the instant rises up to which they may be taken; the last for ever.
     ///
     /// Less is free only from an instant on from which something is held: where that is one of
     /// `falls`, which are all, nothing else is looked at.
@@ -504,7 +504,7 @@ fn fall_to(at: Time, free: &[i128], least: &mut Resources, openings: &mut Openin
     let mut both = least.as_slice().iter().zip(free);
     if both.any(|(&least, &free)| free.max(0) < i128::from(least)) {
         openings.push((at, *least));
-        *least = least.least(&room(free));
+        *least = least.lowered_to(&room(free));
     }
 }
 

@@ -1,11 +1,12 @@
 //! A reservation moves to an earlier instant where it is, without a plan.
 //!
-//! Most reservations begin so where limits are known: a task ends before its limit on the node on
-//! which room is held, and what is held there fits sooner. With one reservation, and nothing else
-//! that has happened, no other node is to be looked at.
+//! Where limits are known most reservations move up so: a task ends before its limit on the node on
+//! which room is held, and what is held there fits sooner. With one reservation, and no room that
+//! has come elsewhere, no other node is to be looked at.
 //!
-//! Invariant: the plan would move it there, too, and leave behind the same. Where that is in doubt
-//! (several reservations, room that has come elsewhere, less than was known of) the plan decides.
+//! Invariant: the plan would move it there, too, and leave behind the same, but for profiles of
+//! other nodes. Where that is in doubt (several reservations, room that has come elsewhere, a node
+//! that may have become worse) the plan decides.
 //! Cost: a pass over what is expected on the node.
 
 use super::rows::RowSet;
@@ -34,7 +35,10 @@ impl Engine {
         let [hold] = &holds.list[..] else { return None };
         let (node, at) = (alone_on(hold)?, hold.at.filter(|at| *at > self.now)?);
         let only = holds.freed.iter().chain(holds.vacated.iter()).all(|row| *row == node);
-        if hold.reclaims || hold.drained || !only || !holds.pushed.is_empty() {
+        if holds.freed.is_empty() || !only || !holds.pushed.is_empty() {
+            return None;
+        }
+        if hold.reclaims || hold.drained {
             return None;
         }
         let kept = holds.kept.get_mut(node)?;
@@ -48,7 +52,7 @@ impl Engine {
 
     /// What the plan would leave, tried on a copy: the slow twin.
     fn left_by_plan(&self, holds: &mut Holds) -> Left {
-        let (list, before) = (holds.list.clone(), holds.news());
+        let (list, before) = (holds.list.clone(), holds.happened());
         let planned = self.keep_places(holds);
         let left = holds.left();
         debug_assert!(planned.placeless.is_empty() && !planned.some_lost, "it has its place");
@@ -86,10 +90,11 @@ impl Holds {
 
     fn left(&self) -> Left {
         let facts = |hold: &Hold| (hold.at, alone_on(hold), hold.moved, hold.stays());
-        (self.list.iter().map(facts).collect(), self.news())
+        (self.list.iter().map(facts).collect(), self.happened())
     }
 
-    fn news(&self) -> [RowSet; 4] {
+    /// What has happened since the last plan, node by node.
+    pub(super) fn happened(&self) -> [RowSet; 4] {
         [&self.freed, &self.vacated, &self.pushed, &self.touched].map(Clone::clone)
     }
 }

@@ -4,8 +4,7 @@
 //! others, and who is to be looked at next. Rows of a state from elsewhere may say anything: they
 //! are checked before anything is planned with them.
 
-use super::idle::Idle;
-use super::idle::IdleThere;
+use super::idle::{Idle, IdleThere};
 use super::rows::RowSet;
 use super::{Hold, Holds, NOWHERE, Places, Starter};
 use crate::engine::Engine;

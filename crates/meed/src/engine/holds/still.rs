@@ -16,9 +16,9 @@
 //! take the place of that. And it would move to a spare that lacks less than its own node.
 //!
 //! Where any of this is in doubt (gangs, fewer spares than there may be, room that is taken back,
-//! several that drain one node), the answer is no, and the plan decides. Invariant: where the
-//! answer is yes, the plan would leave all as it is. Cost: O(tasks on the nodes on which room has
-//! come + reservations x these nodes).
+//! several that drain one node), the answer is no, and `sooner` or the plan decides. Invariant:
+//! where the answer is yes, the plan would leave all as it is. Cost: O(tasks on the nodes on which
+//! room has come + reservations x these nodes).
 
 use smallvec::SmallVec;
 
@@ -104,10 +104,10 @@ impl Engine {
 
     /// What the plan makes of all reservations; what has happened is news as before.
     pub(super) fn plan_on_trial(&self, holds: &mut Holds) -> Planned {
-        let sets = [&holds.freed, &holds.vacated, &holds.pushed, &holds.touched].map(Clone::clone);
+        let before = holds.happened();
         let misses = holds.misses;
         let planned = self.keep_places(holds);
-        [holds.freed, holds.vacated, holds.pushed, holds.touched] = sets;
+        [holds.freed, holds.vacated, holds.pushed, holds.touched] = before;
         holds.misses = misses;
         planned
     }
@@ -252,7 +252,7 @@ impl Engine {
 }
 
 impl Holds {
-    /// Nothing was held where anything has happened.
+    /// Nothing is held, nor was: what has happened concerns nobody.
     pub(super) fn forget_all_news(&mut self) {
         let sets = [&mut self.freed, &mut self.vacated, &mut self.pushed, &mut self.touched];
         sets.into_iter().for_each(RowSet::clear);

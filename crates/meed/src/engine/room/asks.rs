@@ -110,7 +110,7 @@ impl Room {
         match self.openings_on(node) {
             Some(openings) => {
                 let all = self.offers_by(openings);
-                offers.extend(all.map(|(room, micros)| lasting(&room.least(&free), micros)));
+                offers.extend(all.map(|(room, micros)| lasting(&room.lowered_to(&free), micros)));
             }
             None => offers.push(self.for_ever(&free)),
         }

@@ -37,7 +37,8 @@ impl Room {
         self.shapes.any_startable()
     }
 
-    /// The only shape that may fit somewhere, if there is one alone.
+    /// The only shape that may fit somewhere; `None`: there are several, or none, or a node is
+    /// fresh.
     #[inline]
     pub(in crate::engine) fn only_startable(&self) -> Option<ShapeId> {
         match self.shapes.startable() {

@@ -78,7 +78,7 @@ impl Room {
     pub(super) fn tell_free(&mut self, node: NodeRow) {
         let free = self.cluster.free(node);
         match self.openings.get(node).and_then(|all| all.last()) {
-            Some((_, lasting)) => self.place.set_free(node, &free.least(lasting)),
+            Some((_, lasting)) => self.place.set_free(node, &free.lowered_to(lasting)),
             None => self.place.set_free(node, &free),
         }
     }
