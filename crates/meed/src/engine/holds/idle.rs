@@ -136,14 +136,8 @@ impl Engine {
         let nodes = holds.idle.iter().filter(|(_, all)| all.iter().any(ours));
         for node in nodes.map(|(node, _)| node).collect::<Vec<_>>() {
             let holds = self.holds.as_ref().expect("it was there");
-            let others = holds
-                .idle
-                .get(node)
-                .into_iter()
-                .flatten()
-                .filter(|idle| !ours(idle))
-                .copied()
-                .collect();
+            let there = holds.idle.get(node).into_iter().flatten();
+            let others = there.filter(|idle| !ours(idle)).copied().collect();
             self.settle_idle(node, others);
         }
     }

@@ -191,13 +191,18 @@ impl Engine {
     /// Brings all reservations up to date at a decision: those that cannot be kept get others, and
     /// where room has come free each is moved to an earlier instant if it can be.
     pub(super) fn replan(&mut self) {
-        let mut holds = self.holds.take().expect("only where there are reservations");
-        let known = self.all_stay(&mut holds) || self.moves_up(&mut holds);
-        self.holds = Some(holds);
-        if !known {
+        if !self.ask_of_holds(|engine, holds| engine.all_stay(holds) || engine.moves_up(holds)) {
             self.plan_anew();
         }
         self.replan_openings();
+    }
+
+    /// What is asked of the reservations, which are out of the engine meanwhile.
+    fn ask_of_holds(&mut self, ask: impl FnOnce(&Engine, &mut Holds) -> bool) -> bool {
+        let mut holds = self.holds.take().expect("only where there are reservations");
+        let told = ask(self, &mut holds);
+        self.holds = Some(holds);
+        told
     }
 
     /// Not all reservations may stay: they are planned until nobody loses a known start by that.
@@ -225,10 +230,7 @@ impl Engine {
             }
             // No node can hold them any more: they wait in the walk for one. What they had is free.
             placeless.into_iter().rev().for_each(|index| self.let_go(index));
-            let mut holds = self.holds.take().expect("it was put back");
-            let stay = self.all_stay(&mut holds);
-            self.holds = Some(holds);
-            if stay {
+            if self.ask_of_holds(Engine::all_stay) {
                 return;
             }
         }
