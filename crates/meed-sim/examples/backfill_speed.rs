@@ -1,12 +1,14 @@
 //! What reservations cost on a real log: runs with `when_blocked = "skip"`, with one
 //! reservation (EASY) and with all (conservative backfilling), and the ratios.
 //!
-//! `cargo run --release -p meed-sim --example backfill_speed -- FILE.swf.gz [DAYS] [PROCESSORS]`
+//! `cargo run --release -p meed-sim --example backfill_speed -- FILE.swf.gz [DAYS] [PROCESSORS]
+//! [ROUNDS]`
 //!
 //! The log is one node of so many processors (those of CTC, if nothing is said), served first come,
 //! first served, for its first DAYS, or to its end. Each run reads the log anew: what reading takes
-//! is seen by a run in which everything fits at once. Of each the fastest of three runs is told,
-//! taken in turn, for others on the machine only slow a run down.
+//! is seen by a run in which everything fits at once. Runs are taken in turn, in so many rounds (9,
+//! if nothing is said). Told are the fastest of each, for others on the machine only slow a run
+//! down, and the median of the ratios within a round, so that changes of its speed matter little.
 
 #![expect(
     clippy::disallowed_methods,
@@ -28,8 +30,11 @@ const PROCESSORS: u64 = 430;
 /// More than all jobs of a log ask for together.
 const PLENTY: u64 = 1_000_000_000;
 
-/// Of each way.
-const RUNS: u32 = 3;
+/// Runs of each way.
+const ROUNDS: usize = 9;
+
+/// The run by which the others are told.
+const SKIP: usize = 1;
 
 /// The argument at `place`, counted from 1, or else `other`.
 fn argument<T: FromStr>(place: usize, other: T) -> T {
@@ -65,13 +70,16 @@ fn main() {
         ("EASY", processors, reserve("1")),
         ("conservative", processors, reserve("\"all\"")),
     ];
-    let mut seconds = [f64::INFINITY; 4];
-    for _ in 0..RUNS {
-        for ((_, processors, policy), seconds) in ways.iter().zip(&mut seconds) {
-            *seconds = seconds.min(run(&file, days, *processors, policy));
-        }
-    }
-    for ((words, ..), time) in ways.iter().zip(seconds) {
-        println!("{words}: {time:.2} s, {:.2} of the speed of skip", seconds[1] / time);
+    let one_round = |_| ways.each_ref().map(|(_, of, policy)| run(&file, days, *of, policy));
+    let rounds: Vec<[f64; 4]> = (0..argument(4, ROUNDS)).map(one_round).collect();
+    for (way, (words, ..)) in ways.iter().enumerate() {
+        let fastest = rounds.iter().map(|round| round[way]).fold(f64::INFINITY, f64::min);
+        let mut ratios: Vec<f64> = rounds.iter().map(|round| round[SKIP] / round[way]).collect();
+        ratios.sort_by(f64::total_cmp);
+        let (Some(least), Some(most)) = (ratios.first(), ratios.last()) else { return };
+        let median = ratios[ratios.len() / 2];
+        println!(
+            "{words}: {fastest:.2} s, {median:.2} of the speed of skip ({least:.2} to {most:.2})"
+        );
     }
 }
