@@ -71,13 +71,13 @@ fn main() {
         ("conservative", processors, reserve("\"all\"")),
     ];
     let one_round = |_| ways.each_ref().map(|(_, of, policy)| run(&file, days, *of, policy));
-    let rounds: Vec<[f64; 4]> = (0..argument(4, ROUNDS)).map(one_round).collect();
+    let rounds: Vec<[f64; 4]> = (0..argument(4, ROUNDS).max(1)).map(one_round).collect();
     for (way, (words, ..)) in ways.iter().enumerate() {
         let fastest = rounds.iter().map(|round| round[way]).fold(f64::INFINITY, f64::min);
         let mut ratios: Vec<f64> = rounds.iter().map(|round| round[SKIP] / round[way]).collect();
         ratios.sort_by(f64::total_cmp);
-        let (Some(least), Some(most)) = (ratios.first(), ratios.last()) else { return };
-        let median = ratios[ratios.len() / 2];
+        let last = ratios.len() - 1;
+        let (least, median, most) = (ratios[0], ratios[ratios.len() / 2], ratios[last]);
         println!(
             "{words}: {fastest:.2} s, {median:.2} of the speed of skip ({least:.2} to {most:.2})"
         );

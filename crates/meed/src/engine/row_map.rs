@@ -116,10 +116,14 @@ impl<T> RowMap<T> {
         self.iter().map(|(row, _)| row)
     }
 
+    pub(super) fn into_all(self) -> impl Iterator<Item = (NodeRow, T)> {
+        self.few.into_iter().chain(self.many)
+    }
+
     /// The same, with other rows; `None`: it is kept no more.
     pub(super) fn moved(self, to: impl Fn(NodeRow) -> Option<NodeRow>) -> RowMap<T> {
         let mut moved = RowMap::default();
-        for (row, of) in self.few.into_iter().chain(self.many) {
+        for (row, of) in self.into_all() {
             if let Some(row) = to(row) {
                 moved.insert(row, of);
             }

@@ -71,9 +71,9 @@ impl Engine {
     fn plan_starts_on(&self, holds: &mut Holds, node: NodeRow) -> bool {
         let facts = |hold: &Hold| (hold.at, hold.nodes[0][0].0);
         let list = holds.list.clone();
-        let planned = self.plan_on_trial(holds);
-        let agrees =
-            planned.placeless.is_empty() && facts(&holds.list[0]) == (Some(self.now), node);
+        let agrees = self.plan_on_trial(holds, |planned, holds| {
+            planned.placeless.is_empty() && facts(&holds.list[0]) == (Some(self.now), node)
+        });
         holds.list = list;
         // Of other places than these.
         holds.kept.clear();

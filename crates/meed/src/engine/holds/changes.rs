@@ -18,7 +18,11 @@ use crate::time::Time;
 pub(super) struct Stamp(u64);
 
 impl Stamp {
-    /// A task ends. An instant is far below the bound of the number (`time::MAX_MICROS`).
+    /// After all others.
+    pub(super) const LAST: Stamp = Stamp(u64::MAX);
+
+    /// A task ends: the last of an instant, which is far below the bound of the number
+    /// (`time::MAX_MICROS`).
     pub(super) fn end(at: Time) -> Stamp {
         Stamp(at.as_micros() << 1 | 1)
     }
@@ -26,6 +30,11 @@ impl Stamp {
     /// A hold begins or ends.
     pub(super) fn hold(at: Time) -> Stamp {
         Stamp(at.as_micros() << 1)
+    }
+
+    /// The last before an instant that is not the first of all.
+    pub(super) fn before(at: Time) -> Stamp {
+        Stamp(Stamp::hold(at).0 - 1)
     }
 
     pub(super) fn at(self) -> Time {
@@ -83,37 +92,17 @@ impl Changes {
         self.list.iter().filter(|change| change.stamp.is_end()).map(|change| change.stamp.at())
     }
 
-    /// How many, counted from `first` on, have come by an instant.
-    #[inline]
-    pub(super) fn come_by(&self, first: usize, at: Time) -> usize {
-        let come = |change: &&Change| change.stamp <= Stamp::end(at);
-        self.list[first..].iter().take_while(come).count()
-    }
-
-    /// Adds up, from `next` on, what changes by those that have come by an instant, and moves
-    /// `next` past them; `free` has as many kinds.
+    /// Adds up, from `next` on, what changes up to a stamp and by it, and moves `next` past that;
+    /// `free` has as many kinds.
     #[inline(always)]
-    pub(super) fn pass(&self, next: &mut usize, at: Time, free: &mut [i128]) {
-        let (come, more) = (Stamp::end(at), free.len() - 1);
-        while let Some(change) = self.list.get(*next).filter(|change| change.stamp <= come) {
+    pub(super) fn pass(&self, next: &mut usize, last: Stamp, free: &mut [i128]) {
+        let more = free.len() - 1;
+        while let Some(change) = self.list.get(*next).filter(|change| change.stamp <= last) {
             free[0] += i128::from(change.first);
             for (kind, free) in free[1..].iter_mut().enumerate() {
                 *free += i128::from(self.others[*next * more + kind]);
             }
             *next += 1;
-        }
-    }
-
-    /// Adds up what changes by those from `first` on and before `end`.
-    #[inline]
-    pub(super) fn sum(&self, first: usize, end: usize, free: &mut [i128]) {
-        let list = &self.list[first..end];
-        list.iter().for_each(|change| free[0] += i128::from(change.first));
-        let more = self.kinds - 1;
-        if more > 0 {
-            for others in self.others[first * more..end * more].chunks_exact(more) {
-                free[1..].iter_mut().zip(others).for_each(|(free, &by)| *free += i128::from(by));
-            }
         }
     }
 

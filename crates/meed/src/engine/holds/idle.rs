@@ -124,8 +124,8 @@ impl Engine {
 
     /// What was forgotten at this instant is held idle as if it had not been.
     pub(in crate::engine) fn hold_all_idle(&mut self, all: AllIdle) {
-        for (node, idle) in all.0.iter() {
-            self.settle_idle(node, idle.clone());
+        for (node, idle) in all.0.into_all() {
+            self.settle_idle(node, idle);
         }
     }
 

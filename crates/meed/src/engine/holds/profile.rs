@@ -205,7 +205,7 @@ impl Profile {
         let (mut at, mut free, mut next) = (self.now, self.free, 0);
         let free = &mut free[..kinds];
         loop {
-            self.changes.pass(&mut next, at, free);
+            self.changes.pass(&mut next, Stamp::end(at), free);
             if !look(at, free) {
                 return;
             }
@@ -228,15 +228,17 @@ impl Profile {
 
     /// What is free from now on.
     fn free_now(&self) -> Signed {
-        let mut free = self.free;
-        self.changes.sum(0, self.changes.come_by(0, self.now), &mut free);
-        free
+        self.free_after(Stamp::end(self.now))
     }
 
     /// What is free when all has come.
     fn free_ever(&self) -> Signed {
+        self.free_after(Stamp::LAST)
+    }
+
+    fn free_after(&self, last: Stamp) -> Signed {
         let mut free = self.free;
-        self.changes.sum(0, self.changes.len(), &mut free);
+        self.changes.pass(&mut 0, last, &mut free[..self.kinds()]);
         free
     }
 
@@ -276,11 +278,10 @@ impl Profile {
 
     fn sum_up_to(&self, at: Time) -> Mark {
         let mut mark = Mark { at, before: [0; MAX_KINDS], from: [0; MAX_KINDS] };
-        let first = self.changes.place(Stamp::hold(at));
-        let end = first + self.changes.come_by(first, at);
-        self.changes.sum(0, first, &mut mark.before);
+        let (kinds, mut next) = (self.kinds(), 0);
+        self.changes.pass(&mut next, Stamp::before(at), &mut mark.before[..kinds]);
         mark.from = mark.before;
-        self.changes.sum(first, end, &mut mark.from);
+        self.changes.pass(&mut next, Stamp::end(at), &mut mark.from[..kinds]);
         mark
     }
 

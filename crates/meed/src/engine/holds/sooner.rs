@@ -52,17 +52,17 @@ impl Engine {
 
     /// What the plan would leave, tried on a copy: the slow twin.
     fn left_by_plan(&self, holds: &mut Holds) -> Left {
-        let (list, before) = (holds.list.clone(), holds.happened());
-        let planned = self.keep_places(holds);
-        let left = holds.left();
-        debug_assert!(planned.placeless.is_empty() && !planned.some_lost, "it has its place");
+        let list = holds.list.clone();
+        let left = self.plan_on_trial(holds, |planned, holds| {
+            debug_assert!(planned.placeless.is_empty() && !planned.some_lost, "it has its place");
+            holds.left()
+        });
         // What is kept is of the place that it had; made anew it is the same.
         holds.list = list;
         holds.kept.clear();
         let hold = &holds.list[0];
         let node = hold.nodes[0][0].0;
         holds.kept.insert(node, self.profile_with_holds(node, &holds.list));
-        [holds.freed, holds.vacated, holds.pushed, holds.touched] = before;
         left
     }
 }

@@ -98,18 +98,23 @@ impl Engine {
             (hold.nodes.clone(), hold.spares.clone(), hold.at, hold.moved, hold.stays())
         };
         let before: Vec<_> = holds.list.iter().map(facts).collect();
-        let planned = self.plan_on_trial(holds);
-        planned.placeless.is_empty() && holds.list.iter().map(facts).eq(before)
+        self.plan_on_trial(holds, |planned, holds| {
+            planned.placeless.is_empty() && holds.list.iter().map(facts).eq(before)
+        })
     }
 
-    /// What the plan makes of all reservations; what has happened is news as before.
-    pub(super) fn plan_on_trial(&self, holds: &mut Holds) -> Planned {
-        let before = holds.happened();
-        let misses = holds.misses;
+    /// What the plan makes of all reservations, told to `look`; news stay what they were.
+    pub(super) fn plan_on_trial<T>(
+        &self,
+        holds: &mut Holds,
+        look: impl FnOnce(&Planned, &Holds) -> T,
+    ) -> T {
+        let (before, misses) = (holds.happened(), holds.misses);
         let planned = self.keep_places(holds);
+        let seen = look(&planned, holds);
         [holds.freed, holds.vacated, holds.pushed, holds.touched] = before;
         holds.misses = misses;
-        planned
+        seen
     }
 
     fn each_stays(&self, holds: &mut Holds) -> bool {

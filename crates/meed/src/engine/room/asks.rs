@@ -35,25 +35,6 @@ fn lasting(amounts: &Resources, micros: u64) -> Resources {
     amounts.with_one_more(micros)
 }
 
-/// The same of amounts that stand elsewhere, told to `look`: nothing of it is moved.
-#[inline]
-fn look_at_lasting(
-    kinds: usize,
-    amount: impl Fn(usize) -> u64,
-    micros: u64,
-    look: impl FnOnce(&[u64]) -> bool,
-) -> bool {
-    let mut row = [0; MAX_KINDS];
-    (0..kinds).for_each(|kind| row[kind] = amount(kind));
-    match row.get_mut(kinds) {
-        Some(time) => {
-            *time = micros;
-            look(&row[..=kinds])
-        }
-        None => look(&row),
-    }
-}
-
 /// What tasks of this demand ask for.
 pub(super) fn asked(demand: &Resources, limit: Option<Span>, tells_limits: bool) -> Resources {
     match tells_limits {
@@ -77,18 +58,16 @@ impl Room {
     /// Whether some offer of `node` will do; most nodes have one, of all that is free there.
     #[inline]
     pub(super) fn any_offer(&self, node: NodeRow, will_do: impl Fn(&[u64]) -> bool) -> bool {
-        let free = self.cluster.free_row(node);
-        if let Some(openings) = self.openings_on(node) {
-            return self.offers_by(openings).any(|(room, micros)| {
-                let amount = |kind: usize| room.get(kind).min(free[kind]);
-                look_at_lasting(free.len(), amount, micros, &will_do)
-            });
+        if let Some(openings) = self.openings.get(node) {
+            let free = self.cluster.free(node);
+            return self.offers_by(openings, &free).any(|offer| will_do(offer.as_slice()));
         }
+        let free = self.cluster.free_row(node);
         if !self.tells_limits || free.len() == MAX_KINDS {
             // At each end and start: the row is read where it stands.
             return will_do(free);
         }
-        look_at_lasting(free.len(), |kind| free[kind], FOREVER, will_do)
+        will_do(Resources::new(free).with_one_more(FOREVER).as_slice())
     }
 
     /// See the module.
@@ -107,34 +86,22 @@ impl Room {
 
     fn add_offers(&self, node: NodeRow, offers: &mut Offers) {
         let free = self.cluster.free(node);
-        match self.openings_on(node) {
-            Some(openings) => {
-                let all = self.offers_by(openings);
-                offers.extend(all.map(|(room, micros)| lasting(&room.lowered_to(&free), micros)));
-            }
+        match self.openings.get(node) {
+            Some(openings) => offers.extend(self.offers_by(openings, &free)),
             None => offers.push(self.for_ever(&free)),
         }
     }
 
-    /// The openings of a node on which room is held.
-    #[inline]
-    fn openings_on(&self, node: NodeRow) -> Option<&Openings> {
-        if self.openings.is_empty() { None } else { self.openings.get(node) }
-    }
-
-    /// What a node offers of what is free there, and for how many microseconds.
-    fn offers_by<'o>(
-        &self,
-        openings: &'o Openings,
-    ) -> impl Iterator<Item = (&'o Resources, u64)> + use<'o> {
-        let now = self.now;
-        openings.iter().enumerate().take(MANY).map(move |(number, (until, room))| {
+    /// What a node offers that has so much free.
+    fn offers_by(&self, openings: &Openings, free: &Resources) -> impl Iterator<Item = Resources> {
+        openings.iter().enumerate().take(MANY).map(|(number, (until, room))| {
+            let room = room.lowered_to(free);
             let all_others = number + 1 == MANY;
             let micros = match *until == Time::MAX || all_others {
                 true => FOREVER,
-                false => until.saturating_since(now).as_micros(),
+                false => until.saturating_since(self.now).as_micros(),
             };
-            (room, micros)
+            lasting(&room, micros)
         })
     }
 }

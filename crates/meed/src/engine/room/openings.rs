@@ -86,7 +86,7 @@ impl Room {
     /// Whether holds let a task of this shape start on `node`, if it has room.
     #[inline]
     pub(super) fn is_left_open(&self, key: &ShapeKey, node: NodeRow) -> bool {
-        self.openings.is_empty() || self.openings.get(node).is_none_or(|all| self.opens(key, all))
+        self.openings.get(node).is_none_or(|all| self.opens(key, all))
     }
 
     fn opens(&self, key: &ShapeKey, openings: &[(Time, Resources)]) -> bool {
