@@ -100,8 +100,52 @@ impl Heap {
         order: impl Fn(&Item, &Item) -> Ordering,
     ) {
         debug_assert_eq!(positions[id as usize], ABSENT);
-        self.items.push((key, id));
-        self.rise(self.items.len() - 1, positions, &order);
+        let item = (key, id);
+        let last = self.items.len();
+        let place = self.place_above(last, &item, &order);
+        if place == last {
+            positions[id as usize] = place as u32;
+            return self.items.push(item);
+        }
+        // Its place is known before anything is written: who reads what he has just written waits
+        // until it has come to memory.
+        self.items.push(self.items[(last - 1) / ARITY]);
+        self.move_down(last, place, positions);
+        self.put(place, item, positions);
+    }
+
+    /// Where `item` belongs on the way from `place` to the top.
+    #[inline]
+    fn place_above(
+        &self,
+        mut place: usize,
+        item: &Item,
+        order: &impl Fn(&Item, &Item) -> Ordering,
+    ) -> usize {
+        while place > 0 {
+            let parent = (place - 1) / ARITY;
+            if order(&self.items[parent], item) != Ordering::Greater {
+                break;
+            }
+            place = parent;
+        }
+        place
+    }
+
+    /// Those on the way from `top` to `place` come one step down; `top` is to be written anew.
+    #[inline]
+    fn move_down(&mut self, mut place: usize, top: usize, positions: &mut [u32]) {
+        while place != top {
+            let parent = (place - 1) / ARITY;
+            self.put(place, self.items[parent], positions);
+            place = parent;
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, place: usize, item: Item, positions: &mut [u32]) {
+        positions[item.1 as usize] = place as u32;
+        self.items[place] = item;
     }
 
     /// The key that is stored for `id`, which is in this heap.
@@ -126,10 +170,7 @@ impl Heap {
     ) {
         let place = positions[id as usize] as usize;
         debug_assert_eq!(self.items[place].1, id);
-        self.items[place].0 = key;
-        if !self.rise(place, positions, &order) {
-            self.sink(place, positions, &order);
-        }
+        self.settle(place, (key, id), positions, &order);
     }
 
     /// Removes `id`, which is in this heap.
@@ -148,12 +189,9 @@ impl Heap {
         let place = positions[id as usize] as usize;
         debug_assert_eq!(self.items[place].1, id);
         positions[id as usize] = ABSENT;
-        self.items.swap_remove(place);
+        let Some(last) = self.items.pop() else { return };
         if place < self.items.len() {
-            positions[self.items[place].1 as usize] = place as u32;
-            if !self.rise(place, positions, &order) {
-                self.sink(place, positions, &order);
-            }
+            self.settle(place, last, positions, &order);
         }
     }
 
@@ -179,42 +217,36 @@ impl Heap {
             positions[id as usize] = place as u32;
         }
         for place in (0..self.items.len().div_ceil(ARITY)).rev() {
-            self.sink(place, positions, &order);
+            self.sink(place, self.items[place], positions, &order);
         }
     }
 
-    /// Moves up; whether it moved.
+    /// Puts `item` where it belongs, above or below `place`, which is to be written anew.
     #[inline]
-    fn rise(
+    fn settle(
         &mut self,
-        mut place: usize,
+        place: usize,
+        item: Item,
         positions: &mut [u32],
         order: &impl Fn(&Item, &Item) -> Ordering,
-    ) -> bool {
-        let item = self.items[place];
-        let start = place;
-        while place > 0 {
-            let parent = (place - 1) / ARITY;
-            if order(&self.items[parent], &item) != Ordering::Greater {
-                break;
-            }
-            self.items[place] = self.items[parent];
-            positions[self.items[place].1 as usize] = place as u32;
-            place = parent;
+    ) {
+        let above = self.place_above(place, &item, order);
+        if above == place {
+            return self.sink(place, item, positions, order);
         }
-        self.items[place] = item;
-        positions[item.1 as usize] = place as u32;
-        place != start
+        self.move_down(place, above, positions);
+        self.put(above, item, positions);
     }
 
+    /// Puts `item` where it belongs at `place` or below, which is to be written anew.
     #[inline]
     fn sink(
         &mut self,
         mut place: usize,
+        item: Item,
         positions: &mut [u32],
         order: &impl Fn(&Item, &Item) -> Ordering,
     ) {
-        let item = self.items[place];
         loop {
             let first = place * ARITY + 1;
             let last = (first + ARITY).min(self.items.len());
@@ -223,12 +255,10 @@ impl Heap {
             if order(&item, &self.items[least]) != Ordering::Greater {
                 break;
             }
-            self.items[place] = self.items[least];
-            positions[self.items[place].1 as usize] = place as u32;
+            self.put(place, self.items[least], positions);
             place = least;
         }
-        self.items[place] = item;
-        positions[item.1 as usize] = place as u32;
+        self.put(place, item, positions);
     }
 }
 
