@@ -1,5 +1,6 @@
 //! Rows of what lives: jobs, as the engine does not know them, and tasks that run.
 
+use prefetch_index::prefetch_index;
 use std::collections::BTreeMap;
 
 use meed::{AllocationId, JobId, NodeId, QueueId, Time};
@@ -15,6 +16,12 @@ pub struct NewJob<J> {
     pub name: Option<JobKey>,
     /// What the world keeps of it.
     pub detail: J,
+}
+
+/// Has the line of memory brought in which `row` begins.
+#[inline(always)]
+pub(crate) fn expect<T>(row: &T) {
+    prefetch_index(std::slice::from_ref(row), 0);
 }
 
 /// A live job: what the engine does not know about it. `J` is what the world keeps of its own. Rows
@@ -72,11 +79,13 @@ impl<J> LiveJob<J> {
         self.name.as_ref().unwrap_or(&self.key)
     }
 
-    /// A field of each line of its row, to have them at hand.
+    /// Has the other lines of its row brought, of which the first is at hand.
     #[inline]
-    pub(crate) fn glance(&self) -> u64 {
-        let names = u64::from(self.name.is_some()) ^ u64::from(self.again.is_some());
-        self.submit.as_micros() ^ self.unstarted ^ names ^ self.id.slot() as u64
+    pub(crate) fn expect(&self) {
+        expect(&self.name);
+        expect(&self.submit);
+        expect(&self.unstarted);
+        expect(&self.detail);
     }
 
     /// Its leaf queue.
@@ -184,6 +193,12 @@ impl<T> Rows<T> {
                 self.0.push(Some(row));
             }
         }
+    }
+
+    /// Has the line of memory brought in which a row begins.
+    #[inline]
+    pub(crate) fn expect(&self, slot: usize) {
+        prefetch_index(&self.0, slot);
     }
 
     #[inline]

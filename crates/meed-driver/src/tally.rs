@@ -7,6 +7,8 @@ use meed_journal::JobKey;
 use serde::{Deserialize, Serialize};
 
 use crate::by_queue::ByQueue;
+use crate::rows::expect;
+use prefetch_index::prefetch_index;
 
 /// Job times: exact while few, a histogram of relative precision 1 % beyond.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -247,29 +249,22 @@ impl Tally {
         &self.queues[queue]
     }
 
-    /// A field of each line of a queue's row, to have them at hand.
+    /// Has each line of a queue's row brought.
     #[inline]
-    pub(crate) fn glance(&self, queue: QueueId) -> u64 {
-        let row = &self.queues[queue];
-        row.jobs ^ row.waits ^ row.wait_micros as u64 ^ row.times.least ^ row.times.most
+    pub(crate) fn expect(&self, queue: QueueId) {
+        if let Some(row) = self.queues.get(queue) {
+            expect(&row.jobs);
+            expect(&row.times);
+            expect(&row.wait_micros);
+        }
     }
 
     /// The same of what lies behind it: where the next time will stand.
     #[inline]
-    pub(crate) fn glance_behind(&self, queue: QueueId) -> u64 {
+    pub(crate) fn expect_behind(&self, queue: QueueId) {
         match &self.queues[queue].times.kept {
-            Kept::Exact(all) => all.last().copied().unwrap_or(0),
-            Kept::Rough(rough) => rough.len(),
-        }
-    }
-
-    /// A queue to which something happens now: its row comes from memory beside the engine's.
-    #[inline]
-    pub(crate) fn read_ahead(&self, queue: QueueId) {
-        // Fewer rows are at hand anyway.
-        const FEW: usize = 512;
-        if self.queues.len() >= FEW && self.queues.get(queue).is_some() {
-            std::hint::black_box(self.glance(queue));
+            Kept::Exact(all) => prefetch_index(all, all.len()),
+            Kept::Rough(rough) => expect(&**rough),
         }
     }
 

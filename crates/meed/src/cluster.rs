@@ -7,6 +7,7 @@
 //!
 //! > balance = capacity - what tasks hold - what others use
 
+use prefetch_index::prefetch_index;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::constraints::Labels;
@@ -124,11 +125,13 @@ impl Cluster {
         self.weights[node.index()]
     }
 
-    /// A field of each of its rows, to have them at hand.
+    /// Has the lines of memory brought in which its rows begin.
     #[inline]
-    pub(crate) fn glance(&self, node: NodeRow) -> u64 {
+    pub(crate) fn expect(&self, node: NodeRow) {
         let first = node.index() * self.kinds;
-        self.free[first] ^ self.capacity[first] ^ u64::from(self.weights[node.index()])
+        prefetch_index(&self.free, first);
+        prefetch_index(&self.capacity, first);
+        prefetch_index(&self.weights, node.index());
     }
 
     /// What is free on `node`, kind by kind.

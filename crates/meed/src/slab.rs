@@ -106,6 +106,12 @@ impl<K, T> Slab<K, T> {
         Some(value)
     }
 
+    /// Has the line of memory brought in which the row of a slot begins.
+    #[inline]
+    pub(crate) fn expect(&self, slot: usize) {
+        prefetch_index::prefetch_index(&self.slots, slot);
+    }
+
     pub(crate) fn get(&self, handle: Handle<K>) -> Option<&T> {
         let entry = self.slots.get(handle.slot())?;
         if entry.generation == handle.generation { entry.value.as_ref() } else { None }

@@ -32,7 +32,6 @@ impl<J, K: Journal> Driver<J, K> {
         new: impl FnOnce() -> NewJob<J>,
         tell: impl FnOnce(&J, &mut Arrival, &ResourceKinds),
     ) -> Result<JobId, Failed> {
-        self.tally.read_ahead(spec.queue);
         let Effect::Job(id) = self.apply(now, Event::JobArrived(spec))? else {
             unreachable!("an arrival's effect is `Job`")
         };

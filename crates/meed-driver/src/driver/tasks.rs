@@ -3,7 +3,6 @@
 use meed::{AllocationId, Effect, Event, JobId, JobState, NodeId, QueueId, Start, Stop, Time};
 use meed_journal::{Fact, JobKey, LevelChoice, Outcome, Reclaimed, ReclaimedFor};
 use meed_journal::{StartReason, Started, TaskFact};
-use smallvec::SmallVec;
 
 use super::{Driver, Telling};
 use crate::index::Index;
@@ -77,20 +76,46 @@ impl<J, K: Journal> Driver<J, K> {
         Ok(ended)
     }
 
-    /// These tasks are about to end: their rows are read, so that all are at hand then; see
-    /// [`meed::Engine::read_ahead`]. Nothing changes, and no world need ask.
-    pub fn read_ahead(&self, tasks: impl Iterator<Item = AllocationId> + Clone) {
-        if !self.engine.reads_ahead() {
-            return;
+    /// The task will end soon: has its row brought; see [`meed::Engine::expect_task`]. Nothing
+    /// changes, and no world need ask.
+    #[inline]
+    pub fn expect_task(&self, task: AllocationId) {
+        self.tasks.expect(task.slot());
+        self.engine.expect_task(task);
+    }
+
+    /// The same of the rows that are known from its own, which is at hand.
+    #[inline]
+    pub fn expect_rows(&self, task: AllocationId) {
+        if let Some(row) = self.running(task) {
+            self.jobs.expect(row.job.slot());
+            self.engine.expect_rows(task);
         }
-        let jobs = tasks.clone().filter_map(|id| self.tasks.get(id.slot()));
-        let jobs: SmallVec<[JobId; 16]> = jobs.map(|row| row.job).collect();
-        self.engine.read_ahead(tasks);
-        let rows = || jobs.iter().filter_map(|job| self.jobs.get(job.slot()));
-        let glance = |seen, row: &LiveJob<J>| seen ^ row.glance() ^ self.tally.glance(row.queue);
-        let seen = rows().fold(0, glance);
-        let behind = |seen, row: &LiveJob<J>| seen ^ self.tally.glance_behind(row.queue);
-        std::hint::black_box(rows().fold(seen, behind));
+    }
+
+    /// The same of what lies behind those.
+    #[inline]
+    pub fn expect_behind(&self, task: AllocationId) {
+        if let Some(live) = self.running(task).and_then(|row| self.jobs.get(row.job.slot())) {
+            live.expect();
+            self.tally.expect(live.queue);
+            self.engine.expect_behind(task);
+        }
+    }
+
+    /// The same of what lies behind the row of its queue.
+    #[inline]
+    pub fn expect_last(&self, task: AllocationId) {
+        if let Some(live) = self.running(task).and_then(|row| self.jobs.get(row.job.slot())) {
+            self.tally.expect_behind(live.queue);
+        }
+    }
+
+    /// A job will come for the queue soon: has its rows brought.
+    #[inline]
+    pub fn expect_queue(&self, queue: QueueId) {
+        self.engine.expect_queue(queue);
+        self.tally.expect(queue);
     }
 
     /// Whether the task still runs: it has not ended, was not lost or stopped.

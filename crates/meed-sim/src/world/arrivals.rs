@@ -58,6 +58,12 @@ impl<'a> Arrivals<'a> {
         earlier(ahead, caused)
     }
 
+    /// The queue of the source's next job.
+    #[inline]
+    pub(super) fn next_queue(&self) -> Option<u32> {
+        self.ahead.as_ref().map(|job| job.queue)
+    }
+
     /// The next job, and how it was caused if the end of another did; call only when
     /// [`Arrivals::next_time`] gave a time.
     pub(super) fn pop(&mut self) -> Result<(Job, Option<Cause>), TraceError> {

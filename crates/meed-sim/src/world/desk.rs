@@ -1,7 +1,7 @@
 //! Who serves the jobs of a virtual-time run: one driver over the whole cluster, or (static
 //! partition) one for each tenant. All that differs between them is here.
 
-use meed::{AllocationId, QueueId, Rejected, ResourceKinds, Start, Stop, Time};
+use meed::{QueueId, Rejected, ResourceKinds, Start, Stop, Time};
 use meed_driver::explain::{Standing, Subject, standing};
 use meed_driver::{Books, Driver, Failed};
 use meed_journal::{Arrival, Fact};
@@ -43,13 +43,11 @@ pub(crate) trait Desk<'a>: Books {
     /// The job as it can run there, and as it was submitted where that differs; or why it cannot.
     fn fit(&self, at: Self::At, queue: QueueId, job: Job) -> Result<Fitted, Box<(Job, Rejected)>>;
 
-    /// Whether it pays to read rows of tasks that are about to end.
+    /// Whether so much runs, or so many queues are there, that it pays to have rows brought before
+    /// they are needed ([`meed::Engine::reads_ahead`]).
     fn reads_ahead(&self) -> bool {
         false
     }
-
-    /// These tasks are about to end: their rows are read, so that they are at hand then.
-    fn read_ahead(&self, _: &[(Self::At, AllocationId)]) {}
 
     /// What starts now is added to `starts`.
     fn decide(&mut self, starts: &mut Vec<(Self::At, Start)>) -> Result<(), Failed>;
@@ -152,10 +150,6 @@ impl<'a> Desk<'a> for OneDriver<'a> {
     #[inline]
     fn reads_ahead(&self) -> bool {
         self.engine().reads_ahead()
-    }
-
-    fn read_ahead(&self, tasks: &[((), AllocationId)]) {
-        Driver::read_ahead(self, tasks.iter().map(|&((), task)| task));
     }
 
     fn decide(&mut self, starts: &mut Vec<((), Start)>) -> Result<(), Failed> {

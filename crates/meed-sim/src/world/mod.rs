@@ -39,13 +39,13 @@ pub(crate) use run::run;
 pub(crate) use setup::NewPlacement;
 pub use setup::{StopAt, WorldSetup};
 
+use prefetch_index::prefetch_index;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use meed::{AllocationId, JobId, JobState, QueueId, Rank, Span, Start, Time};
 use meed_driver::{Failed, KeptJob, LiveJob, Sampler, finish_of};
 use meed_workload::TraceError;
-use smallvec::SmallVec;
 
 use crate::log::SharedLog;
 use crate::plans::Accounts;
@@ -295,7 +295,6 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         while self.ends.next_slot().is_some_and(|slot| !self.runs(slot)) {
             self.ends.pop();
         }
-        self.read_ahead();
         let mut next = earlier(self.ends.next_time(), self.arrivals.next_time());
         if let Some(change) = &self.next_change {
             next = earlier(next, Some(change.at));
@@ -314,6 +313,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
     /// Goes through one instant, which is not before the last.
     fn instant(&mut self) -> Result<(), RunError> {
         while let Some(slot) = self.ends.pop_at(self.now) {
+            self.read_ahead();
             if self.runs(slot) {
                 self.end_task(self.tasks[slot as usize])?;
             }
@@ -336,26 +336,49 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         }
         while self.arrivals.next_time() == Some(self.now) {
             let (job, cause) = self.arrivals.pop()?;
+            self.expect_arrival();
             self.stirs();
             self.arrive(job, cause)?;
         }
         self.decide()
     }
 
-    /// Rows of the tasks that end next are read together; see [`meed::Engine::read_ahead`].
+    /// Has rows of the tasks that end next brought, step by step.
     #[inline]
-    fn read_ahead(&mut self) {
+    fn read_ahead(&self) {
         if !self.desk.reads_ahead() {
             return;
         }
-        let Some(slots) = self.ends.coming() else { return };
-        let tasks: SmallVec<[_; ends::AHEAD]> = slots
-            .map(|slot| {
-                let task = &self.tasks[slot as usize];
-                (task.at, task.allocation)
-            })
-            .collect();
-        self.desk.read_ahead(&tasks);
+        let task = |others| {
+            let task = &self.tasks[self.ends.coming(others)? as usize];
+            Some((self.desk.driver(task.at), task.allocation))
+        };
+        if let Some(slot) = self.ends.coming(24) {
+            prefetch_index(&self.tasks, slot as usize);
+        }
+        if let Some((driver, task)) = task(18) {
+            driver.expect_task(task);
+        }
+        if let Some((driver, task)) = task(12) {
+            driver.expect_rows(task);
+        }
+        if let Some((driver, task)) = task(7) {
+            driver.expect_behind(task);
+        }
+        if let Some((driver, task)) = task(3) {
+            driver.expect_last(task);
+        }
+    }
+
+    /// The same of the queue for which the next job comes.
+    #[inline]
+    fn expect_arrival(&self) {
+        if let Some(queue) = self.arrivals.next_queue()
+            && let Some(Some(queue)) = self.queues.get(queue as usize)
+            && let Some((at, leaf)) = self.desk.route(*queue)
+        {
+            self.desk.driver(at).expect_queue(leaf);
+        }
     }
 
     /// Whether the task of that slot still runs.

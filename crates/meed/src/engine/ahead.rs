@@ -1,93 +1,100 @@
-//! Rows that the next events will need are read together, before the first of them comes.
+//! Rows that the next events will need are asked for before they come.
 //!
 //! With ten thousand queues and tens of thousands of running tasks the rows of one task lie in some
 //! thirty lines of memory that nothing near has touched: handled one after the other, each task
-//! waits for one line, then for the next. Nobody needs to wait for what he does not use: sixteen
-//! tasks' rows, read in a loop that only adds up a field of each, come from memory side by side.
+//! waits for one line, then for the next. Who knows what comes some events ahead has them brought
+//! meanwhile: a prefetch is an instruction that nobody waits for. What lies behind a row is asked
+//! for when the row has come, so there are steps ([`Engine::expect_task`],
+//! [`Engine::expect_rows`], [`Engine::expect_behind`]), some events apart.
 //!
 //! Invariant: nothing is changed, and nothing depends on it; a world that never asks gets the same
-//! decisions. Cost: some thirty loads for each task.
-
-use smallvec::SmallVec;
+//! decisions. Cost: some thirty prefetches for each task.
 
 use super::Engine;
 use super::work::Running;
-use crate::spec::{AllocationId, JobId, NodeRow, QueueRow};
-
-/// Tasks that are read together without a place on the heap.
-const TOGETHER: usize = 16;
+use crate::spec::{AllocationId, QueueId, QueueRow};
+use prefetch_index::prefetch_index;
 
 /// Rows of fewer queues, or of fewer running tasks, are at hand anyway.
 const FEW: usize = 512;
 
-/// Where the rows of a task are.
-struct Places {
-    task: AllocationId,
-    job: JobId,
-    queue: QueueRow,
-    group: u32,
-    node: NodeRow,
-}
-
-impl Places {
-    #[inline]
-    fn of(id: AllocationId, task: &Running) -> Places {
-        let Running { job, queue, group, node, .. } = *task;
-        Places { task: id, job, queue, group, node }
-    }
+/// Has the line of memory brought in which `row` begins.
+#[inline(always)]
+pub(crate) fn expect<T>(row: &T) {
+    prefetch_index(std::slice::from_ref(row), 0);
 }
 
 impl Engine {
-    /// These tasks are about to end: reads a field of each row that their ends will need, so that
-    /// memory answers for all of them at once. Handles of tasks that are gone are passed over. It
-    /// pays where [`Engine::reads_ahead`] says so.
-    pub fn read_ahead(&self, tasks: impl Iterator<Item = AllocationId>) {
-        let place = |id| Some(Places::of(id, self.work.running(id)?));
-        let places: SmallVec<[Places; TOGETHER]> = tasks.filter_map(place).collect();
-        let rows = places.iter().fold(0, |seen, at| seen ^ self.glance_rows(at));
-        // What lies behind pointers of the rows.
-        let behind = places.iter().fold(0, |seen, at| seen ^ self.glance_behind(at.queue));
-        std::hint::black_box(rows ^ behind);
-    }
-
-    /// The same for one that ends now, which pays even where its end was not foreseen.
-    #[inline]
-    pub(super) fn read_ahead_end(&self, id: AllocationId, task: &Running) {
-        if self.reads_ahead() {
-            let at = Places::of(id, task);
-            std::hint::black_box(self.glance_rows(&at) ^ self.glance_behind(at.queue));
-        }
-    }
-
-    /// Reads a field of each row of a queue to which something happens now.
-    #[inline]
-    pub(super) fn read_ahead_queue(&self, queue: QueueRow) {
-        if self.tree.len() < FEW {
-            return;
-        }
-        std::hint::black_box(self.glance_queue(queue) ^ self.glance_behind(queue));
-    }
-
     /// Whether so much runs that reading ahead pays.
     #[inline]
     pub fn reads_ahead(&self) -> bool {
         self.work.running_tasks() >= FEW
     }
 
+    /// The task will end soon: has its row brought. Handles of tasks that are gone are passed over.
     #[inline]
-    fn glance_queue(&self, queue: QueueRow) -> u64 {
-        self.tree.glance(queue) ^ self.books.glance(queue) ^ self.ready.glance(queue)
+    pub fn expect_task(&self, id: AllocationId) {
+        self.work.expect_task(id);
+    }
+
+    /// The same of the rows that are known from its own, which is at hand.
+    #[inline]
+    pub fn expect_rows(&self, id: AllocationId) {
+        if let Some(task) = self.work.running(id) {
+            self.expect_rows_of(id, task);
+        }
+    }
+
+    /// The same of what lies behind those.
+    #[inline]
+    pub fn expect_behind(&self, id: AllocationId) {
+        if let Some(task) = self.work.running(id) {
+            self.expect_behind_queue(task.queue);
+        }
+    }
+
+    /// A job will come for the queue soon: has its rows brought.
+    #[inline]
+    pub fn expect_queue(&self, queue: QueueId) {
+        if let Some(row) = self.tree.row(queue).filter(|_| self.tree.len() >= FEW) {
+            self.expect_rows_of_queue(row);
+        }
+    }
+
+    /// A job comes now.
+    #[inline]
+    pub(super) fn expect_arrival(&self, queue: QueueRow) {
+        if self.tree.len() >= FEW {
+            self.expect_behind_queue(queue);
+        }
+    }
+
+    /// A task ends now, foreseen or not.
+    #[inline]
+    pub(super) fn expect_end(&self, id: AllocationId, task: &Running) {
+        if self.reads_ahead() {
+            self.expect_rows_of(id, task);
+        }
     }
 
     #[inline]
-    fn glance_rows(&self, at: &Places) -> u64 {
-        let rows = self.work.glance(at.job, at.group) ^ self.room.glance(at.node);
-        let rows = rows ^ self.work.glance_links(at.task, at.node);
-        rows ^ self.books.glance_job(at.job) ^ self.glance_queue(at.queue)
+    fn expect_rows_of(&self, id: AllocationId, task: &Running) {
+        self.work.expect_rows(id, task);
+        self.room.expect(task.node);
+        self.books.expect_job(task.job);
+        self.expect_rows_of_queue(task.queue);
     }
 
     #[inline]
-    fn glance_behind(&self, queue: QueueRow) -> u64 {
-        self.books.glance_behind(queue) ^ self.ready.glance_behind(queue)
+    fn expect_rows_of_queue(&self, queue: QueueRow) {
+        self.tree.expect(queue);
+        self.books.expect(queue);
+        self.ready.expect(queue);
+    }
+
+    #[inline]
+    fn expect_behind_queue(&self, queue: QueueRow) {
+        self.books.expect_behind(queue);
+        self.ready.expect_behind(queue);
     }
 }

@@ -9,6 +9,7 @@
 //! Invariant: where lists are kept, each running task stands in that of its node, once. Cost: O(1)
 //! for a start and an end; O(running tasks) for the first question.
 
+use prefetch_index::prefetch_index;
 use std::cell::OnceCell;
 
 use crate::node_rows::Moves;
@@ -55,11 +56,10 @@ impl Links {
         std::iter::successors(Some(first), next).take_while(|&slot| slot != NOBODY)
     }
 
-    /// See `ahead`: where a task stands, and its neighbours.
+    /// See `ahead`: where a task stands.
     #[inline]
-    pub(super) fn glance(&self, slot: usize) -> u32 {
-        let link = |slot: u32| self.0.get(slot as usize).map_or(0, |link| link.0);
-        self.0.get(slot).map_or(0, |&(next, before)| link(next) ^ link(before))
+    pub(super) fn expect(&self, slot: usize) {
+        prefetch_index(&self.0, slot);
     }
 }
 
@@ -123,8 +123,10 @@ impl ByNode {
 
     /// See `ahead`.
     #[inline]
-    pub(super) fn glance(&self, slot: usize, node: NodeRow) -> u32 {
-        let Some(lists) = self.0.get() else { return 0 };
-        lists.first.get(node.index()).copied().unwrap_or(0) ^ lists.links.glance(slot)
+    pub(super) fn expect(&self, slot: usize, node: NodeRow) {
+        if let Some(lists) = self.0.get() {
+            prefetch_index(&lists.first, node.index());
+            lists.links.expect(slot);
+        }
     }
 }

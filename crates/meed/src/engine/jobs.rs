@@ -23,7 +23,7 @@ impl Engine {
             return Err(Rejected::NoTasks);
         }
         check_job_weight(spec.weight)?;
-        self.read_ahead_queue(leaf);
+        self.expect_arrival(leaf);
         self.check_groups(leaf, 0, spec.groups)?;
         let id = self.work.add_job(Job::new(leaf, spec.open, spec.max_attempts));
         self.tree.add_job(leaf);

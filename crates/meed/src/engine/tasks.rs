@@ -180,7 +180,7 @@ impl Engine {
 
     pub(super) fn task_ended(&mut self, allocation: AllocationId) -> Result<Effect, Rejected> {
         let task = self.work.running(allocation).ok_or(Rejected::UnknownAllocation)?;
-        self.read_ahead_end(allocation, task);
+        self.expect_end(allocation, task);
         let task = self.release(allocation);
         let ran = self.now - task.started;
         self.books.learn(self.now, task.job, ran);

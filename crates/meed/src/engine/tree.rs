@@ -5,6 +5,7 @@
 //! ([`Tree::back`]), unless it is forgotten by then (`forget`). Cost: O(1) for a step up;
 //! O(siblings) to add or remove one; sharing out is O(queues).
 
+use super::ahead::expect;
 use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
@@ -188,8 +189,8 @@ impl Tree {
 
     /// See `ahead`.
     #[inline]
-    pub(super) fn glance(&self, queue: QueueRow) -> u64 {
-        self[queue].jobs
+    pub(super) fn expect(&self, queue: QueueRow) {
+        expect(&self[queue]);
     }
 
     pub(super) fn has_maximums(&self) -> bool {

@@ -7,6 +7,7 @@
 
 use smallvec::SmallVec;
 
+use super::ahead::expect;
 use super::by_node::{ByNode, Links, NOBODY};
 use super::room::{RulesId, ShapeId};
 use crate::node_rows::Moves;
@@ -263,16 +264,18 @@ impl Work {
 
     /// See `ahead`.
     #[inline]
-    pub(super) fn glance(&self, job: JobId, group: u32) -> u64 {
-        let (job, group) = (self.jobs.get(job), &self.groups[group as usize]);
-        let job = job.map_or(0, |job| job.waiting ^ u64::from(job.running));
-        job ^ u64::from(group.count ^ group.number)
+    pub(super) fn expect_task(&self, id: AllocationId) {
+        self.running.expect(id.slot());
     }
 
-    /// The same of where a running task stands among those of its job and of its node.
+    /// See `ahead`: rows of a running task's job and group, and where it stands among those of its
+    /// job and of its node.
     #[inline]
-    pub(super) fn glance_links(&self, id: AllocationId, node: NodeRow) -> u64 {
-        u64::from(self.of_jobs.glance(id.slot()) ^ self.by_node.glance(id.slot(), node))
+    pub(super) fn expect_rows(&self, id: AllocationId, task: &Running) {
+        self.jobs.expect(task.job.slot());
+        expect(&self.groups[task.group as usize]);
+        self.of_jobs.expect(id.slot());
+        self.by_node.expect(id.slot(), task.node);
     }
 
     /// The task that runs in that slot.

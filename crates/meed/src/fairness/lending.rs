@@ -124,11 +124,6 @@ impl Pool {
 }
 
 impl LeafLending {
-    #[inline]
-    pub(super) fn glance(&self) -> u64 {
-        self.unused ^ self.borrowed.slope() ^ self.fraction ^ self.settled as u64
-    }
-
     /// Offset of what it borrowed; lent, its fraction, and up to which price.
     pub(super) fn state(&self) -> (i128, u128, u64, u128) {
         (self.borrowed.offset, self.lent, self.fraction, self.settled)

@@ -16,8 +16,10 @@ use lending::{LeafLending, Pool};
 use line::Line;
 pub(crate) use state::Leaf;
 
+use crate::engine::expect;
 use crate::resources::{MAX_KINDS, Resources};
 use crate::time::Time;
+use prefetch_index::prefetch_index;
 
 /// One leaf's integrals up to an instant. Units: smallest unit x microsecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,16 +102,14 @@ impl Meter {
         self.usage[leaf * self.kinds + self.measured].slope()
     }
 
-    /// A field of each line of a leaf's rows, to have them at hand.
+    /// Has each line of a leaf's rows brought.
     #[inline]
-    pub(crate) fn glance(&self, leaf: usize) -> u64 {
-        let meter = &self.leaves[leaf];
-        let first = leaf * self.kinds;
-        meter.share
-            ^ meter.entitled.slope()
-            ^ meter.lending.glance()
-            ^ self.usage[first].slope()
-            ^ self.demand[first] as u64
+    pub(crate) fn expect(&self, leaf: usize) {
+        let (meter, first) = (&self.leaves[leaf], leaf * self.kinds);
+        expect(meter);
+        expect(&meter.lending);
+        prefetch_index(&self.usage, first);
+        prefetch_index(&self.demand, first);
     }
 
     pub(crate) fn kind(&self) -> usize {

@@ -32,6 +32,7 @@ pub(crate) use clock::LANDMARK_HALF_LIVES;
 pub(crate) use clock::{Clock, Step};
 use prepaid::Prepaid;
 
+use crate::engine::expect;
 use crate::policy::Permille;
 use crate::time::Time;
 
@@ -89,10 +90,12 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// A field of each line, to have them at hand.
+    /// Has each of its lines brought.
     #[inline]
-    pub(crate) fn glance(&self) -> u64 {
-        self.at.as_micros() ^ self.over ^ self.past as u64 ^ self.prepaid.glance()
+    pub(crate) fn expect(&self) {
+        expect(&self.past);
+        expect(&self.over);
+        expect(&self.prepaid);
     }
 
     /// A task of `rate` starts at `now` and is assumed to end at `assumed_end`.

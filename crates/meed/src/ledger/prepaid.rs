@@ -16,12 +16,6 @@ pub(crate) struct Prepaid {
 }
 
 impl Prepaid {
-    /// Its first entry, to have it at hand.
-    #[inline]
-    pub(crate) fn glance(&self) -> u64 {
-        self.ends.front().map_or(0, |(end, _)| end.as_micros())
-    }
-
     /// The first assumed end; all tasks of it may have ended.
     pub(crate) fn first(&self) -> Option<Time> {
         self.ends.front().map(|&(end, _)| end)

@@ -6,6 +6,7 @@ use super::dominant::{Share, Vector};
 use super::key::{Key, Tier, cmp_ratios, mul_div};
 use super::task_share::Tasks;
 use super::{Alone, Domain, Pool, Rule, commitment, fair, fifo, long_term, told};
+use crate::engine::expect;
 use crate::ledger::{Charge, Ledger, Step};
 use crate::policy::Measure;
 use crate::resources::Resources;
@@ -101,11 +102,15 @@ impl Standing {
         self.books.get_or_insert_default()
     }
 
-    /// A field of its books and of what it holds of each kind, to have them at hand.
+    /// Has its books brought, and what it holds of each kind.
     #[inline]
-    pub(crate) fn glance(&self) -> u64 {
-        let held = self.vector.as_deref().map_or(0, |vector| vector.held.get(0));
-        held ^ self.books.as_deref().map_or(0, Ledger::glance)
+    pub(crate) fn expect_behind(&self) {
+        if let Some(books) = self.books.as_deref() {
+            books.expect();
+        }
+        if let Some(vector) = self.vector.as_deref() {
+            expect(&vector.held);
+        }
     }
 
     pub(super) fn vector(&mut self, kinds: usize) -> &mut Vector {

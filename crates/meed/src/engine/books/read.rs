@@ -1,6 +1,7 @@
 //! What the books tell those who look: copies and sums, nothing that changes anything.
 
 use super::super::KeyParts;
+use super::super::ahead::expect;
 use super::Books;
 use crate::fairness::{Integrals, Lending};
 use crate::ledger::{CHARGE_ONE, Charge};
@@ -11,30 +12,28 @@ use crate::spec::{JobId, QueueRow, Weight};
 use crate::time::{Span, Time};
 
 use super::super::tree::Tree;
+use prefetch_index::prefetch_index;
 
-/// Rows that are read ahead of their turn (`ahead`): a field of each line of memory.
+/// Rows that are asked for ahead of their turn (`ahead`): each line of memory.
 impl Books {
     #[inline]
-    pub(in crate::engine) fn glance(&self, queue: QueueRow) -> u64 {
+    pub(in crate::engine) fn expect(&self, queue: QueueRow) {
         let account = &self.accounts[queue.index()];
-        let account = account.standing.held
-            ^ account.terms.weight
-            ^ account.held.get(0)
-            ^ account.active_tasks
-            ^ account.domain as u64;
-        account ^ self.meter.glance(queue.index())
+        expect(account);
+        expect(&account.terms);
+        expect(&account.held);
+        expect(&account.active_tasks);
+        self.meter.expect(queue.index());
     }
 
     #[inline]
-    pub(in crate::engine) fn glance_job(&self, job: JobId) -> u64 {
-        self.jobs[job.slot()].as_ref().map_or(0, |job| {
-            job.arrival ^ job.standing.held ^ job.active_tasks ^ job.quantum.quantum.as_micros()
-        })
+    pub(in crate::engine) fn expect_job(&self, job: JobId) {
+        prefetch_index(&self.jobs, job.slot());
     }
 
     #[inline]
-    pub(in crate::engine) fn glance_behind(&self, queue: QueueRow) -> u64 {
-        self.accounts[queue.index()].standing.glance()
+    pub(in crate::engine) fn expect_behind(&self, queue: QueueRow) {
+        self.accounts[queue.index()].standing.expect_behind();
     }
 }
 

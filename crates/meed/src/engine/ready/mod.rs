@@ -18,6 +18,7 @@ pub(super) use wide::{Place, Wide};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::ahead::expect;
 use super::room::ShapeId;
 use super::tree::Tree;
 use crate::order::heap::{ABSENT, Heap, Item};
@@ -26,6 +27,7 @@ use crate::resources::Resources;
 use crate::spec::QueueRow;
 use crate::time::Time;
 use parked::Parked;
+use prefetch_index::prefetch_index;
 
 /// What of one queue wants something: one whole line of memory.
 #[repr(align(64))]
@@ -116,17 +118,15 @@ impl Ready {
 
     /// See `ahead`.
     #[inline]
-    pub(super) fn glance(&self, leaf: QueueRow) -> u64 {
-        let row = &self.rows[leaf.index()];
-        row.waiting ^ row.buckets.len() as u64 ^ u64::from(self.places[leaf.index()])
+    pub(super) fn expect(&self, leaf: QueueRow) {
+        expect(&self.rows[leaf.index()]);
+        prefetch_index(&self.places, leaf.index());
     }
 
     /// The same of what lies behind it.
     #[inline]
-    pub(super) fn glance_behind(&self, leaf: QueueRow) -> u64 {
-        self.rows[leaf.index()].buckets.first().map_or(0, |bucket| {
-            bucket.demand.get(0) ^ u64::from(bucket.shape.number()) ^ u64::from(bucket.is_empty())
-        })
+    pub(super) fn expect_behind(&self, leaf: QueueRow) {
+        prefetch_index(&self.rows[leaf.index()].buckets, 0);
     }
 
     /// Waiting tasks of a leaf.

@@ -188,8 +188,8 @@ impl Room {
 
     /// See `ahead`.
     #[inline]
-    pub(super) fn glance(&self, node: NodeRow) -> u64 {
-        self.cluster.glance(node)
+    pub(super) fn expect(&self, node: NodeRow) {
+        self.cluster.expect(node);
     }
 
     /// delta of Eq. 9, in thousandths.
