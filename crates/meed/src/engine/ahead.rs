@@ -49,6 +49,7 @@ impl Engine {
     #[inline]
     pub fn expect_behind(&self, id: AllocationId) {
         if let Some(task) = self.work.running(id) {
+            self.books.expect_behind_job(task.job);
             self.expect_behind_queue(task.queue);
         }
     }
@@ -74,6 +75,19 @@ impl Engine {
     pub(super) fn expect_end(&self, id: AllocationId, task: &Running) {
         if self.reads_ahead() {
             self.expect_rows_of(id, task);
+            self.expect_next();
+        }
+    }
+
+    /// Has the rows of the queue brought whose turn is next, as far as stored keys tell.
+    #[inline]
+    fn expect_next(&self) {
+        let mut at = QueueRow::ROOT;
+        while let Some(child) = self.ready.top(at) {
+            at = child;
+        }
+        if at != QueueRow::ROOT {
+            self.expect_rows_of_queue(at);
         }
     }
 

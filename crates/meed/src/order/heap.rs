@@ -56,6 +56,12 @@ impl Heap {
         self.items.first().copied()
     }
 
+    /// Whose key the smallest is.
+    #[inline]
+    pub(crate) fn top(&self) -> Option<u32> {
+        self.items.first().map(|&(_, id)| id)
+    }
+
     /// Whether the top's stored key is the true one, `key`. The law (see `order`): keys never fall
     /// between events.
     #[inline]

@@ -32,6 +32,14 @@ impl Books {
     }
 
     #[inline]
+    pub(in crate::engine) fn expect_behind_job(&self, job: JobId) {
+        if let Some(account) = &self.jobs[job.slot()] {
+            expect(&account.active_tasks);
+            account.standing.expect_behind();
+        }
+    }
+
+    #[inline]
     pub(in crate::engine) fn expect_behind(&self, queue: QueueRow) {
         self.accounts[queue.index()].standing.expect_behind();
     }
