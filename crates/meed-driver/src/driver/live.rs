@@ -84,11 +84,12 @@ impl<J, K: Journal> Driver<J, K> {
             let why = why.map(Into::into);
             Fact::Withdrawn(TaskFact { job, task, attempt, why, detail: None })
         })?;
-        let gone = match state {
-            JobState::Active | JobState::Drained => None,
-            JobState::Done => Some(self.end_job(now, job, Outcome::Done)?),
-            JobState::Failed => Some(self.end_job(now, job, Outcome::Failed)?),
-        };
+        let mut gone = None;
+        match state {
+            JobState::Active | JobState::Drained => {}
+            JobState::Done => self.end_job(now, job, Outcome::Done, &mut gone)?,
+            JobState::Failed => self.end_job(now, job, Outcome::Failed, &mut gone)?,
+        }
         Ok(Withdrawn { stopped, state, gone })
     }
 

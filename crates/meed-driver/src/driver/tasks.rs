@@ -72,7 +72,7 @@ impl<J, K: Journal> Driver<J, K> {
         };
         ended.stopped = self.take_tasks(stopped);
         self.tell_tasks(now, &ended.stopped, Fact::Stop)?;
-        ended.gone = Some(self.end_job(now, task.job, outcome)?);
+        self.end_job(now, task.job, outcome, &mut ended.gone)?;
         Ok(ended)
     }
 

@@ -55,6 +55,6 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         };
         let cancelled = self.desk.driver_mut(at).job_cancelled(now, id);
         let job = cancelled.map_err(|why| RunError::of(now, why))?.job;
-        self.job_gone(at, job, false)
+        self.job_gone(at, &job, false)
     }
 }

@@ -95,6 +95,12 @@ impl Delays {
         }
     }
 
+    /// Whether jobs get a master first.
+    #[inline]
+    pub(super) fn has_masters(&self) -> bool {
+        self.master.is_some()
+    }
+
     /// The job as it runs, and as it was submitted where that differs.
     pub(super) fn with_master(&self, mut job: Job, submitted: Option<Job>) -> (Job, Option<Job>) {
         let Some(demand) = self.master else { return (job, submitted) };

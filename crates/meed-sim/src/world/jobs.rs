@@ -206,7 +206,10 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             Err(refused) => return self.refuse(number, refused.0, cause, refused.1),
         };
         self.delays.check_job(&job)?;
-        let (job, submitted) = self.delays.with_master(job, submitted);
+        let (job, submitted) = match self.delays.has_masters() {
+            true => self.delays.with_master(job, submitted),
+            false => (job, submitted),
+        };
         let (first_stage, open) = match self.delays.comes_empty() {
             true => (0, true),
             false => stage_from(&job.groups, 0),
@@ -299,7 +302,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             // The cluster has changed since the job came, and its queue's maximum may have: the job
             // fails.
             Err(Failed::Rejected(_)) => match driver.job_failed(now, id) {
-                Ok(failed) => self.job_gone(at, failed.job, false),
+                Ok(failed) => self.job_gone(at, &failed.job, false),
                 Err(why) => Err(RunError::of(now, why)),
             },
             Err(failed) => Err(RunError::of(now, failed)),

@@ -407,17 +407,17 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         } else if matches!(ending, Ending::Done) && ended.gone.is_none() {
             self.ended_late(at, ended.task.job, ended.task.task, drained);
         }
-        match ended.gone {
+        match &ended.gone {
             Some(job) => self.job_gone(at, job, ended.state == JobState::Done),
             None => Ok(()),
         }
     }
 
     /// A job is there no more.
-    fn job_gone(&mut self, at: D::At, job: LiveJob<Planned>, done: bool) -> Result<(), RunError> {
+    fn job_gone(&mut self, at: D::At, job: &LiveJob<Planned>, done: bool) -> Result<(), RunError> {
         let now = self.now;
         if let Some(jobs) = &mut self.notes.jobs {
-            jobs.gone(self.desk.in_tree(at, job.queue()), &job, done.then_some(now));
+            jobs.gone(self.desk.in_tree(at, job.queue()), job, done.then_some(now));
         }
         if let Some(chain) = job.detail.chain {
             self.arrivals.chain_ended(chain, now);

@@ -6,8 +6,10 @@ mod allowed;
 mod best_fit;
 mod cosine;
 mod first_fit;
+mod line_tree;
 mod max_tree;
 mod missing;
+mod pair_tree;
 mod ratio_order;
 #[cfg(test)]
 mod tests;
