@@ -118,6 +118,12 @@ impl<J, K: Journal> Driver<J, K> {
         self.tally.expect(queue);
     }
 
+    /// The same of what lies behind those, which are at hand.
+    #[inline]
+    pub fn expect_behind_of_queue(&self, queue: QueueId) {
+        self.engine.expect_behind_of_queue(queue);
+    }
+
     /// Whether the task still runs: it has not ended, was not lost or stopped.
     #[inline]
     pub fn runs(&self, task: AllocationId) -> bool {

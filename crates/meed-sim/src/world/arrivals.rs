@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use meed::Time;
 use meed_workload::{Cause, Job, JobSource, SourceCounts, TraceError};
+use prefetch_index::prefetch_index;
 
 use super::earlier;
 
@@ -70,6 +71,10 @@ impl<'a> Arrivals<'a> {
         let next = self.next_time();
         if let Some(job) = self.ahead.take_if(|job| Some(job.submit) == next) {
             self.ahead = self.source.next_job()?;
+            if let Some(next) = &self.ahead {
+                // Where jobs wait in memory, their groups lie apart.
+                prefetch_index(&next.groups, 0);
+            }
             return Ok((job, None));
         }
         let Reverse(caused) = self.caused.pop().expect("a time was given");

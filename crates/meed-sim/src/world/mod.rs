@@ -30,6 +30,7 @@ pub use attend::Attendant;
 pub use changes::{Change, TimedChange};
 pub use delays::Delays;
 pub(crate) use desk::Desk;
+use desk::OneDriver;
 pub use failures::Failures;
 pub use notes::Looks;
 pub(crate) use notes::Most;
@@ -336,9 +337,10 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         }
         while self.arrivals.next_time() == Some(self.now) {
             let (job, cause) = self.arrivals.pop()?;
-            self.expect_arrival();
+            self.expect_arrival(OneDriver::expect_queue);
             self.stirs();
             self.arrive(job, cause)?;
+            self.expect_arrival(OneDriver::expect_behind_of_queue);
         }
         self.decide()
     }
@@ -370,14 +372,14 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         }
     }
 
-    /// The same of the queue for which the next job comes.
+    /// The same of the queue for which the next job comes: its rows, and then what lies behind.
     #[inline]
-    fn expect_arrival(&self) {
+    fn expect_arrival(&self, expect: impl Fn(&OneDriver<'a>, QueueId)) {
         if let Some(queue) = self.arrivals.next_queue()
             && let Some(Some(queue)) = self.queues.get(queue as usize)
             && let Some((at, leaf)) = self.desk.route(*queue)
         {
-            self.desk.driver(at).expect_queue(leaf);
+            expect(self.desk.driver(at), leaf);
         }
     }
 

@@ -62,11 +62,19 @@ impl Engine {
         }
     }
 
+    /// The same of what lies behind those, which are at hand.
+    #[inline]
+    pub fn expect_behind_of_queue(&self, queue: QueueId) {
+        if let Some(row) = self.tree.row(queue).filter(|_| self.tree.len() >= FEW) {
+            self.expect_behind_queue(row);
+        }
+    }
+
     /// A job comes now.
     #[inline]
     pub(super) fn expect_arrival(&self, queue: QueueRow) {
         if self.tree.len() >= FEW {
-            self.expect_behind_queue(queue);
+            self.ready.expect_last(queue);
         }
     }
 

@@ -343,7 +343,7 @@ impl Engine {
     }
 
     /// The key of a group in its leaf: that of its job, then its position in the job.
-    #[inline]
+    #[inline(always)]
     pub(super) fn group_key(&mut self, slot: u32) -> Key {
         let group = self.work.group(slot);
         self.books.group_key(self.now, group.job, group.number)

@@ -14,6 +14,7 @@
 //! everybody lends all that it leaves unused, and B - U is borrowed of nobody.
 
 use super::line::Line;
+use crate::engine::expect;
 use crate::time::Time;
 
 /// What one leaf lent and borrowed, smallest unit x microsecond.
@@ -124,6 +125,15 @@ impl Pool {
 }
 
 impl LeafLending {
+    /// Has its lines of memory brought.
+    #[inline]
+    pub(super) fn expect(&self) {
+        expect(&self.borrowed);
+        expect(&self.lent);
+        expect(&self.settled);
+        expect(&self.unused);
+    }
+
     /// Offset of what it borrowed; lent, its fraction, and up to which price.
     pub(super) fn state(&self) -> (i128, u128, u64, u128) {
         (self.borrowed.offset, self.lent, self.fraction, self.settled)

@@ -106,8 +106,9 @@ impl Meter {
     #[inline]
     pub(crate) fn expect(&self, leaf: usize) {
         let (meter, first) = (&self.leaves[leaf], leaf * self.kinds);
-        expect(meter);
-        expect(&meter.lending);
+        expect(&meter.share);
+        expect(&meter.entitled);
+        meter.lending.expect();
         prefetch_index(&self.usage, first);
         prefetch_index(&self.demand, first);
     }

@@ -8,12 +8,5 @@ use super::Standing;
 
 /// Amount and weight of the key.
 pub(super) fn ratio(standing: &Standing) -> (u128, u64) {
-    (
-        standing
-            .arrivals
-            .as_ref()
-            .and_then(|all| all.first())
-            .map_or(u128::MAX >> 1, |&arrival| u128::from(arrival)),
-        1,
-    )
+    (standing.first_arrival().map_or(u128::MAX >> 1, u128::from), 1)
 }

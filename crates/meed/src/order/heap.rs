@@ -15,6 +15,8 @@
 
 use std::cmp::Ordering;
 
+use prefetch_index::prefetch_index;
+
 use super::key::Key;
 
 /// Position of what is in no heap.
@@ -92,12 +94,25 @@ impl Heap {
         ids
     }
 
+    /// Puts in `id`, which is in no heap. Most heaps of a leaf's groups hold nothing: there the key
+    /// is made in its place.
+    #[inline(always)]
     pub(crate) fn push(&mut self, key: Key, id: u32, positions: &mut [u32]) {
+        if self.items.is_empty() {
+            positions[id as usize] = 0;
+            return self.items.push((key, id));
+        }
         self.push_by(key, id, positions, by_key);
     }
 
-    /// The same where keys are compared by `order`.
+    /// Has the line of memory brought in which the next key may come to stand.
     #[inline]
+    pub(crate) fn expect(&self) {
+        prefetch_index(&self.items, self.items.len());
+    }
+
+    /// The same where keys are compared by `order`.
+    #[inline(never)]
     pub(crate) fn push_by(
         &mut self,
         key: Key,

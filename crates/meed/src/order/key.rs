@@ -84,7 +84,7 @@ pub(crate) enum Level {
 }
 
 impl Key {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(tier: Tier, amount: u128, weight: u64, tie: (u64, u32)) -> Key {
         debug_assert!(weight > 0);
         let approx = float(amount) / weight as f64;
@@ -97,7 +97,7 @@ impl Key {
         Key::with(tier, (amount, weight), float(amount) / float(weight), tie)
     }
 
-    #[inline]
+    #[inline(always)]
     fn with(tier: Tier, (amount, weight): (u128, u128), approx: f64, tie: (u64, u32)) -> Key {
         let ((tie, tie_within), amount, weight) = (tie, Halves::of(amount), Halves::of(weight));
         Key { amount, weight, approx, tie, tie_within, tier }

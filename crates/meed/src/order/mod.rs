@@ -33,6 +33,7 @@ mod long_term;
 mod newcomer;
 mod parts;
 pub(crate) mod rescaled;
+mod seldom;
 mod standing;
 mod state;
 mod task_share;

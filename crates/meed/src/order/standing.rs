@@ -1,9 +1,8 @@
 //! One child's position in its domain: what it holds, what its ledgers say, since when it counts.
 
-use std::collections::BTreeSet;
-
 use super::dominant::{Share, Vector};
 use super::key::{Key, Tier, cmp_ratios, mul_div};
+use super::seldom::Seldom;
 use super::task_share::Tasks;
 use super::{Alone, Domain, Pool, Rule, commitment, fair, fifo, long_term, told};
 use crate::engine::expect;
@@ -86,13 +85,7 @@ pub(crate) struct Standing {
     pub(super) straddles: bool,
     /// Whether it has ever had work.
     pub(crate) known: bool,
-    /// Arrival numbers of its waiting jobs; kept for `Measure::Arrival` only.
-    #[expect(clippy::box_collection, reason = "a word in each row, and few rows have any")]
-    pub(crate) arrivals: Option<Box<BTreeSet<u64>>>,
-    /// What was told of it, for `Measure::Told`. Boxed: few rows have any.
-    pub(crate) rank: Option<Box<Rank>>,
-    /// What it runs, for `Measure::TaskShare`.
-    pub(super) tasks: Option<Box<Tasks>>,
+    pub(super) seldom: Option<Box<Seldom>>,
 }
 
 impl Standing {
@@ -158,7 +151,7 @@ impl Standing {
                 Key::of_ratio(tier, share.amount, share.per(terms.weight), tie)
             }
             Measure::TaskShare => {
-                let (up, down) = self.tasks.as_deref().map_or((0, 1), Tasks::share);
+                let (up, down) = self.tasks().map_or((0, 1), Tasks::share);
                 Key::of_ratio(tier, up, down * u128::from(terms.weight), tie)
             }
             Measure::Usage => {
@@ -314,25 +307,54 @@ impl Standing {
         }
     }
 
+    fn tasks(&self) -> Option<&Tasks> {
+        self.seldom.as_deref()?.tasks.as_ref()
+    }
+
+    fn tasks_mut(&mut self) -> Option<&mut Tasks> {
+        self.seldom.as_deref_mut()?.tasks.as_mut()
+    }
+
+    /// The arrival number of the first of its waiting jobs, where its parent compares those.
+    pub(super) fn first_arrival(&self) -> Option<u64> {
+        self.seldom.as_deref()?.arrivals.first().copied()
+    }
+
+    /// One of its jobs begins to wait, or waits no more; whether that is new.
+    pub(crate) fn move_arrival(&mut self, arrival: u64, waits: bool) -> bool {
+        let arrivals = &mut self.seldom.get_or_insert_default().arrivals;
+        if waits { arrivals.insert(arrival) } else { arrivals.remove(&arrival) }
+    }
+
+    /// Where it was told to stand.
+    pub(super) fn rank(&self) -> Option<Rank> {
+        self.seldom.as_deref()?.rank
+    }
+
+    pub(crate) fn set_rank(&mut self, rank: Rank) {
+        self.seldom.get_or_insert_default().rank = Some(rank);
+    }
+
     /// Where dominant shares are compared: it holds a task's amounts from now on.
     pub(super) fn hold(&mut self, demand: &Resources, domain: &Domain) {
         self.vector(demand.kinds()).held.add(demand);
         if domain.counts_tasks() {
-            self.tasks.get_or_insert_default().start(&domain.alone, demand);
+            let seldom = self.seldom.get_or_insert_default();
+            seldom.tasks.get_or_insert_default().start(&domain.alone, demand);
         }
     }
 
     /// It holds them no more.
     fn let_go(&mut self, demand: &Resources) {
         self.vector(demand.kinds()).held.sub(demand);
-        if let Some(tasks) = &mut self.tasks {
+        if let Some(tasks) = self.tasks_mut() {
             tasks.end(demand);
         }
     }
 
     /// Servers have changed: what its tasks are parts of.
     pub(crate) fn weigh_anew(&mut self, alone: &Alone) {
-        if let Some(tasks) = &mut self.tasks {
+        if let Some(tasks) = self.tasks_mut() {
             tasks.weigh_anew(alone);
         }
     }

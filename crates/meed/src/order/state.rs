@@ -65,7 +65,7 @@ impl Standing {
             known: self.known,
             ledgers: scalar.chain(kinds).map(state).collect(),
             pseudo: self.vector.as_ref().map_or(0, |vector| vector.pseudo),
-            rank: self.rank.as_deref().copied(),
+            rank: self.rank(),
         }
     }
 
@@ -99,9 +99,11 @@ impl Standing {
             since: state.since,
             straddles: state.straddles,
             known: state.known,
-            rank: state.rank.map(Box::new),
             ..Standing::default()
         };
+        if let Some(rank) = state.rank {
+            standing.set_rank(rank);
+        }
         if domain.is_dominant() {
             if !ledgers.is_empty() || state.pseudo > 0 {
                 let mut vector = Vector::new(kinds);

@@ -18,7 +18,7 @@ const BEYOND: u32 = 87;
 /// Amount and weight of the key.
 #[inline]
 pub(super) fn ratio(standing: &Standing) -> (u128, u64) {
-    let Rank { amount, step, per, quota } = standing.rank.as_deref().copied().unwrap_or_default();
+    let Rank { amount, step, per, quota } = standing.rank().unwrap_or_default();
     let held = standing.held.min(MAX_AMOUNT);
     let stands = u128::from(amount) + u128::from(step) * u128::from(held);
     let beyond = if standing.held < quota { 0 } else { u128::from(per.get()) << BEYOND };

@@ -349,9 +349,7 @@ impl Books {
             if self.domains[account.ordered_by].rule.measure != Measure::Arrival {
                 continue;
             }
-            let arrivals = account.standing.arrivals.get_or_insert_default();
-            let moved = if waits { arrivals.insert(arrival) } else { arrivals.remove(&arrival) };
-            if moved {
+            if account.standing.move_arrival(arrival, waits) {
                 changed.push(at);
             }
         }

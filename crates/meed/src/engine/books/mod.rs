@@ -60,6 +60,10 @@ struct JobAccount {
     active_tasks: u64,
 }
 
+// Where words have less than 64 bits they are smaller.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Account>() == 192 && size_of::<JobAccount>() == 128);
+
 /// What a running task counts by.
 pub(super) struct Used<'a> {
     pub(super) job: JobId,
@@ -239,7 +243,7 @@ impl Books {
 
     /// Where `queue` stands, told from outside.
     pub(super) fn set_rank(&mut self, queue: QueueRow, rank: Rank) {
-        **self.accounts[queue.index()].standing.rank.get_or_insert_default() = rank;
+        self.accounts[queue.index()].standing.set_rank(rank);
     }
 
     /// The key of `queue` where it holds less than its minimum, as a dominant share.
@@ -249,7 +253,7 @@ impl Books {
     }
 
     /// The key of a group of tasks in its leaf: that of its job, then its number in the job.
-    #[inline]
+    #[inline(always)]
     pub(super) fn group_key(&mut self, now: Time, job: JobId, number: u32) -> Key {
         let account = self.jobs[job.slot()].as_mut().expect("the job is alive");
         let domain = &self.domains[self.accounts[account.queue.index()].domain];
@@ -388,6 +392,7 @@ impl JobAccount {
         Terms { weight: self.weight, min: Minimum::NONE, share: u64::MAX, tie }
     }
 
+    #[inline(always)]
     fn arrival_key(&self, terms: &Terms) -> Key {
         Key::new(crate::order::Tier::Ordinary, u128::from(self.arrival), 1, terms.tie)
     }

@@ -129,6 +129,14 @@ impl Ready {
         prefetch_index(&self.rows[leaf.index()].buckets, 0);
     }
 
+    /// The same of what lies behind that.
+    #[inline]
+    pub(super) fn expect_last(&self, leaf: QueueRow) {
+        if let Some(bucket) = self.rows[leaf.index()].buckets.first() {
+            bucket.groups.expect();
+        }
+    }
+
     /// Waiting tasks of a leaf.
     #[inline]
     pub(super) fn waiting(&self, leaf: QueueRow) -> u64 {
@@ -313,6 +321,7 @@ impl Ready {
 
     /// Puts a waiting group that is not listed into its leaf's bucket; whether it is the first
     /// there. `asks`: what tasks of a shape ask for.
+    #[inline(always)]
     pub(super) fn list(
         &mut self,
         leaf: QueueRow,
