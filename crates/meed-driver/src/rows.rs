@@ -38,7 +38,7 @@ pub struct LiveJob<J> {
     /// When the tasks that were added last began to wait.
     pub(crate) ready: Time,
     /// Tasks that have never started.
-    pub(crate) unstarted: u64,
+    pub(crate) unstarted: u32,
     /// Tasks that have started and wait or run again. Boxed away: most jobs have none.
     pub(crate) again: Option<Box<Again>>,
     /// What the world knows besides.
@@ -105,13 +105,13 @@ impl<J> LiveJob<J> {
 
     /// Tasks of it that have never started.
     pub fn unstarted(&self) -> u64 {
-        self.unstarted
+        self.unstarted.into()
     }
 
     /// What waits of it.
     pub fn waiting(&self) -> Option<Waiting> {
         let again = self.again.iter().flat_map(|again| again.waiting.values().copied());
-        let tasks = self.unstarted + again.clone().count() as u64;
+        let tasks = self.unstarted() + again.clone().count() as u64;
         let since = (self.unstarted > 0).then_some(self.ready).into_iter().chain(again).min();
         since.map(|since| Waiting { tasks, since })
     }

@@ -58,7 +58,7 @@ struct JobRow<J> {
     queue: u32,
     submit: Time,
     ready: Time,
-    unstarted: u64,
+    unstarted: u32,
     #[serde(default = "Option::default")]
     again: Option<Box<Again>>,
     detail: J,

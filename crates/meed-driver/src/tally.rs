@@ -147,8 +147,9 @@ impl Times {
     }
 }
 
-/// One queue's counts.
+/// One queue's counts: two whole lines of memory.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[repr(align(64))]
 pub struct QueueTally {
     /// Jobs that are done.
     pub jobs: u64,
@@ -255,7 +256,9 @@ impl Tally {
         if let Some(row) = self.queues.get(queue) {
             expect(&row.jobs);
             expect(&row.times);
+            expect(&row.waits);
             expect(&row.wait_micros);
+            expect(&row.longest_wait);
         }
     }
 

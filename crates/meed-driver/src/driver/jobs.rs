@@ -182,8 +182,9 @@ impl<J, K: Journal> Driver<J, K> {
     }
 }
 
-fn tasks_of(groups: &[TaskGroup]) -> u64 {
-    groups.iter().map(|group| u64::from(group.count)).sum()
+/// The engine refuses a job with more than these.
+fn tasks_of(groups: &[TaskGroup]) -> u32 {
+    groups.iter().map(|group| group.count).sum()
 }
 
 /// Equal tasks as records hold them; how long they run is for the world to say.

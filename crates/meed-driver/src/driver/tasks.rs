@@ -108,6 +108,7 @@ impl<J, K: Journal> Driver<J, K> {
     pub fn expect_last(&self, task: AllocationId) {
         if let Some(live) = self.running(task).and_then(|row| self.jobs.get(row.job.slot())) {
             self.tally.expect_behind(live.queue);
+            self.engine.expect_last(task);
         }
     }
 

@@ -213,7 +213,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         let begun = delays.master_start == Span::ZERO;
         let late = Late { up: now, begun, left: 0, over: false, master: None };
         if let Some(live) = self.desk.driver_mut(place).job_mut(id) {
-            live.detail.late = Some(Box::new(late));
+            live.detail.aside.get_or_insert_default().late = Some(late);
         }
         if delays.comes_empty() {
             self.begins_later(now.saturating_add(delays.master_start), place, id);
@@ -245,7 +245,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
     pub(super) fn begun_late(&mut self, place: D::At, id: JobId, tasks: u64) {
         let now = self.now;
         let live = self.desk.driver_mut(place).job_mut(id);
-        let Some(late) = live.and_then(|live| live.detail.late.as_mut()) else { return };
+        let Some(late) = live.and_then(|live| live.detail.late_mut()) else { return };
         if !late.begun {
             late.up = now;
         }
@@ -258,7 +258,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         let node = self.beats.given(start.node, self.partitioned, now);
         let (luck, duration) = self.still_to_run(place, start.job, (start.group, start.task));
         let live = self.desk.driver_mut(place).job_mut(start.job);
-        let late = live.and_then(|live| live.detail.late.as_mut()).expect("its job came late");
+        let late = live.and_then(|live| live.detail.late_mut()).expect("its job came late");
         if delays.master.is_some() && start.task == 0 {
             late.master = Some((start.allocation, node));
             let (begun, over) = (late.begun, late.over);
@@ -289,7 +289,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         let (delays, now) = (self.delays, self.now);
         let Some(live) = self.desk.driver_mut(place).job_mut(id) else { return };
         let more = live.detail.tasks.has_more();
-        let Some(late) = &mut live.detail.late else { return };
+        let Some(late) = live.detail.late_mut() else { return };
         let when = delays.told(late.up, now);
         if delays.master.is_none() {
             if drained {
@@ -359,7 +359,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
     fn end_master(&mut self, place: D::At, id: JobId) {
         let (delays, now) = (self.delays, self.now);
         let live = self.desk.driver(place).job(id);
-        let Some(late) = live.and_then(|live| live.detail.late.as_ref()) else { return };
+        let Some(late) = live.and_then(|live| live.detail.late()) else { return };
         let Some((allocation, node)) = late.master else { return };
         let end = self.beats.reported(node, delays.told(late.up, now));
         self.put_end(end, Running { at: place, allocation, ending: Ending::Done });

@@ -112,7 +112,7 @@ impl Planned {
         NewJob {
             key: number.into(),
             name,
-            detail: Planned { chain: job.chain, tasks, luck, saved: None, late: None },
+            detail: Planned { chain: job.chain, tasks, luck, aside: None },
         }
     }
 

@@ -81,23 +81,37 @@ pub(crate) struct Planned {
     tasks: PlannedTasks,
     /// What its attempts are drawn from, the same under every policy.
     luck: u64,
-    /// How much of its stopped tasks' work need not be done again; most jobs have none.
-    #[expect(clippy::box_collection, reason = "a word in each row, and few rows have any")]
-    saved: Option<Box<BTreeMap<u32, Span>>>,
+    /// Most jobs have none: a word in each row.
+    aside: Option<Box<Aside>>,
+}
+
+/// What few jobs have.
+#[derive(Default)]
+struct Aside {
+    /// How much of its stopped tasks' work need not be done again.
+    saved: BTreeMap<u32, Span>,
     /// Where grants are late.
-    late: Option<Box<delays::Late>>,
+    late: Option<delays::Late>,
 }
 
 impl Planned {
     fn saved(&self, task: u32) -> Span {
-        let saved = self.saved.as_ref().and_then(|saved| saved.get(&task));
+        let saved = self.aside.as_ref().and_then(|aside| aside.saved.get(&task));
         saved.copied().unwrap_or(Span::ZERO)
     }
 
     fn save(&mut self, task: u32, done: Span) {
         if done > Span::ZERO {
-            self.saved.get_or_insert_default().insert(task, done);
+            self.aside.get_or_insert_default().saved.insert(task, done);
         }
+    }
+
+    fn late(&self) -> Option<&delays::Late> {
+        self.aside.as_deref()?.late.as_ref()
+    }
+
+    fn late_mut(&mut self) -> Option<&mut delays::Late> {
+        self.aside.as_deref_mut()?.late.as_mut()
     }
 }
 

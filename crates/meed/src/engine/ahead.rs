@@ -54,6 +54,14 @@ impl Engine {
         }
     }
 
+    /// The same of what lies behind that.
+    #[inline]
+    pub fn expect_last(&self, id: AllocationId) {
+        if let Some(task) = self.work.running(id) {
+            self.books.expect_last(task.queue);
+        }
+    }
+
     /// A job will come for the queue soon: has its rows brought.
     #[inline]
     pub fn expect_queue(&self, queue: QueueId) {
@@ -74,6 +82,7 @@ impl Engine {
     #[inline]
     pub(super) fn expect_arrival(&self, queue: QueueRow) {
         if self.tree.len() >= FEW {
+            self.books.expect_last(queue);
             self.ready.expect_last(queue);
         }
     }

@@ -273,7 +273,9 @@ impl Work {
     #[inline]
     pub(super) fn expect_rows(&self, id: AllocationId, task: &Running) {
         self.jobs.expect(task.job.slot());
-        expect(&self.groups[task.group as usize]);
+        let group = &self.groups[task.group as usize];
+        expect(&group.job);
+        expect(&group.next);
         self.of_jobs.expect(id.slot());
         self.by_node.expect(id.slot(), task.node);
     }

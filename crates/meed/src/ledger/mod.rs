@@ -98,6 +98,12 @@ impl Ledger {
         expect(&self.prepaid);
     }
 
+    /// The same of what lies behind them.
+    #[inline]
+    pub(crate) fn expect_behind(&self) {
+        self.prepaid.expect();
+    }
+
     /// A task of `rate` starts at `now` and is assumed to end at `assumed_end`.
     pub(crate) fn start(&mut self, now: Time, rate: u64, assumed_end: Time, rules: Rules<'_>) {
         self.start_since(now, now, rate, assumed_end, rules);

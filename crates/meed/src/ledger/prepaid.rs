@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 
+use crate::engine::expect;
 use crate::time::Time;
 
 #[derive(Clone, Debug, Default)]
@@ -16,6 +17,12 @@ pub(crate) struct Prepaid {
 }
 
 impl Prepaid {
+    /// Has its first entry and its last brought.
+    #[inline]
+    pub(crate) fn expect(&self) {
+        self.ends.front().into_iter().chain(self.ends.back()).for_each(expect);
+    }
+
     /// The first assumed end; all tasks of it may have ended.
     pub(crate) fn first(&self) -> Option<Time> {
         self.ends.front().map(|&(end, _)| end)

@@ -31,10 +31,15 @@ pub(crate) type Item = (Key, u32);
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Item>() == 64);
 
+/// An item that begins with a line of memory: it is read far from what was read before.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Aligned(Item);
+
 /// The heap. `id` numbers index the caller's positions.
 #[derive(Clone, Default)]
 pub(crate) struct Heap {
-    items: Vec<Item>,
+    items: Vec<Aligned>,
 }
 
 /// By the keys alone, which are exact.
@@ -55,20 +60,20 @@ impl Heap {
 
     #[inline]
     pub(crate) fn peek(&self) -> Option<Item> {
-        self.items.first().copied()
+        self.items.first().map(|item| item.0)
     }
 
     /// Whose key the smallest is.
     #[inline]
     pub(crate) fn top(&self) -> Option<u32> {
-        self.items.first().map(|&(_, id)| id)
+        self.items.first().map(|item| item.0.1)
     }
 
     /// Whether the top's stored key is the true one, `key`. The law (see `order`): keys never fall
     /// between events.
     #[inline]
     pub(crate) fn certifies(&self, key: &Key) -> bool {
-        let stored = &self.items[0].0;
+        let stored = &self.items[0].0.0;
         debug_assert!(key >= stored, "a key fell between events: {stored:?} became {key:?}");
         key == stored
     }
@@ -80,16 +85,16 @@ impl Heap {
 
     /// The same where keys are compared by `order`.
     pub(crate) fn peek_second_by(&self, order: impl Fn(&Item, &Item) -> Ordering) -> Option<Item> {
-        self.items.iter().skip(1).take(ARITY).min_by(|a, b| order(a, b)).copied()
+        self.iter().skip(1).take(ARITY).min_by(|a, b| order(a, b)).copied()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Item> {
-        self.items.iter()
+        self.items.iter().map(|item| &item.0)
     }
 
     /// Takes all out.
     pub(crate) fn drain(&mut self, positions: &mut [u32]) -> Vec<u32> {
-        let ids: Vec<u32> = self.items.drain(..).map(|(_, id)| id).collect();
+        let ids: Vec<u32> = self.items.drain(..).map(|item| item.0.1).collect();
         ids.iter().for_each(|&id| positions[id as usize] = ABSENT);
         ids
     }
@@ -100,7 +105,7 @@ impl Heap {
     pub(crate) fn push(&mut self, key: Key, id: u32, positions: &mut [u32]) {
         if self.items.is_empty() {
             positions[id as usize] = 0;
-            return self.items.push((key, id));
+            return self.items.push(Aligned((key, id)));
         }
         self.push_by(key, id, positions, by_key);
     }
@@ -126,7 +131,7 @@ impl Heap {
         let place = self.place_above(last, &item, &order);
         if place == last {
             positions[id as usize] = place as u32;
-            return self.items.push(item);
+            return self.items.push(Aligned(item));
         }
         // Its place is known before anything is written: who reads what he has just written waits
         // until it has come to memory.
@@ -145,7 +150,7 @@ impl Heap {
     ) -> usize {
         while place > 0 {
             let parent = (place - 1) / ARITY;
-            if order(&self.items[parent], item) != Ordering::Greater {
+            if order(self.at(parent), item) != Ordering::Greater {
                 break;
             }
             place = parent;
@@ -158,20 +163,25 @@ impl Heap {
     fn move_down(&mut self, mut place: usize, top: usize, positions: &mut [u32]) {
         while place != top {
             let parent = (place - 1) / ARITY;
-            self.put(place, self.items[parent], positions);
+            self.put(place, *self.at(parent), positions);
             place = parent;
         }
     }
 
     #[inline]
+    fn at(&self, place: usize) -> &Item {
+        &self.items[place].0
+    }
+
+    #[inline]
     fn put(&mut self, place: usize, item: Item, positions: &mut [u32]) {
         positions[item.1 as usize] = place as u32;
-        self.items[place] = item;
+        self.items[place] = Aligned(item);
     }
 
     /// The key that is stored for `id`, which is in this heap.
     pub(crate) fn stored(&self, id: u32, positions: &[u32]) -> &Key {
-        &self.items[positions[id as usize] as usize].0
+        &self.at(positions[id as usize] as usize).0
     }
 
     /// Stores a new key for `id`, which is in this heap.
@@ -190,7 +200,7 @@ impl Heap {
         order: impl Fn(&Item, &Item) -> Ordering,
     ) {
         let place = positions[id as usize] as usize;
-        debug_assert_eq!(self.items[place].1, id);
+        debug_assert_eq!(self.at(place).1, id);
         self.settle(place, (key, id), positions, &order);
     }
 
@@ -208,9 +218,9 @@ impl Heap {
         order: impl Fn(&Item, &Item) -> Ordering,
     ) {
         let place = positions[id as usize] as usize;
-        debug_assert_eq!(self.items[place].1, id);
+        debug_assert_eq!(self.at(place).1, id);
         positions[id as usize] = ABSENT;
-        let Some(last) = self.items.pop() else { return };
+        let Some(Aligned(last)) = self.items.pop() else { return };
         if place < self.items.len() {
             self.settle(place, last, positions, &order);
         }
@@ -232,13 +242,13 @@ impl Heap {
             return;
         }
         out.iter().for_each(|&id| positions[id as usize] = ABSENT);
-        self.items.retain(|&(_, id)| positions[id as usize] != ABSENT);
-        self.items.extend_from_slice(new);
-        for (place, &(_, id)) in self.items.iter().enumerate() {
+        self.items.retain(|item| positions[item.0.1 as usize] != ABSENT);
+        self.items.extend(new.iter().copied().map(Aligned));
+        for (place, &(_, id)) in self.iter().enumerate() {
             positions[id as usize] = place as u32;
         }
         for place in (0..self.items.len().div_ceil(ARITY)).rev() {
-            self.sink(place, self.items[place], positions, &order);
+            self.sink(place, *self.at(place), positions, &order);
         }
     }
 
@@ -271,12 +281,12 @@ impl Heap {
         loop {
             let first = place * ARITY + 1;
             let last = (first + ARITY).min(self.items.len());
-            let least = (first..last).min_by(|&a, &b| order(&self.items[a], &self.items[b]));
+            let least = (first..last).min_by(|&a, &b| order(self.at(a), self.at(b)));
             let Some(least) = least else { break };
-            if order(&item, &self.items[least]) != Ordering::Greater {
+            if order(&item, self.at(least)) != Ordering::Greater {
                 break;
             }
-            self.put(place, self.items[least], positions);
+            self.put(place, *self.at(least), positions);
             place = least;
         }
         self.put(place, item, positions);

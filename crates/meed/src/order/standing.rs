@@ -106,6 +106,14 @@ impl Standing {
         }
     }
 
+    /// The same of what lies behind its books.
+    #[inline]
+    pub(crate) fn expect_last(&self) {
+        if let Some(books) = self.books.as_deref() {
+            books.expect_behind();
+        }
+    }
+
     pub(super) fn vector(&mut self, kinds: usize) -> &mut Vector {
         self.vector.get_or_insert_with(|| Box::new(Vector::new(kinds)))
     }

@@ -40,6 +40,11 @@ impl Books {
     }
 
     #[inline]
+    pub(in crate::engine) fn expect_last(&self, queue: QueueRow) {
+        self.accounts[queue.index()].standing.expect_last();
+    }
+
+    #[inline]
     pub(in crate::engine) fn expect_behind(&self, queue: QueueRow) {
         self.accounts[queue.index()].standing.expect_behind();
     }

@@ -44,7 +44,7 @@ struct Row {
 
 /// Waiting groups of one shape, best first by the leaf's policy. In this order all that one needs
 /// of few kinds stands in one line of memory.
-#[repr(C)]
+#[repr(C, align(64))]
 pub(super) struct Bucket {
     groups: Heap,
     shape: ShapeId,
