@@ -1,6 +1,6 @@
 //! Rows of what lives: jobs, as the engine does not know them, and tasks that run.
 
-use prefetch_index::prefetch_index;
+use meed::memory::{expect, expect_at};
 use std::collections::BTreeMap;
 
 use meed::{AllocationId, JobId, NodeId, QueueId, Time};
@@ -16,12 +16,6 @@ pub struct NewJob<J> {
     pub name: Option<JobKey>,
     /// What the world keeps of it.
     pub detail: J,
-}
-
-/// Has the line of memory brought in which `row` begins.
-#[inline(always)]
-pub(crate) fn expect<T>(row: &T) {
-    prefetch_index(std::slice::from_ref(row), 0);
 }
 
 /// A live job: what the engine does not know about it. `J` is what the world keeps of its own. Rows
@@ -198,7 +192,7 @@ impl<T> Rows<T> {
     /// Has the line of memory brought in which a row begins.
     #[inline]
     pub(crate) fn expect(&self, slot: usize) {
-        prefetch_index(&self.0, slot);
+        expect_at(&self.0, slot);
     }
 
     #[inline]

@@ -7,8 +7,7 @@ use meed_journal::JobKey;
 use serde::{Deserialize, Serialize};
 
 use crate::by_queue::ByQueue;
-use crate::rows::expect;
-use prefetch_index::prefetch_index;
+use meed::memory::{expect, expect_at};
 
 /// Job times: exact while few, a histogram of relative precision 1 % beyond.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -266,7 +265,7 @@ impl Tally {
     #[inline]
     pub(crate) fn expect_behind(&self, queue: QueueId) {
         match &self.queues[queue].times.kept {
-            Kept::Exact(all) => prefetch_index(all, all.len()),
+            Kept::Exact(all) => expect_at(all, all.len()),
             Kept::Rough(rough) => expect(&**rough),
         }
     }

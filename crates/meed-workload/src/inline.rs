@@ -2,6 +2,8 @@
 
 use std::vec::IntoIter;
 
+use meed::memory::{expect, expect_at};
+
 use crate::{Job, JobSource, SourceCounts, TraceError};
 
 /// Jobs from a vector, sorted by submission (equal times stay in the vector's order).
@@ -34,7 +36,18 @@ impl JobSource for Inline {
     }
 
     fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
-        Ok(self.jobs.next())
+        let next = self.jobs.next();
+        let after = self.jobs.as_slice();
+        // A job lies far from what was read between it and the one before: it is asked for before
+        // its turn, and its groups once it is there.
+        expect_at(after, 3);
+        if let Some(job) = after.get(1) {
+            let group = &job.groups[0];
+            expect(group);
+            expect(&group.demand);
+            expect(&group.gang);
+        }
+        Ok(next)
     }
 
     fn counts(&self) -> SourceCounts {

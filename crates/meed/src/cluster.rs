@@ -7,7 +7,7 @@
 //!
 //! > balance = capacity - what tasks hold - what others use
 
-use prefetch_index::prefetch_index;
+use crate::memory::expect_at;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::constraints::Labels;
@@ -129,9 +129,9 @@ impl Cluster {
     #[inline]
     pub(crate) fn expect(&self, node: NodeRow) {
         let first = node.index() * self.kinds;
-        prefetch_index(&self.free, first);
-        prefetch_index(&self.capacity, first);
-        prefetch_index(&self.weights, node.index());
+        expect_at(&self.free, first);
+        expect_at(&self.capacity, first);
+        expect_at(&self.weights, node.index());
     }
 
     /// What is free on `node`, kind by kind.

@@ -55,6 +55,7 @@ mod event;
 pub mod fairness;
 mod gang;
 mod ledger;
+pub mod memory;
 mod node_rows;
 mod order;
 pub mod place;

@@ -109,7 +109,7 @@ impl<K, T> Slab<K, T> {
     /// Has the line of memory brought in which the row of a slot begins.
     #[inline]
     pub(crate) fn expect(&self, slot: usize) {
-        prefetch_index::prefetch_index(&self.slots, slot);
+        crate::memory::expect_at(&self.slots, slot);
     }
 
     pub(crate) fn get(&self, handle: Handle<K>) -> Option<&T> {

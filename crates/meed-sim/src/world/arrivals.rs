@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use meed::Time;
+use meed::memory::expect_at;
 use meed_workload::{Cause, Job, JobSource, SourceCounts, TraceError};
-use prefetch_index::prefetch_index;
 
 use super::earlier;
 
@@ -73,7 +73,7 @@ impl<'a> Arrivals<'a> {
             self.ahead = self.source.next_job()?;
             if let Some(next) = &self.ahead {
                 // Where jobs wait in memory, their groups lie apart.
-                prefetch_index(&next.groups, 0);
+                expect_at(&next.groups, 0);
             }
             return Ok((job, None));
         }

@@ -40,7 +40,7 @@ pub(crate) use run::run;
 pub(crate) use setup::NewPlacement;
 pub use setup::{StopAt, WorldSetup};
 
-use prefetch_index::prefetch_index;
+use meed::memory::expect_at;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -370,7 +370,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             Some((self.desk.driver(task.at), task.allocation))
         };
         if let Some(slot) = self.ends.coming(24) {
-            prefetch_index(&self.tasks, slot as usize);
+            expect_at(&self.tasks, slot as usize);
         }
         if let Some((driver, task)) = task(18) {
             driver.expect_task(task);

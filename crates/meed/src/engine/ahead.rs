@@ -13,16 +13,9 @@
 use super::Engine;
 use super::work::Running;
 use crate::spec::{AllocationId, QueueId, QueueRow};
-use prefetch_index::prefetch_index;
 
 /// Rows of fewer queues, or of fewer running tasks, are at hand anyway.
 const FEW: usize = 512;
-
-/// Has the line of memory brought in which `row` begins.
-#[inline(always)]
-pub(crate) fn expect<T>(row: &T) {
-    prefetch_index(std::slice::from_ref(row), 0);
-}
 
 impl Engine {
     /// Whether so much runs that reading ahead pays.
@@ -111,6 +104,7 @@ impl Engine {
     #[inline]
     fn expect_rows_of(&self, id: AllocationId, task: &Running) {
         self.work.expect_rows(id, task);
+        self.ready.expect_group(task.group);
         self.room.expect(task.node);
         self.books.expect_job(task.job);
         self.expect_rows_of_queue(task.queue);

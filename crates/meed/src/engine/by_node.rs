@@ -9,7 +9,7 @@
 //! Invariant: where lists are kept, each running task stands in that of its node, once. Cost: O(1)
 //! for a start and an end; O(running tasks) for the first question.
 
-use prefetch_index::prefetch_index;
+use crate::memory::expect_at;
 use std::cell::OnceCell;
 
 use crate::node_rows::Moves;
@@ -59,7 +59,7 @@ impl Links {
     /// See `ahead`: where a task stands.
     #[inline]
     pub(super) fn expect(&self, slot: usize) {
-        prefetch_index(&self.0, slot);
+        expect_at(&self.0, slot);
     }
 }
 
@@ -125,7 +125,7 @@ impl ByNode {
     #[inline]
     pub(super) fn expect(&self, slot: usize, node: NodeRow) {
         if let Some(lists) = self.0.get() {
-            prefetch_index(&lists.first, node.index());
+            expect_at(&lists.first, node.index());
             lists.links.expect(slot);
         }
     }

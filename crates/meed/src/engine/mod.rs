@@ -16,7 +16,6 @@
 //! decides by itself (`per_server`, `residual`, `tetris`) many queues are looked at.
 
 mod ahead;
-pub(crate) use ahead::expect;
 mod alignment;
 mod books;
 mod by_node;

@@ -5,7 +5,7 @@
 //! ([`Tree::back`]), unless it is forgotten by then (`forget`). Cost: O(1) for a step up;
 //! O(siblings) to add or remove one; sharing out is O(queues).
 
-use super::ahead::expect;
+use crate::memory::expect;
 use std::collections::BTreeMap;
 
 use smallvec::SmallVec;

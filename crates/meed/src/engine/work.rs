@@ -7,9 +7,9 @@
 
 use smallvec::SmallVec;
 
-use super::ahead::expect;
 use super::by_node::{ByNode, Links, NOBODY};
 use super::room::{RulesId, ShapeId};
+use crate::memory::expect;
 use crate::node_rows::Moves;
 use crate::slab::Slab;
 use crate::spec::{AllocationId, AllocationMark, JobId, JobTag, NodeRow, QueueRow};

@@ -14,7 +14,7 @@
 //! everybody lends all that it leaves unused, and B - U is borrowed of nobody.
 
 use super::line::Line;
-use crate::engine::expect;
+use crate::memory::expect;
 use crate::time::Time;
 
 /// What one leaf lent and borrowed, smallest unit x microsecond.

@@ -16,10 +16,10 @@ use lending::{LeafLending, Pool};
 use line::Line;
 pub(crate) use state::Leaf;
 
-use crate::engine::expect;
+use crate::memory::expect;
+use crate::memory::expect_at;
 use crate::resources::{MAX_KINDS, Resources};
 use crate::time::Time;
-use prefetch_index::prefetch_index;
 
 /// One leaf's integrals up to an instant. Units: smallest unit x microsecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,8 +109,8 @@ impl Meter {
         expect(&meter.share);
         expect(&meter.entitled);
         meter.lending.expect();
-        prefetch_index(&self.usage, first);
-        prefetch_index(&self.demand, first);
+        expect_at(&self.usage, first);
+        expect_at(&self.demand, first);
     }
 
     pub(crate) fn kind(&self) -> usize {

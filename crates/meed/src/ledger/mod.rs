@@ -32,7 +32,7 @@ pub(crate) use clock::LANDMARK_HALF_LIVES;
 pub(crate) use clock::{Clock, Step};
 use prepaid::Prepaid;
 
-use crate::engine::expect;
+use crate::memory::expect;
 use crate::policy::Permille;
 use crate::time::Time;
 

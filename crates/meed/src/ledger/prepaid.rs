@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use crate::engine::expect;
+use crate::memory::expect;
 use crate::time::Time;
 
 #[derive(Clone, Debug, Default)]

@@ -15,7 +15,7 @@
 
 use std::cmp::Ordering;
 
-use prefetch_index::prefetch_index;
+use crate::memory::expect_at;
 
 use super::key::Key;
 
@@ -113,7 +113,7 @@ impl Heap {
     /// Has the line of memory brought in which the next key may come to stand.
     #[inline]
     pub(crate) fn expect(&self) {
-        prefetch_index(&self.items, self.items.len());
+        expect_at(&self.items, self.items.len());
     }
 
     /// The same where keys are compared by `order`.

@@ -45,6 +45,11 @@ impl Placement for FirstFit {
         self.tree.set_free(node, free);
     }
 
+    #[inline]
+    fn expect(&self, node: NodeRow) {
+        self.tree.expect(node);
+    }
+
     fn clear(&mut self) {
         self.tree.clear();
     }

@@ -8,6 +8,7 @@
 //! only where its largest entry falls. Cost: O(log k) for k nodes.
 
 use super::Allowed;
+use crate::memory::expect_at;
 use crate::spec::NodeRow;
 
 /// Entries of a line.
@@ -93,6 +94,16 @@ impl LineTree {
             }
         }
         self.most = now;
+    }
+
+    /// Has the two lowest of its lines brought.
+    #[inline]
+    pub(super) fn expect(&self, node: NodeRow) {
+        let mut at = node.index();
+        for level in self.levels.iter().take(2) {
+            at /= WIDTH;
+            expect_at(level, at);
+        }
     }
 
     /// Whether some node has so much.

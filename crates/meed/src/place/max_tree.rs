@@ -40,6 +40,15 @@ impl MaxTree {
         }
     }
 
+    /// Has the lines of memory brought that a change of `node` turns first.
+    #[inline]
+    pub(super) fn expect(&self, node: NodeRow) {
+        match self {
+            MaxTree::One(tree) => tree.expect(node),
+            MaxTree::Several(tree) => tree.expect(node),
+        }
+    }
+
     /// Whether some node may have room.
     #[inline]
     pub(super) fn may_fit(&self, demand: &Resources) -> bool {

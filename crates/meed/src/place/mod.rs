@@ -63,6 +63,9 @@ pub trait Placement: Send {
     /// What is free on `node` from now on; all zero when it has left.
     fn set_free(&mut self, node: NodeRow, free: &Resources);
 
+    /// What is free on `node` will change soon: has its row brought ([`crate::memory`]).
+    fn expect(&self, _node: NodeRow) {}
+
     /// From now on less is told of `node` than is free there, for room is held on it for somebody,
     /// or, where it is not `aside`, what is free. It says only that this will change again.
     fn set_aside(&mut self, _node: NodeRow, _aside: bool) {}

@@ -13,6 +13,7 @@
 //! soon as an ancestor's maxima do not change.
 
 use super::Allowed;
+use crate::memory::expect_at;
 use crate::resources::{MAX_KINDS, Resources, fits};
 use crate::spec::NodeRow;
 
@@ -127,6 +128,14 @@ impl PairTree {
                 return;
             }
         }
+    }
+
+    /// Has the two lowest of its rows brought.
+    #[inline]
+    pub(super) fn expect(&self, node: NodeRow) {
+        let leaf = self.leaves + node.index();
+        expect_at(&self.most_free, leaf * self.columns);
+        expect_at(&self.most_free, leaf / 2 * self.columns);
     }
 
     /// Whether some node may have room.

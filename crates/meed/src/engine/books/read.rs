@@ -1,10 +1,10 @@
 //! What the books tell those who look: copies and sums, nothing that changes anything.
 
 use super::super::KeyParts;
-use super::super::ahead::expect;
 use super::Books;
 use crate::fairness::{Integrals, Lending};
 use crate::ledger::{CHARGE_ONE, Charge};
+use crate::memory::expect;
 use crate::order::key::Key;
 use crate::policy::Measure;
 use crate::resources::Resources;
@@ -12,7 +12,7 @@ use crate::spec::{JobId, QueueRow, Weight};
 use crate::time::{Span, Time};
 
 use super::super::tree::Tree;
-use prefetch_index::prefetch_index;
+use crate::memory::expect_at;
 
 /// Rows that are asked for ahead of their turn (`ahead`): each line of memory.
 impl Books {
@@ -28,7 +28,7 @@ impl Books {
 
     #[inline]
     pub(in crate::engine) fn expect_job(&self, job: JobId) {
-        prefetch_index(&self.jobs, job.slot());
+        expect_at(&self.jobs, job.slot());
     }
 
     #[inline]

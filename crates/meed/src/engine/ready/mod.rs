@@ -18,16 +18,16 @@ pub(super) use wide::{Place, Wide};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ahead::expect;
 use super::room::ShapeId;
 use super::tree::Tree;
+use crate::memory::expect;
+use crate::memory::expect_at;
 use crate::order::heap::{ABSENT, Heap, Item};
 use crate::order::key::Key;
 use crate::resources::Resources;
 use crate::spec::QueueRow;
 use crate::time::Time;
 use parked::Parked;
-use prefetch_index::prefetch_index;
 
 /// What of one queue wants something: one whole line of memory.
 #[repr(align(64))]
@@ -120,13 +120,19 @@ impl Ready {
     #[inline]
     pub(super) fn expect(&self, leaf: QueueRow) {
         expect(&self.rows[leaf.index()]);
-        prefetch_index(&self.places, leaf.index());
+        expect_at(&self.places, leaf.index());
+    }
+
+    /// Where a group stands among those of its leaf: the next in its slot is listed there.
+    #[inline]
+    pub(super) fn expect_group(&self, slot: u32) {
+        expect_at(&self.group_places, slot as usize);
     }
 
     /// The same of what lies behind it.
     #[inline]
     pub(super) fn expect_behind(&self, leaf: QueueRow) {
-        prefetch_index(&self.rows[leaf.index()].buckets, 0);
+        expect_at(&self.rows[leaf.index()].buckets, 0);
     }
 
     /// The same of what lies behind that.

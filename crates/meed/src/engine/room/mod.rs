@@ -190,6 +190,7 @@ impl Room {
     #[inline]
     pub(super) fn expect(&self, node: NodeRow) {
         self.cluster.expect(node);
+        self.place.expect(node);
     }
 
     /// delta of Eq. 9, in thousandths.
