@@ -5,8 +5,8 @@
 //! the world's own table; it is free again when its event has come.
 //!
 //! The earliest events stand sorted in front of the others, which wait in a [`Wheel`]: so it is
-//! known some time ahead whose turn comes ([`Ends::coming`]), and the world can read the rows of
-//! several tasks at once, which costs one wait for memory instead of many.
+//! known some time ahead whose turn comes ([`Ends::coming`]), and the world can have the rows of
+//! those tasks brought from memory meanwhile.
 //!
 //! Invariant: the events of the front are those before `front_end`, and the front is empty only
 //! when there is no event. Cost: see [`Wheel`]; an event that comes into the front moves half of it
@@ -22,8 +22,8 @@ const SLOT_BITS: u32 = 32;
 /// Orders wrap after 4.4 x 10^12 starts; the last instant, 2^53, needs the other 54 bits.
 const ORDER_BITS: u32 = 42;
 
-/// Events that are named ahead together.
-pub(super) const AHEAD: usize = 32;
+/// The front is filled up to so many events when less than half of them are left.
+const AHEAD: usize = 32;
 
 /// A front with more events gives half of them back.
 const LONGEST: usize = 1024;

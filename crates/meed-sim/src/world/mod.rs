@@ -247,6 +247,11 @@ pub(crate) struct World<'a, D: Desk<'a>> {
     now: Time,
 }
 
+/// How many ends before its own a task's rows are asked for, step by step: its slot, its row, the
+/// rows that this names, what lies behind them, and behind that. A step takes memory a part of the
+/// time between two ends; so few ahead, what was asked for is still in the cache that is next.
+const ENDS_AHEAD: [usize; 5] = [10, 8, 6, 4, 2];
+
 /// Instants between two words about progress.
 const INSTANTS_PER_PROGRESS: u64 = 4096;
 
@@ -369,19 +374,20 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             let task = &self.tasks[self.ends.coming(others)? as usize];
             Some((self.desk.driver(task.at), task.allocation))
         };
-        if let Some(slot) = self.ends.coming(24) {
+        let [slot, row, rows, behind, last] = ENDS_AHEAD;
+        if let Some(slot) = self.ends.coming(slot) {
             expect_at(&self.tasks, slot as usize);
         }
-        if let Some((driver, task)) = task(18) {
+        if let Some((driver, task)) = task(row) {
             driver.expect_task(task);
         }
-        if let Some((driver, task)) = task(12) {
+        if let Some((driver, task)) = task(rows) {
             driver.expect_rows(task);
         }
-        if let Some((driver, task)) = task(7) {
+        if let Some((driver, task)) = task(behind) {
             driver.expect_behind(task);
         }
-        if let Some((driver, task)) = task(3) {
+        if let Some((driver, task)) = task(last) {
             driver.expect_last(task);
         }
     }

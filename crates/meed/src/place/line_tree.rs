@@ -185,3 +185,44 @@ impl LineTree {
         best.map(|(_, node)| NodeRow(node as u32))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::NodeSet;
+    use super::*;
+
+    proptest! {
+        /// Nodes that come in any order, so that the tree grows by several levels at once, and hold
+        /// from nothing to amounts that are equal.
+        #[test]
+        fn tells_what_a_list_tells(
+            steps in prop::collection::vec((0usize..5000, 0u64..6, 1u64..6, any::<u64>()), 1..120),
+        ) {
+            let (mut tree, mut free) = (LineTree::default(), vec![0u64; 5000]);
+            for (node, amount, demand, barred) in steps {
+                tree.set_free(NodeRow(node as u32), amount);
+                free[node] = amount;
+                let mut eligible = NodeSet::default();
+                for at in (0..free.len()).filter(|at| barred >> (at % 61) & 1 == 0) {
+                    eligible.set(NodeRow(at as u32), true);
+                }
+                let some = Allowed { eligible: Some(&eligible), taken: None };
+                for allowed in [Allowed::ANY, some] {
+                    let fits = |at: &usize| {
+                        free[*at] >= demand && allowed.contains(NodeRow(*at as u32))
+                    };
+                    let all = || (0..free.len()).filter(fits);
+                    let row = |at: usize| NodeRow(at as u32);
+                    prop_assert_eq!(tree.first(demand, allowed), all().next().map(row));
+                    let fullest = all().max_by_key(|&at| (free[at], std::cmp::Reverse(at)));
+                    prop_assert_eq!(tree.most(demand, allowed), fullest.map(row));
+                }
+                prop_assert_eq!(tree.fits(demand), free.iter().any(|&free| free >= demand));
+                let known = tree.has_room(NodeRow(node as u32), demand);
+                prop_assert_eq!(known, amount >= demand);
+            }
+        }
+    }
+}

@@ -88,7 +88,13 @@ pub(super) struct Ready {
     woken: Vec<QueueRow>,
     /// What is known of leaves in which many shapes wait.
     wide: BTreeMap<QueueRow, Box<Wide>>,
+    /// Heaps of buckets that are gone, for those that come: where each job has a shape of its own,
+    /// a bucket comes and goes with it.
+    spare: Vec<Heap>,
 }
+
+/// Spare heaps that are kept.
+const SPARES: usize = 16;
 
 impl Ready {
     /// Without queues.
@@ -102,6 +108,7 @@ impl Ready {
             capped: BTreeMap::new(),
             woken: Vec::new(),
             wide: BTreeMap::new(),
+            spare: Vec::new(),
         }
     }
 
@@ -345,7 +352,8 @@ impl Ready {
         let bucket = match found {
             Some(found) => found,
             None => {
-                buckets.push(Bucket { shape, demand: *demand, groups: Heap::default() });
+                let groups = self.spare.pop().unwrap_or_default();
+                buckets.push(Bucket { shape, demand: *demand, groups });
                 buckets.len() - 1
             }
         };
@@ -370,7 +378,10 @@ impl Ready {
         let last = buckets[found].groups.is_empty();
         let gone = last && buckets.len() > KEPT;
         if gone {
-            buckets.swap_remove(found);
+            let bucket = buckets.swap_remove(found);
+            if self.spare.len() < SPARES {
+                self.spare.push(bucket.groups);
+            }
         }
         if was_wide {
             self.note_unlisted(leaf, found, shape, gone);
