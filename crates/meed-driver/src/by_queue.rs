@@ -82,3 +82,52 @@ impl<T> IndexMut<QueueId> for ByQueue<T> {
         &mut self.rows[row]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use meed::{Config, Engine, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources, Unit};
+
+    use super::*;
+
+    /// The root and `count` queues below it.
+    fn queues(count: usize) -> Vec<QueueId> {
+        let policy = || Policy::preset("fair").expect("a preset's name");
+        let queue = |number| QueueSpec {
+            name: format!("q{number}"),
+            weight: 1000,
+            min: None,
+            max: None,
+            policy: policy(),
+        };
+        let config = Config {
+            kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)]).expect("one kind"),
+            measured: 0,
+            queues: (0..count).map(queue).collect(),
+            nodes: vec![NodeSpec::new("n".to_owned(), Resources::new(&[1000]))],
+            root: policy(),
+        };
+        let placement = (meed::place::PLACEMENTS[0].new)(1, 0);
+        let engine = Engine::new(config, placement).expect("a cluster");
+        engine.queue_ids().collect()
+    }
+
+    #[test]
+    fn a_row_is_found_whichever_queues_were_forgotten() {
+        let all = queues(6);
+        assert_eq!(all.len(), 7, "with the root");
+        for forgotten in 0u32..128 {
+            let is_known = |queue: QueueId| forgotten >> queue.index() & 1 == 0;
+            // Some come after the others were forgotten.
+            for early in 0..=all.len() {
+                let mut table = ByQueue::default();
+                all[..early].iter().for_each(|&queue| table.add(queue, queue));
+                table.retain(is_known);
+                all[early..].iter().for_each(|&queue| table.add(queue, queue));
+                for (place, &queue) in all.iter().enumerate() {
+                    let known = (place >= early || is_known(queue)).then_some(&queue);
+                    assert_eq!(table.get(queue), known, "{forgotten:b}, {early}");
+                }
+            }
+        }
+    }
+}

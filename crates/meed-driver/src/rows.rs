@@ -1,8 +1,8 @@
 //! Rows of what lives: jobs, as the engine does not know them, and tasks that run.
 
-use meed::memory::{expect, expect_at};
 use std::collections::BTreeMap;
 
+use meed::memory::{expect, expect_at};
 use meed::{AllocationId, JobId, NodeId, QueueId, Time};
 use meed_journal::JobKey;
 use serde::{Deserialize, Serialize};
@@ -39,6 +39,10 @@ pub struct LiveJob<J> {
     pub detail: J,
 }
 
+// With five words of a world's own; where words have less than 64 bits it is smaller.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<LiveJob<[u64; 5]>>() == 128);
+
 /// Tasks of a job that were started more than once.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Again {
@@ -73,7 +77,7 @@ impl<J> LiveJob<J> {
         self.name.as_ref().unwrap_or(&self.key)
     }
 
-    /// Has the other lines of its row brought, of which the first is at hand.
+    /// Has the lines of its row brought in which these fields stand; the first is at hand.
     #[inline]
     pub(crate) fn expect(&self) {
         expect(&self.name);

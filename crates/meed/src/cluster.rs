@@ -7,11 +7,11 @@
 //!
 //! > balance = capacity - what tasks hold - what others use
 
-use crate::memory::expect_at;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::constraints::Labels;
 use crate::error::ConfigError;
+use crate::memory::expect_at;
 use crate::node_rows::{Moves, NodeRows};
 use crate::resources::{MAX_AMOUNT, MAX_KINDS, ResourceKinds, Resources, Unit, fits};
 use crate::rows::RowsState;

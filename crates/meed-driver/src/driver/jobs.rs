@@ -182,7 +182,7 @@ impl<J, K: Journal> Driver<J, K> {
     }
 }
 
-/// The engine refuses a job with more than these.
+/// The engine refuses a job with more tasks than 32 bits count.
 fn tasks_of(groups: &[TaskGroup]) -> u32 {
     groups.iter().map(|group| group.count).sum()
 }

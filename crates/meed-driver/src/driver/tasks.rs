@@ -76,15 +76,16 @@ impl<J, K: Journal> Driver<J, K> {
         Ok(ended)
     }
 
-    /// The task will end soon: has its row brought; see [`meed::Engine::expect_task`]. Nothing
-    /// changes, and no world need ask.
+    /// The task will end soon: has its row brought ([`meed::Engine::expect_task`]). The first of
+    /// four steps; nothing changes, and no world need ask.
     #[inline]
     pub fn expect_task(&self, task: AllocationId) {
         self.tasks.expect(task.slot());
         self.engine.expect_task(task);
     }
 
-    /// The same of the rows that are known from its own, which is at hand.
+    /// The second step, when the task's row is at hand: has the rows of its job, its node and its
+    /// queue brought.
     #[inline]
     pub fn expect_rows(&self, task: AllocationId) {
         if let Some(row) = self.running(task) {
@@ -93,7 +94,8 @@ impl<J, K: Journal> Driver<J, K> {
         }
     }
 
-    /// The same of what lies behind those.
+    /// The third step, when those are at hand: has the rest of the job's row brought, the counts of
+    /// its queue, and what [`meed::Engine::expect_behind`] names.
     #[inline]
     pub fn expect_behind(&self, task: AllocationId) {
         if let Some(live) = self.running(task).and_then(|row| self.jobs.get(row.job.slot())) {
@@ -103,7 +105,8 @@ impl<J, K: Journal> Driver<J, K> {
         }
     }
 
-    /// The same of what lies behind the row of its queue.
+    /// The last step, when those are at hand: has the place brought where the job's time will
+    /// stand, and what [`meed::Engine::expect_last`] names.
     #[inline]
     pub fn expect_last(&self, task: AllocationId) {
         if let Some(live) = self.running(task).and_then(|row| self.jobs.get(row.job.slot())) {
@@ -112,17 +115,17 @@ impl<J, K: Journal> Driver<J, K> {
         }
     }
 
-    /// A job will come for the queue soon: has its rows brought.
+    /// A job will come for the queue soon: has the queue's rows brought. The first of two steps.
     #[inline]
     pub fn expect_queue(&self, queue: QueueId) {
         self.engine.expect_queue(queue);
         self.tally.expect(queue);
     }
 
-    /// The same of what lies behind those, which are at hand.
+    /// The second step, when those are at hand ([`meed::Engine::expect_behind_queue`]).
     #[inline]
-    pub fn expect_behind_of_queue(&self, queue: QueueId) {
-        self.engine.expect_behind_of_queue(queue);
+    pub fn expect_behind_queue(&self, queue: QueueId) {
+        self.engine.expect_behind_queue(queue);
     }
 
     /// Whether the task still runs: it has not ended, was not lost or stopped.

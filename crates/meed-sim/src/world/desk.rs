@@ -43,9 +43,8 @@ pub(crate) trait Desk<'a>: Books {
     /// The job as it can run there, and as it was submitted where that differs; or why it cannot.
     fn fit(&self, at: Self::At, queue: QueueId, job: Job) -> Result<Fitted, Box<(Job, Rejected)>>;
 
-    /// Whether so much runs, or so many queues are there, that it pays to have rows brought before
-    /// they are needed ([`meed::Engine::reads_ahead`]).
-    fn reads_ahead(&self) -> bool {
+    /// Whether so much runs that it pays to ask ahead for the rows of tasks that end.
+    fn expects_ends(&self) -> bool {
         false
     }
 
@@ -148,8 +147,8 @@ impl<'a> Desk<'a> for OneDriver<'a> {
     }
 
     #[inline]
-    fn reads_ahead(&self) -> bool {
-        self.engine().reads_ahead()
+    fn expects_ends(&self) -> bool {
+        self.engine().expects_ends()
     }
 
     fn decide(&mut self, starts: &mut Vec<((), Start)>) -> Result<(), Failed> {

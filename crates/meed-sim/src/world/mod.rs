@@ -30,7 +30,6 @@ pub use attend::Attendant;
 pub use changes::{Change, TimedChange};
 pub use delays::Delays;
 pub(crate) use desk::Desk;
-use desk::OneDriver;
 pub use failures::Failures;
 pub use notes::Looks;
 pub(crate) use notes::Most;
@@ -40,10 +39,10 @@ pub(crate) use run::run;
 pub(crate) use setup::NewPlacement;
 pub use setup::{StopAt, WorldSetup};
 
-use meed::memory::expect_at;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use meed::memory::expect_at;
 use meed::{AllocationId, JobId, JobState, QueueId, Rank, Span, Start, Time};
 use meed_driver::{Failed, KeptJob, LiveJob, Sampler, finish_of};
 use meed_workload::TraceError;
@@ -51,6 +50,7 @@ use meed_workload::TraceError;
 use crate::log::SharedLog;
 use crate::plans::Accounts;
 use arrivals::Arrivals;
+use desk::OneDriver;
 use ends::Ends;
 use jobs::PlannedTasks;
 use notes::jobs::Jobs;
@@ -333,7 +333,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
     /// Goes through one instant, which is not before the last.
     fn instant(&mut self) -> Result<(), RunError> {
         while let Some(slot) = self.ends.pop_at(self.now) {
-            self.read_ahead();
+            self.expect_ends();
             if self.runs(slot) {
                 self.end_task(self.tasks[slot as usize])?;
             }
@@ -359,15 +359,15 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             self.expect_arrival(OneDriver::expect_queue);
             self.stirs();
             self.arrive(job, cause)?;
-            self.expect_arrival(OneDriver::expect_behind_of_queue);
+            self.expect_arrival(OneDriver::expect_behind_queue);
         }
         self.decide()
     }
 
     /// Has rows of the tasks that end next brought, step by step.
     #[inline]
-    fn read_ahead(&self) {
-        if !self.desk.reads_ahead() {
+    fn expect_ends(&self) {
+        if !self.desk.expects_ends() {
             return;
         }
         let task = |others| {
@@ -392,7 +392,8 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         }
     }
 
-    /// The same of the queue for which the next job comes: its rows, and then what lies behind.
+    /// The same of the queue for which the next job comes: its rows, and then what lies behind. A
+    /// queue that was removed has its rows all the same.
     #[inline]
     fn expect_arrival(&self, expect: impl Fn(&OneDriver<'a>, QueueId)) {
         if let Some(queue) = self.arrivals.next_queue()

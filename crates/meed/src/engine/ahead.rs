@@ -18,19 +18,21 @@ use crate::spec::{AllocationId, QueueId, QueueRow};
 const FEW: usize = 512;
 
 impl Engine {
-    /// Whether so much runs that reading ahead pays.
+    /// Whether so much runs that it pays to ask ahead for the rows of tasks that end.
     #[inline]
-    pub fn reads_ahead(&self) -> bool {
+    pub fn expects_ends(&self) -> bool {
         self.work.running_tasks() >= FEW
     }
 
-    /// The task will end soon: has its row brought. Handles of tasks that are gone are passed over.
+    /// The task will end soon: has its row brought. The first of four steps, and nothing where the
+    /// task is gone.
     #[inline]
     pub fn expect_task(&self, id: AllocationId) {
         self.work.expect_task(id);
     }
 
-    /// The same of the rows that are known from its own, which is at hand.
+    /// The second step, when the task's row is at hand: has the rows of its job, its node and its
+    /// queue brought.
     #[inline]
     pub fn expect_rows(&self, id: AllocationId) {
         if let Some(task) = self.work.running(id) {
@@ -38,16 +40,17 @@ impl Engine {
         }
     }
 
-    /// The same of what lies behind those.
+    /// The third step, when those are at hand: has the books of the job and of the queue brought,
+    /// and what waits in the queue.
     #[inline]
     pub fn expect_behind(&self, id: AllocationId) {
         if let Some(task) = self.work.running(id) {
             self.books.expect_behind_job(task.job);
-            self.expect_behind_queue(task.queue);
+            self.expect_behind_row(task.queue);
         }
     }
 
-    /// The same of what lies behind that.
+    /// The last step, when those are at hand: has the assumed ends of the queue's tasks brought.
     #[inline]
     pub fn expect_last(&self, id: AllocationId) {
         if let Some(task) = self.work.running(id) {
@@ -55,35 +58,43 @@ impl Engine {
         }
     }
 
-    /// A job will come for the queue soon: has its rows brought.
+    /// A job will come for the queue soon: has the queue's rows brought. The first of two steps.
     #[inline]
     pub fn expect_queue(&self, queue: QueueId) {
-        if let Some(row) = self.tree.row(queue).filter(|_| self.tree.len() >= FEW) {
+        if let Some(row) = self.tree.row(queue).filter(|_| self.has_many_queues()) {
             self.expect_rows_of_queue(row);
         }
     }
 
-    /// The same of what lies behind those, which are at hand.
+    /// The second step, when those are at hand: has the queue's books brought, and what waits.
     #[inline]
-    pub fn expect_behind_of_queue(&self, queue: QueueId) {
-        if let Some(row) = self.tree.row(queue).filter(|_| self.tree.len() >= FEW) {
-            self.expect_behind_queue(row);
+    pub fn expect_behind_queue(&self, queue: QueueId) {
+        if let Some(row) = self.tree.row(queue).filter(|_| self.has_many_queues()) {
+            self.expect_behind_row(row);
         }
     }
 
-    /// A job comes now.
+    #[inline]
+    fn has_many_queues(&self) -> bool {
+        self.tree.len() >= FEW
+    }
+
+    /// A job comes now, foreseen or not: its queue's rows come side by side, and the last of them
+    /// while the job is looked at.
     #[inline]
     pub(super) fn expect_arrival(&self, queue: QueueRow) {
-        if self.tree.len() >= FEW {
+        if self.has_many_queues() {
+            self.expect_rows_of_queue(queue);
             self.books.expect_last(queue);
             self.ready.expect_last(queue);
         }
     }
 
-    /// A task ends now, foreseen or not.
+    /// A task ends now, foreseen or not: its rows come side by side, and those of the queue whose
+    /// turn is next while the end is written down.
     #[inline]
     pub(super) fn expect_end(&self, id: AllocationId, task: &Running) {
-        if self.reads_ahead() {
+        if self.expects_ends() {
             self.expect_rows_of(id, task);
             self.expect_next();
         }
@@ -118,7 +129,7 @@ impl Engine {
     }
 
     #[inline]
-    fn expect_behind_queue(&self, queue: QueueRow) {
+    fn expect_behind_row(&self, queue: QueueRow) {
         self.books.expect_behind(queue);
         self.ready.expect_behind(queue);
     }

@@ -9,9 +9,9 @@
 //! Invariant: where lists are kept, each running task stands in that of its node, once. Cost: O(1)
 //! for a start and an end; O(running tasks) for the first question.
 
-use crate::memory::expect_at;
 use std::cell::OnceCell;
 
+use crate::memory::expect_at;
 use crate::node_rows::Moves;
 use crate::spec::NodeRow;
 

@@ -5,12 +5,12 @@
 //! ([`Tree::back`]), unless it is forgotten by then (`forget`). Cost: O(1) for a step up;
 //! O(siblings) to add or remove one; sharing out is O(queues).
 
-use crate::memory::expect;
 use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
 use crate::fairness::dominant::WHOLE;
+use crate::memory::expect;
 use crate::policy::Policy;
 use crate::queue_rows::QueueRows;
 use crate::resources::{MAX_AMOUNT, ResourceKinds, Resources};

@@ -125,7 +125,7 @@ impl Pool {
 }
 
 impl LeafLending {
-    /// Has its lines of memory brought.
+    /// Has the lines brought in which these fields stand.
     #[inline]
     pub(super) fn expect(&self) {
         expect(&self.borrowed);

@@ -16,8 +16,7 @@ use lending::{LeafLending, Pool};
 use line::Line;
 pub(crate) use state::Leaf;
 
-use crate::memory::expect;
-use crate::memory::expect_at;
+use crate::memory::{expect, expect_at};
 use crate::resources::{MAX_KINDS, Resources};
 use crate::time::Time;
 
@@ -102,7 +101,7 @@ impl Meter {
         self.usage[leaf * self.kinds + self.measured].slope()
     }
 
-    /// Has each line of a leaf's rows brought.
+    /// Has the lines brought in which these fields stand.
     #[inline]
     pub(crate) fn expect(&self, leaf: usize) {
         let (meter, first) = (&self.leaves[leaf], leaf * self.kinds);

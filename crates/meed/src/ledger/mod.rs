@@ -90,7 +90,7 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Has each of its lines brought.
+    /// Has the lines brought in which these fields stand.
     #[inline]
     pub(crate) fn expect(&self) {
         expect(&self.past);

@@ -15,9 +15,8 @@
 
 use std::cmp::Ordering;
 
-use crate::memory::expect_at;
-
 use super::key::Key;
+use crate::memory::expect_at;
 
 /// Position of what is in no heap.
 pub(crate) const ABSENT: u32 = u32::MAX;
@@ -63,6 +62,12 @@ impl Heap {
         self.items.first().map(|item| item.0)
     }
 
+    /// Has the line of memory brought in which the next key may come to stand.
+    #[inline]
+    pub(crate) fn expect(&self) {
+        expect_at(&self.items, self.items.len());
+    }
+
     /// Whose key the smallest is.
     #[inline]
     pub(crate) fn top(&self) -> Option<u32> {
@@ -104,16 +109,11 @@ impl Heap {
     #[inline(always)]
     pub(crate) fn push(&mut self, key: Key, id: u32, positions: &mut [u32]) {
         if self.items.is_empty() {
+            debug_assert_eq!(positions[id as usize], ABSENT);
             positions[id as usize] = 0;
             return self.items.push(Aligned((key, id)));
         }
         self.push_by(key, id, positions, by_key);
-    }
-
-    /// Has the line of memory brought in which the next key may come to stand.
-    #[inline]
-    pub(crate) fn expect(&self) {
-        expect_at(&self.items, self.items.len());
     }
 
     /// The same where keys are compared by `order`.

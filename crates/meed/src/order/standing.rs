@@ -85,6 +85,7 @@ pub(crate) struct Standing {
     pub(super) straddles: bool,
     /// Whether it has ever had work.
     pub(crate) known: bool,
+    /// What few have.
     pub(super) seldom: Option<Box<Seldom>>,
 }
 

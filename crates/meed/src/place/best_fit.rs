@@ -100,6 +100,12 @@ impl Placement for BestFit {
         }
     }
 
+    fn expect(&self, node: NodeRow) {
+        if let Nodes::One(tree) = &self.nodes {
+            tree.expect(node);
+        }
+    }
+
     fn clear(&mut self) {
         match &mut self.nodes {
             Nodes::One(tree) => tree.clear(),

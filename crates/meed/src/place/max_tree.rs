@@ -3,24 +3,24 @@
 //!
 //! Two questions are asked of it: the first node that fits (first fit), and the node with most of
 //! one kind that fits (worst fit). With one kind a descent never turns back: O(log k) for k nodes,
-//! and a tree of lines of memory does ([`LineTree`]). With several see [`PairTree`].
+//! and a tree of lines of memory does ([`LineTree`]). With several see [`BinaryTree`].
 
 use super::Allowed;
+use super::binary_tree::BinaryTree;
 use super::line_tree::LineTree;
-use super::pair_tree::PairTree;
 use crate::resources::Resources;
 use crate::spec::NodeRow;
 
 pub(super) enum MaxTree {
     One(LineTree),
-    Several(PairTree),
+    Several(BinaryTree),
 }
 
 impl MaxTree {
     pub(super) fn new(kinds: usize) -> MaxTree {
         match kinds {
             1 => MaxTree::One(LineTree::default()),
-            _ => MaxTree::Several(PairTree::new(kinds)),
+            _ => MaxTree::Several(BinaryTree::new(kinds)),
         }
     }
 

@@ -4,12 +4,12 @@
 
 mod allowed;
 mod best_fit;
+mod binary_tree;
 mod cosine;
 mod first_fit;
 mod line_tree;
 mod max_tree;
 mod missing;
-mod pair_tree;
 mod ratio_order;
 #[cfg(test)]
 mod tests;

@@ -78,6 +78,10 @@ impl Placement for TwoChoices {
         self.up.retain(|&up| up != node);
     }
 
+    fn expect(&self, node: NodeRow) {
+        self.tree.expect(node);
+    }
+
     fn clear(&mut self) {
         self.tree.clear();
         self.free.clear();

@@ -47,6 +47,10 @@ impl Placement for WorstFit {
         self.tree.set_free(node, free);
     }
 
+    fn expect(&self, node: NodeRow) {
+        self.tree.expect(node);
+    }
+
     fn clear(&mut self) {
         self.tree.clear();
     }

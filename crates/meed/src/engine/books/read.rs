@@ -4,7 +4,7 @@ use super::super::KeyParts;
 use super::Books;
 use crate::fairness::{Integrals, Lending};
 use crate::ledger::{CHARGE_ONE, Charge};
-use crate::memory::expect;
+use crate::memory::{expect, expect_at};
 use crate::order::key::Key;
 use crate::policy::Measure;
 use crate::resources::Resources;
@@ -12,9 +12,8 @@ use crate::spec::{JobId, QueueRow, Weight};
 use crate::time::{Span, Time};
 
 use super::super::tree::Tree;
-use crate::memory::expect_at;
 
-/// Rows that are asked for ahead of their turn (`ahead`): each line of memory.
+/// Rows that are asked for ahead of their turn (`ahead`): the lines in which these fields stand.
 impl Books {
     #[inline]
     pub(in crate::engine) fn expect(&self, queue: QueueRow) {

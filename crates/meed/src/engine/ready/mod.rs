@@ -20,8 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::room::ShapeId;
 use super::tree::Tree;
-use crate::memory::expect;
-use crate::memory::expect_at;
+use crate::memory::{expect, expect_at};
 use crate::order::heap::{ABSENT, Heap, Item};
 use crate::order::key::Key;
 use crate::resources::Resources;

@@ -26,7 +26,7 @@ const COLUMNS: usize = 2 + DIRECTIONS.len();
 /// Room for the columns of any number of kinds.
 const MAX_ROW: usize = if COLUMNS > MAX_KINDS { COLUMNS } else { MAX_KINDS };
 
-pub(super) struct PairTree {
+pub(super) struct BinaryTree {
     kinds: usize,
     /// Amounts kept for each vertex: the kinds', then the directions'.
     columns: usize,
@@ -38,10 +38,10 @@ pub(super) struct PairTree {
     most_free: Vec<u64>,
 }
 
-impl PairTree {
-    pub(super) fn new(kinds: usize) -> PairTree {
+impl BinaryTree {
+    pub(super) fn new(kinds: usize) -> BinaryTree {
         let columns = if kinds == 2 { COLUMNS } else { kinds };
-        PairTree { kinds, columns, ratio: None, leaves: 1, most_free: vec![0; 2 * columns] }
+        BinaryTree { kinds, columns, ratio: None, leaves: 1, most_free: vec![0; 2 * columns] }
     }
 
     /// Forgets all nodes.
@@ -80,7 +80,7 @@ impl PairTree {
     fn grow(&mut self, nodes: usize) {
         let leaves = nodes.next_power_of_two();
         let most_free = vec![0; 2 * leaves * self.columns];
-        let mut wider = PairTree { leaves, most_free, ..*self };
+        let mut wider = BinaryTree { leaves, most_free, ..*self };
         let (from, to) = (self.leaves * self.columns, leaves * self.columns);
         wider.most_free[to..to + from].copy_from_slice(&self.most_free[from..]);
         for vertex in (1..leaves).rev() {
