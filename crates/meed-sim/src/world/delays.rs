@@ -95,15 +95,17 @@ impl Delays {
         }
     }
 
-    /// Whether jobs get a master first.
+    /// The job as it runs, and as it was submitted where that differs. Compiled into its caller:
+    /// where jobs have no master, none is moved.
     #[inline]
-    pub(super) fn has_masters(&self) -> bool {
-        self.master.is_some()
+    pub(super) fn with_master(&self, job: Job, submitted: Option<Job>) -> (Job, Option<Job>) {
+        match self.master {
+            Some(demand) => Delays::put_master(demand, job, submitted),
+            None => (job, submitted),
+        }
     }
 
-    /// The job as it runs, and as it was submitted where that differs.
-    pub(super) fn with_master(&self, mut job: Job, submitted: Option<Job>) -> (Job, Option<Job>) {
-        let Some(demand) = self.master else { return (job, submitted) };
+    fn put_master(demand: Resources, mut job: Job, submitted: Option<Job>) -> (Job, Option<Job>) {
         let submitted = submitted.unwrap_or_else(|| job.clone());
         for group in &mut job.groups {
             group.stage = group.stage.saturating_add(1);

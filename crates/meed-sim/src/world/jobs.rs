@@ -206,10 +206,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             Err(refused) => return self.refuse(number, refused.0, cause, refused.1),
         };
         self.delays.check_job(&job)?;
-        let (job, submitted) = match self.delays.has_masters() {
-            true => self.delays.with_master(job, submitted),
-            false => (job, submitted),
-        };
+        let (job, submitted) = self.delays.with_master(job, submitted);
         let (first_stage, open) = match self.delays.comes_empty() {
             true => (0, true),
             false => stage_from(&job.groups, 0),

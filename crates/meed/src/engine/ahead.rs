@@ -104,7 +104,7 @@ impl Engine {
     #[inline]
     fn expect_next(&self) {
         let mut at = QueueRow::ROOT;
-        while let Some(child) = self.ready.top(at) {
+        while let Some((_, child)) = self.ready.first(at) {
             at = child;
         }
         if at != QueueRow::ROOT {

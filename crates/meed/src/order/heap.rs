@@ -68,12 +68,6 @@ impl Heap {
         expect_at(&self.items, self.items.len());
     }
 
-    /// Whose key the smallest is.
-    #[inline]
-    pub(crate) fn top(&self) -> Option<u32> {
-        self.items.first().map(|item| item.0.1)
-    }
-
     /// Whether the top's stored key is the true one, `key`. The law (see `order`): keys never fall
     /// between events.
     #[inline]

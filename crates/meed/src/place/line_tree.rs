@@ -121,13 +121,7 @@ impl LineTree {
     /// The first node with room that is allowed.
     #[inline]
     pub(super) fn first(&self, demand: u64, allowed: Allowed<'_>) -> Option<NodeRow> {
-        if self.most < demand {
-            return None;
-        }
         let mut node = self.down(self.levels.len() - 1, 0, demand, 0)?;
-        if allowed.is_any() {
-            return Some(NodeRow(node as u32));
-        }
         while !allowed.contains(NodeRow(node as u32)) {
             node = self.next(node, demand)?;
         }

@@ -183,12 +183,6 @@ impl Ready {
         Some((key, QueueRow(child)))
     }
 
-    /// The demanding child with the smallest stored key.
-    #[inline]
-    pub(super) fn top(&self, parent: QueueRow) -> Option<QueueRow> {
-        self.rows[parent.index()].demanding.top().map(QueueRow)
-    }
-
     /// Whether the smallest stored key is the true one, `key`.
     #[inline]
     pub(super) fn certifies(&self, parent: QueueRow, key: &Key) -> bool {
