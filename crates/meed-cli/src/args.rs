@@ -5,16 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use meed_config::policy::{KEYS, STATIC, orders};
 
-use crate::exit::Failure;
-use crate::reproduce::ReproduceArgs;
+use crate::exit::{EXIT_CODES, Failure};
 use crate::weights::WeightArgs;
-
-/// Exit codes, shown by every `--help`.
-pub(crate) const EXIT_CODES: &str = "\
-Exit codes: 0 done; 2 wrong command line; 3 wrong scenario, policy or trace; 4 a file cannot be \
-read or written; \
-5 the run could not go on. With a server also: 1 the job did not end well; 6 no server answers; \
-7 not allowed.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -71,9 +63,14 @@ pub(crate) enum Command {
                               ctc.jsonl.zst\n\n{EXIT_CODES}")
     )]
     Trace(TraceCommand),
-    /// Measures the papers' tables and figures and sets them beside what was printed.
-    #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::reproduce::EXAMPLES))]
-    Reproduce(ReproduceArgs),
+    /// Measures the papers' tables and figures and sets them beside what was printed: runs the
+    /// program meed-papers.
+    #[command(disable_help_flag = true)]
+    Reproduce {
+        /// Its command line; `meed reproduce --help` is its own help.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+        arguments: Vec<std::ffi::OsString>,
+    },
     /// Shares a pool of servers among users exactly, and proves that nobody can have more.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::allocate::EXAMPLES))]
     Allocate(crate::allocate::AllocateArgs),
@@ -81,9 +78,14 @@ pub(crate) enum Command {
     #[command(after_help = format!("Examples:\n  meed bench\n  meed bench \
         --quick\n\n{EXIT_CODES}"))]
     Bench(BenchArgs),
-    /// Searches for counterexamples to the fairness properties of the papers, under each policy.
-    #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::audit::EXAMPLES))]
-    Audit(crate::audit::AuditArgs),
+    /// Searches for counterexamples to the fairness properties of the papers, under each policy:
+    /// runs the program meed-papers.
+    #[command(disable_help_flag = true)]
+    Audit {
+        /// Its command line; `meed audit --help` is its own help.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+        arguments: Vec<std::ffi::OsString>,
+    },
     /// Shares a Kubernetes cluster: runs the program meed-kubernetes, which is built by itself
     /// (docs/kubernetes.md).
     #[command(disable_help_flag = true)]

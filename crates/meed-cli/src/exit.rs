@@ -12,9 +12,16 @@ use meed_sim::scenario::{LoadError, ScenarioError};
 use meed_sim::world::RunError;
 use meed_workload::TraceError;
 
+/// Exit codes, shown by every `--help`.
+pub const EXIT_CODES: &str = "\
+Exit codes: 0 done; 2 wrong command line; 3 wrong scenario, policy or trace; 4 a file cannot be \
+read or written; \
+5 the run could not go on. With a server also: 1 the job did not end well; 6 no server answers; \
+7 not allowed.";
+
 /// What went wrong, by exit code.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// 2: the command line is wrong; what clap says, on several lines.
     CommandLine(String),
     /// 2: the command line is wrong.
@@ -39,7 +46,8 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    pub(crate) fn report(&self) -> ExitCode {
+    /// Says what went wrong on standard error; the exit code.
+    pub fn report(&self) -> ExitCode {
         let (code, sentence) = match self {
             Failure::CommandLine(text) => (2, clean_lines(text)),
             Failure::Usage(sentence) => (2, clean(sentence)),
@@ -61,7 +69,7 @@ impl Failure {
 }
 
 /// What clap says of a command line, in our form; help and version are no failure.
-pub(crate) fn of_command_line(error: &clap::Error) -> Failure {
+pub fn of_command_line(error: &clap::Error) -> Failure {
     if !error.use_stderr() {
         error.exit();
     }

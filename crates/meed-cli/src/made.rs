@@ -8,7 +8,7 @@ use meed_sim::scenario::Scenario;
 use meed_workload::table::format_date;
 
 /// By this program as it was called, from these files.
-pub(crate) fn made<P: AsRef<Path>>(inputs: &[P]) -> Made {
+pub fn made<P: AsRef<Path>>(inputs: &[P]) -> Made {
     // What is no text is shown as such, not left out.
     let mut arguments: Vec<String> =
         std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();

@@ -13,17 +13,17 @@ use crate::exit::Failure;
 
 /// Text for people. Who makes it cleans the names in it, which may hold line breaks; that nothing
 /// else of a file is obeyed by a terminal is seen to here.
-pub(crate) fn print(text: &str) -> Result<(), Failure> {
+pub fn print(text: &str) -> Result<(), Failure> {
     print_data(&clean_lines(text))
 }
 
 /// A table, which has colours where the terminal shows them.
-pub(crate) fn print_styled(text: &str, options: &TableOptions) -> Result<(), Failure> {
+pub fn print_styled(text: &str, options: &TableOptions) -> Result<(), Failure> {
     if options.color { print_data(text) } else { print(text) }
 }
 
 /// Data for programs, as they are.
-pub(crate) fn print_data(text: &str) -> Result<(), Failure> {
+pub fn print_data(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
@@ -33,7 +33,7 @@ pub(crate) fn print_data(text: &str) -> Result<(), Failure> {
 }
 
 /// A remark that is not part of the result.
-pub(crate) fn remark(text: &str) {
+pub fn remark(text: &str) {
     // Without standard error there is nobody to be told.
     let _ = writeln!(std::io::stderr(), "meed: {}", clean(text));
 }
@@ -41,7 +41,7 @@ pub(crate) fn remark(text: &str) {
 /// The guard of a command's files. It reads `inputs`, each of which is a `what`; `outputs` are the
 /// options with their files. That every output can be written, and none is an input or another
 /// output, is told before a long run rather than after it.
-pub(crate) fn guard(
+pub fn guard(
     outputs: &[(&str, Option<&Path>)],
     inputs: &[(&str, &Path)],
 ) -> Result<Guard, Failure> {
@@ -68,7 +68,7 @@ pub(crate) fn reads_of(guard: &mut Guard, scenario: &Scenario) -> Result<(), Fai
 }
 
 /// Width and colour of the terminal, or of what stands in for one.
-pub(crate) fn table_options() -> TableOptions {
+pub fn table_options() -> TableOptions {
     let terminal = std::io::stdout().is_terminal();
     // Piped into a file or a pager a table may be as wide as it likes to a point.
     let columns = terminal_size::terminal_size().map_or(120, |(width, _)| usize::from(width.0));

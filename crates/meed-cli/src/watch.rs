@@ -11,7 +11,7 @@ use meed_sim::world::Progress;
 use crate::output::remark;
 
 /// A line of progress on standard error while it is a terminal; `template` is indicatif's.
-pub(crate) fn bar(quiet: bool, steps: u64, template: &str) -> ProgressBar {
+pub fn bar(quiet: bool, steps: u64, template: &str) -> ProgressBar {
     let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(Some(steps), target);
     bar.set_style(ProgressStyle::with_template(template).expect("the template is valid"));

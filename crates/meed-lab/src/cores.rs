@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 /// What `work` makes of each item, on all cores of the present pool; an error ends it early.
-pub(crate) fn map<I: Sync, T: Send, E: Send>(
+pub fn map<I: Sync, T: Send, E: Send>(
     items: &[I],
     work: impl Fn(&I) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {

@@ -3,8 +3,6 @@
 //! | module | question |
 //! |---|---|
 //! | [`advise`] | Which memory serves my aims, on my log? |
-//! | [`audit`] | Which properties of the papers' Table 2 hold, under which policy? |
-//! | [`reproduce`] | Do the papers' tables and figures come out? |
 //! | [`rivals`] | What would other schedulers do with my log? |
 //! | [`sweep`] | How do the results depend on a setting? |
 //!
@@ -13,10 +11,6 @@
 //! report renders and scripts read.
 
 pub mod advise;
-pub mod audit;
-mod cores;
-pub mod reproduce;
+pub mod cores;
 pub mod rivals;
 pub mod sweep;
-#[cfg(test)]
-mod thorough;

@@ -125,7 +125,7 @@ fn pages(program: &Path) -> Result<(), String> {
     simulate.arg("simulate").arg(&table).arg("--quiet").arg("--report").arg(&many);
     succeed(&mut simulate, "a simulation of many tenants")?;
     let page = bench.folder.join("audit.html");
-    let mut audit = Command::new(&bench.program);
+    let mut audit = Command::new(built_for("papers", "meed-papers", "/meed-papers")?);
     audit.args(["audit", "--trials", "2", "--quiet", "--report"]).arg(&page);
     succeed(&mut audit, "an audit with a report")?;
     let reports: [(&str, &Path); 4] =

@@ -1,10 +1,10 @@
-//! `cargo xtask dist`: what is given to others. One static program (musl) for Linux on x86-64, as
-//! an archive with its manual, completions and licences, and as a package for Debian; the wheel for
+//! `cargo xtask dist`: what is given to others. Static programs (musl) for Linux on x86-64, as an
+//! archive with its manual, completions and licences, and as a package for Debian; the wheel for
 //! Python; a list of what is in them (SBOM); checksums. All of it is left in target/dist-out.
 //!
 //! Each thing that is made is tried as a stranger would: in an empty folder, without an environment
-//! (`try_out.rs`). `cargo xtask dist quick` packs and tries the program as `cargo build --release`
-//! makes it, in seconds: for CI, where the whole program compiled in one piece takes too long; and
+//! (`try_out.rs`). `cargo xtask dist quick` packs and tries the programs as `cargo build --release`
+//! makes them, in seconds: for CI, where the whole program compiled in one piece takes too long; and
 //! `cargo xtask dist with PROGRAM` one that was built elsewhere.
 
 mod licences;
@@ -20,8 +20,13 @@ use std::process::Command;
 use crate::tools::{cargo, has_target, runs, succeed, target_folder};
 use pack::Parts;
 
+/// The programs that are packed, each of the package of its name but for `meed`, which the others
+/// lie beside.
+pub(crate) const PROGRAMS: [(&str, &str); 2] =
+    [("meed", "meed-cli"), ("meed-papers", "meed-papers")];
+
 const TARGET: &str = "x86_64-unknown-linux-musl";
-/// The stripped static program is smaller than this.
+/// Each stripped static program is smaller than this.
 const MOST_BYTES: u64 = 12_000_000;
 
 /// Where the program comes from.
@@ -48,16 +53,17 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> 
     // What an earlier version made would be among the checksums.
     let _ = fs::remove_dir_all(&out);
     fs::create_dir_all(&out).map_err(|why| format!("{}: {why}", out.display()))?;
-    let program = program(&build, &out)?;
-    let is_static = try_out::is_static(&program)?;
+    let programs = programs(&build, &out)?;
+    let program = programs.first().ok_or("no program was built")?;
+    let is_static = try_out::is_static(program)?;
     let target = if is_static { TARGET } else { "x86_64-unknown-linux-gnu" };
     if matches!(build, Build::Whole) && !is_static {
         return Err("the program is not static".to_owned());
     }
     if is_static {
-        check_size(&program)?;
+        programs.iter().try_for_each(|program| check_size(program))?;
     }
-    let parts = Parts::make(&program, &out, target)?;
+    let parts = Parts::make(&programs, &out, target)?;
     let archive = pack::archive(&parts, &out)?;
     let package = pack::debian(&parts, &out, is_static)?;
     let mut made = vec![archive.clone(), package.clone(), sbom::write(&out, target)?];
@@ -117,31 +123,42 @@ fn missing(build: &Build) -> Option<String> {
     })
 }
 
-/// The program, stripped, in `out`.
-fn program(build: &Build, out: &Path) -> Result<PathBuf, String> {
+/// The programs, stripped, in `out`; `meed` is the first.
+fn programs(build: &Build, out: &Path) -> Result<Vec<PathBuf>, String> {
     let mut cargo = cargo();
-    cargo.args(["build", "--locked", "-p", "meed-cli"]);
-    let built = match build {
+    cargo.args(["build", "--locked"]);
+    for (_, package) in PROGRAMS {
+        cargo.args(["-p", package]);
+    }
+    let folder = match build {
         Build::Whole => {
             // C of zstd, xz and ring.
             cargo.env("CC_x86_64_unknown_linux_musl", "musl-gcc");
             cargo.env("CFLAGS_x86_64_unknown_linux_musl", zstd());
             cargo.env("CARGO_ENCODED_RUSTFLAGS", small()?.join("\u{1f}"));
             cargo.args(["--profile", "shipped", "--target", TARGET]);
-            succeed(&mut cargo, "the program")?;
-            target_folder().join(TARGET).join("shipped/meed")
+            succeed(&mut cargo, "the programs")?;
+            target_folder().join(TARGET).join("shipped")
         }
         Build::Quick => {
             cargo.arg("--release");
-            succeed(&mut cargo, "the program")?;
-            target_folder().join("release/meed")
+            succeed(&mut cargo, "the programs")?;
+            target_folder().join("release")
         }
-        Build::With(program) => program.clone(),
+        Build::With(program) => program.parent().unwrap_or(Path::new(".")).to_owned(),
     };
-    let program = out.join("meed");
-    succeed(Command::new("strip").arg("-o").arg(&program).arg(&built), "strip")?;
-    crate::say(&format!("the program has {} bytes", size(&program)?));
-    Ok(program)
+    let mut stripped = Vec::new();
+    for (name, _) in PROGRAMS {
+        let built = match build {
+            Build::With(program) if name == "meed" => program.clone(),
+            _ => folder.join(name),
+        };
+        let program = out.join(name);
+        succeed(Command::new("strip").arg("-o").arg(&program).arg(&built), "strip")?;
+        crate::say(&format!("{name} has {} bytes", size(&program)?));
+        stripped.push(program);
+    }
+    Ok(stripped)
 }
 
 fn size(file: &Path) -> Result<u64, String> {
@@ -152,7 +169,10 @@ fn size(file: &Path) -> Result<u64, String> {
 fn check_size(program: &Path) -> Result<(), String> {
     match size(program)? {
         0..MOST_BYTES => Ok(()),
-        size => Err(format!("the program has {size} bytes; less than {MOST_BYTES} are wanted")),
+        size => Err(format!(
+            "{} has {size} bytes; less than {MOST_BYTES} are wanted",
+            program.display()
+        )),
     }
 }
 

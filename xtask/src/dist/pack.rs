@@ -52,15 +52,19 @@ pub(crate) fn printed(command: &mut Command, what: &str) -> Result<Vec<u8>, Stri
 }
 
 impl Parts {
-    pub(crate) fn make(program: &Path, out: &Path, target: &str) -> Result<Parts, String> {
+    /// Of `meed`, the first program, and the others beside it.
+    pub(crate) fn make(programs: &[PathBuf], out: &Path, target: &str) -> Result<Parts, String> {
+        let program = programs.first().ok_or("no program to pack")?;
         let told = printed(Command::new(program).arg("--version"), "meed --version")?;
         let told = String::from_utf8_lossy(&told);
         let version = told.trim().strip_prefix("meed ").ok_or("meed --version is odd")?.to_owned();
         let name = format!("meed-{version}-{target}");
         let folder = out.join(&name);
-        // The program moves into it.
-        copy(program, &folder.join("meed"))?;
-        fs::remove_file(program).map_err(|why| format!("{}: {why}", program.display()))?;
+        // The programs move into it.
+        for program in programs {
+            copy(program, &folder.join(program.file_name().unwrap_or_default()))?;
+            fs::remove_file(program).map_err(|why| format!("{}: {why}", program.display()))?;
+        }
         for file in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"] {
             copy(&root().join(file), &folder.join(file))?;
         }
@@ -102,7 +106,9 @@ pub(crate) fn archive(parts: &Parts, out: &Path) -> Result<PathBuf, String> {
 pub(crate) fn debian(parts: &Parts, out: &Path, is_static: bool) -> Result<PathBuf, String> {
     let tree = out.join("deb");
     let from = |file: &str| parts.folder.join(file);
-    copy(&from("meed"), &tree.join("usr/bin/meed"))?;
+    for (program, _) in super::PROGRAMS {
+        copy(&from(program), &tree.join("usr/bin").join(program))?;
+    }
     for (_, file, to) in SHELLS {
         copy(&from("completions").join(file), &tree.join(to))?;
     }

@@ -70,11 +70,14 @@ pub(crate) fn packages(target: &str) -> Result<BTreeMap<String, Package>, String
     Ok(known)
 }
 
-/// Names and versions of what `meed-cli` alone links: `cargo metadata` knows the features of the
+/// Names and versions of what the packed programs alone link: `cargo metadata` knows the features of the
 /// whole workspace only.
 fn linked(target: &str) -> Result<BTreeSet<(String, String)>, String> {
     let mut cargo = cargo();
-    cargo.args(["tree", "--package", "meed-cli", "--edges", "normal,no-proc-macro", "--locked"]);
+    cargo.args(["tree", "--edges", "normal,no-proc-macro", "--locked"]);
+    for (_, package) in super::PROGRAMS {
+        cargo.args(["--package", package]);
+    }
     cargo.args(["--target", target, "--prefix", "none", "--no-dedupe", "--format", "{p}"]);
     let told = super::pack::printed(&mut cargo, "cargo tree")?;
     let line = |line: &str| {

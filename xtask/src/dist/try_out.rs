@@ -42,7 +42,11 @@ fn program(program: &Path, example: &Path, folder: &Path) -> Result<(), String> 
     if !table.contains("long-term") || !folder.join("report.html").is_file() {
         return Err(format!("meed simulate {example} is odd:\n{table}"));
     }
-    Ok(())
+    // The program meed-papers lies beside it.
+    match meed(&["reproduce", "--list"])?.starts_with(b"ics-table1") {
+        true => Ok(()),
+        false => Err("meed reproduce --list is odd".to_owned()),
+    }
 }
 
 /// Whether the program needs no other file to run.
@@ -59,9 +63,14 @@ pub(crate) fn archive(archive: &Path) -> Result<(), String> {
     let name = archive.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let folder = empty.0.join(name.trim_end_matches(".tar.gz"));
     let meed = folder.join("meed");
-    for file in
-        ["man/meed.1", "man/meed-simulate.1", "completions/_meed", "LICENSES-OF-PARTS", "README.md"]
-    {
+    for file in [
+        "man/meed.1",
+        "man/meed-simulate.1",
+        "man/meed-audit.1",
+        "completions/_meed",
+        "LICENSES-OF-PARTS",
+        "README.md",
+    ] {
         let size = fs::metadata(folder.join(file)).map(|data| data.len()).unwrap_or(0);
         if size < 100 {
             return Err(format!("{file} is not in the archive, or empty"));

@@ -138,7 +138,7 @@ fn jar(built: &Built) -> Result<PathBuf, String> {
         other_library()?;
     }
     maven(&["package", "-DskipTests"])?;
-    let jar = root().join("yarn/target/meed-yarn-0.1.0.jar");
+    let jar = root().join("yarn/target/meed-yarn-0.3.0.jar");
     jar.canonicalize().map_err(|why| format!("{}: {why}", jar.display()))
 }
 

@@ -21,8 +21,7 @@ use meed_server::protocol::{JobQuery, RefusalKind, Request, SCHEMA};
 use meed_server::supervise;
 use serde::Serialize;
 
-use crate::args::EXIT_CODES;
-use crate::exit::Failure;
+use crate::exit::{EXIT_CODES, Failure};
 use crate::output::print_data;
 
 #[derive(Subcommand)]

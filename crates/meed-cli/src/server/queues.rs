@@ -10,8 +10,8 @@ use super::table::columns;
 use super::whom::{Whom, WhomArgs, server_line};
 use super::{AskArgs, complete, print_json, query};
 use crate::exit::Failure;
-use crate::kubernetes;
 use crate::output::{print, remark};
+use crate::programs::KUBERNETES;
 use crate::yarn::{self, YarnArgs};
 
 pub(crate) const EXAMPLES: &str = "\
@@ -92,7 +92,7 @@ fn ask_cluster(
     if let (Some(why), true) = (because, json) {
         remark(&format!("{why}; the Kubernetes cluster is asked"));
     }
-    kubernetes::run(&whom.line(words, name, because))
+    KUBERNETES.run(&whom.line(words, name, because))
 }
 
 /// What the columns of a queue are.

@@ -24,8 +24,8 @@ use super::table::{ago, columns_in};
 use super::whom::{Whom, WhomArgs, server_words};
 use super::{SocketArgs, print_json};
 use crate::exit::Failure;
-use crate::kubernetes;
 use crate::output::{print, table_options};
+use crate::programs::KUBERNETES;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -118,7 +118,7 @@ impl Source<'_> {
                 Ok(seen)
             }
             Source::Cluster(whom, because) => {
-                Seen::read(&kubernetes::ask(&whom.line(&["top"], None, because.as_deref()))?)
+                Seen::read(&KUBERNETES.ask(&whom.line(&["top"], None, because.as_deref()))?)
             }
         }
     }

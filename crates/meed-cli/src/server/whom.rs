@@ -19,7 +19,7 @@ use meed_server::client::{AskError, Client, SOCKET};
 
 use super::SocketArgs;
 use crate::exit::Failure;
-use crate::kubernetes;
+use crate::programs::KUBERNETES;
 
 /// So it is where no server runs.
 const NOBODY: [ErrorKind; 2] = [ErrorKind::NotFound, ErrorKind::ConnectionRefused];
@@ -76,7 +76,7 @@ impl WhomArgs {
             return Ok(Whom::Cluster { because: None });
         }
         let is_said = server.socket.is_some() || std::env::var_os(SOCKET).is_some();
-        let can_be_cluster = !is_said && has_kubeconfig() && kubernetes::is_there();
+        let can_be_cluster = !is_said && has_kubeconfig() && KUBERNETES.is_there();
         match server.connect() {
             Ok(client) => Ok(Whom::Server { client, or_cluster: can_be_cluster }),
             Err(AskError::NoServer { path, error })

@@ -52,6 +52,20 @@ fn crates_use_only_those_below_them() {
                 "meed-report",
             ],
         ),
+        (
+            "meed-papers",
+            &[
+                "meed",
+                "meed-cli",
+                "meed-config",
+                "meed-files",
+                "meed-workload",
+                "meed-sim",
+                "meed-level",
+                "meed-report",
+                "meed-lab",
+            ],
+        ),
     ] {
         let used = dependencies(name);
         let ours: Vec<&String> = used.iter().filter(|used| used.starts_with("meed")).collect();

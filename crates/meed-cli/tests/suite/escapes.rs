@@ -176,8 +176,6 @@ fn errors_that_quote() {
         &["simulate", "x\u{1b}[31m\u{202e}\n.toml"],
         &["simulate", "--x\u{1b}[31m\u{202e}"],
         &["x\u{1b}[31m\u{202e}"],
-        &["reproduce", "x\u{1b}[31m\u{202e}"],
-        &["audit", "--property", "x\u{1b}[31m\u{202e}"],
         &["allocate", "x\u{1b}[31m\u{202e}"],
     ] {
         let code = meed(folder, args).status.code().unwrap();

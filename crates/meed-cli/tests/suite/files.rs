@@ -90,8 +90,6 @@ fn no_output_overwrites_an_input() {
         ("subs.swf", &["sweep", "t.toml", "--out", "OUT"]),
         ("subs.swf", &["sweep", "s.toml", "--over", "trace.file=subs.swf", "--report", "OUT"]),
         ("pool.json", &["allocate", "pool.json", "--json", "OUT"]),
-        ("subs.swf", &["reproduce", "ics-table1", "--traces", ".", "--json", "OUT"]),
-        ("subs.swf", &["reproduce", "ics-table1", "--traces", "d/..", "--report", "OUT"]),
     ] {
         let absolute = folder.join(input).display().to_string();
         for name in [
@@ -137,8 +135,6 @@ fn no_two_outputs_are_one_file() {
             &["simulate", "s.toml", "--report", a, "--log", b],
             &["replay", "l.jsonl", "--log", a, "--json", b],
             &["sweep", "s.toml", "--out", a, "--report", b],
-            &["audit", "--json", a, "--report", b],
-            &["reproduce", "--json", a, "--report", b],
         ] {
             let output = meed(folder, args);
             let words = String::from_utf8_lossy(&output.stderr);

@@ -3,7 +3,6 @@
 mod common;
 
 mod allocate;
-mod audit;
 mod bad_input;
 mod bad_mapreduce;
 mod begin;
@@ -32,4 +31,5 @@ mod tables;
 mod tidy;
 #[path = "../../../meed-sim/tests/suite/backfill/twins/mod.rs"]
 mod twins;
+mod versions;
 mod weights;

@@ -48,7 +48,7 @@ use crate::sweep::SweepError;
 use figures::{FIGURES, Observation, Replicates};
 use liars::{LIES, Ledger, Liar, Lied, Lying};
 use table::{Chosen, RIVALS};
-pub(crate) use teller::Teller;
+pub use teller::Teller;
 use windows::Windows;
 
 /// Meed's orders that are run when none are named, before all rivals.
@@ -62,7 +62,7 @@ pub const OWN: [&str; 6] = [
 ];
 
 /// The order of a rival in the words of a scenario.
-pub(crate) const TOLD: &str = "told";
+pub const TOLD: &str = "told";
 
 /// What is asked for.
 #[derive(Clone, Debug)]

@@ -15,8 +15,9 @@ use super::dominant::Vectors;
 use super::rule::{Child, DominantPart, Rule, Seen};
 use super::table::Chosen;
 
-/// See the module.
-pub(crate) struct Teller {
+/// A rival in a run: an attendant that looks at the engine at each tick of its cadence, and tells
+/// each queue its rank.
+pub struct Teller {
     cadence: Span,
     /// A rule for one more parent.
     rule: Box<dyn Fn() -> Box<dyn Rule>>,
@@ -58,7 +59,8 @@ struct Family {
 }
 
 impl Teller {
-    pub(crate) fn new(chosen: Chosen) -> Teller {
+    /// The rival that was chosen, with its cadence and parameters.
+    pub fn new(chosen: Chosen) -> Teller {
         Teller::of(chosen.cadence, move || chosen.rule())
     }
 

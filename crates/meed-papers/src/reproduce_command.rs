@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::Args;
-use meed_lab::reproduce::{
+use crate::reproduce::{
     Context, Cost, Done, ITEMS, ReproduceError, page, select, summary_page, to_json,
 };
+use clap::Args;
 use meed_report::page::{to_html_made, to_text};
 
-use crate::exit::Failure;
-use crate::made::made;
-use crate::output::{guard, print, print_data, print_styled, table_options};
-use crate::watch;
+use meed_cli::exit::Failure;
+use meed_cli::made::made;
+use meed_cli::output::{guard, print, print_data, print_styled, table_options};
+use meed_cli::watch;
 
 /// Examples of `--help`.
 pub(crate) const EXAMPLES: &str = "\
@@ -126,7 +126,7 @@ fn processor_time() -> Option<Duration> {
 
 fn list() -> Result<(), Failure> {
     let width = ITEMS.iter().map(|item| item.id.len()).max().unwrap_or(0);
-    let line = |item: &meed_lab::reproduce::Item| {
+    let line = |item: &crate::reproduce::Item| {
         let alone = if item.only_by_name() { " (only by name)" } else { "" };
         format!("{:width$}  {}: {}{alone}\n", item.id, item.source, item.title)
     };

@@ -63,8 +63,8 @@ use meed_sim::AS_YOU_PAY;
 use search::Search;
 
 use crate::cores;
-use crate::rivals::TOLD;
-use crate::rivals::table::{ParameterForm, RIVALS, Rival};
+use meed_lab::rivals::TOLD;
+use meed_lab::rivals::table::{ParameterForm, RIVALS, Rival};
 
 /// Policies that are audited when none is named. One minute is every unit task's length, so a
 /// `quantum` of one minute is the ideal of a length that is known: what is found then is the rule's

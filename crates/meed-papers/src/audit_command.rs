@@ -2,26 +2,26 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
-use meed_files::Guard;
-use meed_lab::audit::plans::{
+use crate::audit::plans::{
     PLAN_POLICIES, PLAN_PROBLEMS, PLAN_PROPERTIES, PlanOptions, PlanProblem, PlanProperty,
     audit_plans, plans_page, plans_summary, replay_plans, write_plans,
 };
-use meed_lab::audit::pool::{
+use crate::audit::pool::{
     POOL_POLICIES, POOL_PROPERTIES, PoolOptions, PoolProperty, audit_pool, pool_page, pool_summary,
     replay_pool, write_pool,
 };
-use meed_lab::audit::{
+use crate::audit::{
     AuditError, AuditOptions, CaseKind, DEFAULT_POLICIES, DEFAULT_TRIALS, PROPERTIES, Property,
     ReplayedCase, Tasks, all_orders, audit, page, replay, summary_page, write_counterexamples,
 };
+use clap::{Args, ValueEnum};
+use meed_files::Guard;
 use meed_report::page::{Page, to_html_made, to_text};
 
-use crate::exit::Failure;
-use crate::made::made;
-use crate::output::{guard, print, print_data, print_styled, table_options};
-use crate::watch;
+use meed_cli::exit::Failure;
+use meed_cli::made::made;
+use meed_cli::output::{guard, print, print_data, print_styled, table_options};
+use meed_cli::watch;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:

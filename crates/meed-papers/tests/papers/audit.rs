@@ -1,9 +1,9 @@
-//! `meed audit` from the outside: files that `meed simulate` runs, numbers that come again, errors
-//! that help.
+//! `meed audit` from the outside: scenarios that the simulator runs, numbers that come again,
+//! errors that help.
 
 use std::fs;
 
-use crate::common::{fail, folder, succeed};
+use crate::common::{fail, folder, simulate, succeed};
 
 const SMALL: [&str; 7] = ["audit", "--trials", "4", "--tasks", "unit", "--policy", "fair"];
 
@@ -37,13 +37,10 @@ fn a_counterexample_is_written_runs_and_comes_again() {
         let value = case["value"].as_str().unwrap();
         assert!(again.contains(&format!(": {value} (written: {value};")), "{again}");
         assert_eq!(cell["counterexample"]["value"].to_string().parse::<f64>(), value.parse());
-        succeed(
-            folder.path(),
-            &["simulate", &format!("{place}/honest.toml"), "-p", "fair", "--strict", "--quiet"],
-        );
+        simulate(folder.path(), &format!("{place}/honest.toml"), "fair");
     }
     let lie = "found/overclaiming-fair-unit/deviating.toml";
-    succeed(folder.path(), &["simulate", lie, "-p", "fair", "--strict", "--quiet"]);
+    simulate(folder.path(), lie, "fair");
     let text = fs::read_to_string(folder.path().join(lie)).unwrap();
     assert!(text.contains("# The lie: ") && text.contains("useless = 1"), "{text}");
 }
@@ -72,7 +69,7 @@ fn pools_of_servers() {
     let value = audit["cells"][0]["counterexample"]["value"].as_f64().unwrap();
     assert!(case.contains(&format!(": {value} (written: {value};")), "{case}");
     let honest = format!("{place}/honest.toml");
-    succeed(folder.path(), &["simulate", &honest, "-p", "per-server-drf", "--strict", "--quiet"]);
+    simulate(folder.path(), &honest, "per-server-drf");
     let report = fs::read_to_string(folder.path().join("pool.html")).unwrap();
     assert!(report.contains("Pareto optimality"));
     assert!(succeed(folder.path(), &args).contains("Worst counterexample found"));
@@ -99,7 +96,7 @@ fn prices_and_plans() {
     assert!(again.contains(&format!(": {value} (written: {value};")), "{again}");
     for file in ["honest", "deviating"] {
         let scenario = format!("{place}/{file}.toml");
-        succeed(folder.path(), &["simulate", &scenario, "-p", "as-you-pay", "--strict", "--quiet"]);
+        simulate(folder.path(), &scenario, "as-you-pay");
     }
     let report = fs::read_to_string(folder.path().join("plans.html")).unwrap();
     assert!(report.contains("Problem 3, as-you-pay (folder plans-3-dear-prices-as-you-pay"));

@@ -24,8 +24,8 @@ use super::ground::order_of;
 use super::measure::{Seen, value};
 use super::property::{Against, Property};
 use super::result::{Audit, AuditCell, Counterexample};
-use crate::rivals::Teller;
-use crate::rivals::table::Chosen;
+use meed_lab::rivals::Teller;
+use meed_lab::rivals::table::Chosen;
 
 /// What stands in `case.json`.
 #[derive(Debug, Serialize, Deserialize)]

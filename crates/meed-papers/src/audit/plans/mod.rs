@@ -45,8 +45,8 @@ pub use property::{PLAN_PROPERTIES, PlanProperty};
 
 use super::AuditError;
 use crate::cores;
-use crate::rivals::TOLD;
 use case::PlanCase;
+use meed_lab::rivals::TOLD;
 
 /// Version of the JSON form.
 pub const PLANS_SCHEMA: u32 = 1;
