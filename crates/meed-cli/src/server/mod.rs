@@ -12,6 +12,7 @@ mod token;
 mod top;
 mod whom;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -140,6 +141,13 @@ pub(crate) fn hidden() -> Option<ExitCode> {
         let supervisor = std::env::args().nth(3)?;
         let status = supervise::begin::run(&folder, &supervisor);
         return Some(ExitCode::from(u8::try_from(status).unwrap_or(u8::MAX)));
+    }
+    if command == meed_server::books::check::COMMAND {
+        let Err(why) = meed_server::books::check::run(Path::new(&folder()?)) else {
+            return Some(ExitCode::SUCCESS);
+        };
+        let _ = writeln!(std::io::stdout(), "{why}");
+        return Some(ExitCode::FAILURE);
     }
     None
 }

@@ -120,6 +120,26 @@ impl Server {
         });
     }
 
+    /// Starts it, and waits until it answers, or ends with this exit code.
+    pub(crate) fn try_run(&mut self) -> Result<(), Option<i32>> {
+        self.spawn();
+        let socket = self.socket();
+        let child = self.child.as_mut().unwrap();
+        let ended = until("the server answers or ends", || {
+            if let Some(ended) = child.try_wait().unwrap() {
+                return Some(Err(ended.code()));
+            }
+            let mut stream = UnixStream::connect(&socket).ok()?;
+            writeln!(stream, "who is there?").ok()?;
+            let read = BufReader::new(stream).read_line(&mut String::new()).ok();
+            read.filter(|bytes| *bytes > 0).map(|_| Ok(()))
+        });
+        if ended.is_err() {
+            self.child = None;
+        }
+        ended
+    }
+
     /// Starts it with another configuration, and waits until it answers.
     pub(crate) fn run_with(&mut self, config: &str) {
         self.config = Some(config.to_owned());

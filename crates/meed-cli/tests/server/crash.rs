@@ -278,17 +278,21 @@ fn what_a_crash_leaves_of_an_earlier_attempt_says_nothing_of_the_task() {
 fn a_job_that_only_the_journal_knows_was_never_taken() {
     let mut server = Server::start(Some(MANY));
     let (books, before) = (server.state().join("jobs/jobs.redb"), server.path("before"));
+    let (marks, marks_before) = (server.state().join("marks"), server.path("marks-before"));
     let first = server.submit(&["-q", "a", "--cpu", "6", "--", "sleep", "1000"]);
     until("it runs", || (server.supervisors().len() == 1).then_some(()));
     server.kill();
     fs::copy(&books, &before).unwrap();
+    fs::copy(&marks, &marks_before).unwrap();
     server.run();
     let ran = server.path("ran");
     let lost = ["-q", "a", "--name", "lost", "--", "touch", ran.to_str().unwrap()];
     let lost = server.submit(&lost);
     server.kill();
     fs::copy(&before, &books).unwrap();
+    fs::copy(&marks_before, &marks).unwrap();
     server.run();
+    assert!(server.log_since_start().contains("never acknowledged"), "{}", server.log());
     assert_eq!(server.refused(&["show", &lost]).0, Some(2), "there is no such job");
     assert_eq!(server.json(&["jobs"])["jobs"].as_array().unwrap().len(), 1);
     let next = server.submit(&["-q", "a", "--name", "lost", "--", "true"]);

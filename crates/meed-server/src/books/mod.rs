@@ -16,6 +16,7 @@
 //! it is read from the journal again, from `cursor` on. So there is one sync here for a
 //! submission, none for a start or an end.
 
+pub mod check;
 mod parts;
 mod row;
 
@@ -40,6 +41,14 @@ const TASKS: TableDefinition<'_, (u64, u32), &[u8]> = TableDefinition::new("task
 const TOKENS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("tokens");
 const SAMPLES: TableDefinition<'_, (u8, u64), &[u8]> = TableDefinition::new("samples");
 const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
+
+/// Names of all tables.
+const TABLES: [&str; 7] = ["specs", "jobs", "open", "tasks", "tokens", "samples", "meta"];
+
+/// The database in its folder.
+pub const FILE: &str = "jobs.redb";
+/// What it is called until it has its tables and its first row.
+const UNFINISHED: &str = "jobs.redb.unfinished";
 
 /// What queues held, by their names.
 pub(crate) type Means = BTreeMap<String, f64>;
@@ -88,6 +97,8 @@ pub struct Writes {
     /// And the first step of its ring that is kept.
     samples: Vec<((u8, u64), u64, Vec<u8>)>,
     meta: Option<Vec<u8>>,
+    /// Which write it is.
+    number: Option<u64>,
 }
 
 impl Writes {
@@ -124,6 +135,12 @@ impl Writes {
     /// The rest.
     pub fn meta(&mut self, meta: &Meta) {
         self.meta = Some(bytes(meta));
+        self.number = meta.writes;
+    }
+
+    /// Which write it is ([`Meta::writes`]).
+    pub fn number(&self) -> Option<u64> {
+        self.number
     }
 
     /// Whether there is nothing to write.
@@ -146,22 +163,48 @@ fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, BooksError> {
 }
 
 impl JobBooks {
-    /// Opens the database of `folder`; makes it where there is none.
+    /// Opens the database of `folder`, which [`check`] has found sound.
     ///
     /// # Errors
     ///
-    /// The system's; a database of another version.
-    pub fn open(folder: &Path) -> Result<JobBooks, BooksError> {
-        let path = folder.join("jobs.redb");
-        let database = redb::Builder::new().set_cache_size(CACHE_BYTES).create(&path)?;
+    /// The system's; a database of another version, or without its row of what there is once.
+    pub fn open(folder: &Path) -> Result<(JobBooks, Meta), BooksError> {
+        let path = folder.join(FILE);
+        let database = redb::Builder::new().set_cache_size(CACHE_BYTES).open(&path)?;
         let books = JobBooks { database };
+        // An earlier version had fewer.
         books.make_tables()?;
         match books.meta()? {
-            Some(Meta { version, .. }) if version != Meta::VERSION => {
-                Err(BooksError::Version(version))
-            }
-            _ => Ok(books),
+            Some(meta) if meta.version == Meta::VERSION => Ok((books, meta)),
+            Some(meta) => Err(BooksError::Version(meta.version)),
+            None => Err(BooksError::Row("jobs.redb has no row `meta`".to_owned())),
         }
+    }
+
+    /// Makes the database of `folder`. Under its name it has all tables and its first row, also
+    /// after a crash.
+    ///
+    /// # Errors
+    ///
+    /// The system's.
+    pub fn make(folder: &Path, meta: &Meta) -> Result<JobBooks, BooksError> {
+        let system = |error: std::io::Error| BooksError::Database(error.to_string());
+        let unfinished = folder.join(UNFINISHED);
+        match std::fs::remove_file(&unfinished) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(system(error));
+            }
+            _ => {}
+        }
+        let database = redb::Builder::new().set_cache_size(CACHE_BYTES).create(&unfinished)?;
+        let books = JobBooks { database };
+        books.make_tables()?;
+        let mut writes = Writes::default();
+        writes.meta(meta);
+        books.write(&writes, true)?;
+        std::fs::rename(&unfinished, folder.join(FILE)).map_err(system)?;
+        std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(system)?;
+        Ok(books)
     }
 
     fn make_tables(&self) -> Result<(), BooksError> {

@@ -174,6 +174,9 @@ pub struct Meta {
     /// The queues of the settings that the driver was told, as they were written, in JSON.
     #[serde(default)]
     pub queues: Option<String>,
+    /// How often these tables were written. `None`: a version that did not count wrote last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes: Option<u64>,
 }
 
 impl Meta {

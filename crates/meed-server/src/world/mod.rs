@@ -15,17 +15,21 @@
 //! So nothing is answered or begun that a crash could take back. Between any two steps the process
 //! may die, and of the two writes of step 3 either may be the only one; `recover` says what is
 //! found then: a job that only the journal knows was never acknowledged, and goes. Where more than
-//! submissions has come (a hold, a cancel), the books are written before the driver is told.
+//! submissions has come (a hold, a cancel), the books are written before the driver is told; what a
+//! crash has kept from the driver then is told at the next start.
 //!
 //! It decides nothing itself and keeps no copy of what the engine knows: a row of a job holds what
 //! was submitted and what became of it, a run holds a process.
 
 mod access;
+mod agree;
+mod alive;
 mod clock;
 mod devices;
 mod history;
 mod hold;
 mod launch;
+mod marks;
 mod reclaim;
 mod recover;
 mod reload;
@@ -56,6 +60,7 @@ use crate::spec::Submission;
 use crate::user::LocalUser;
 use devices::{Devices, Held};
 use history::SampleRing;
+use marks::{Marks, MarksFile};
 use submit::Planned;
 use verbs::Verb;
 pub(crate) use views::{ClusterShown, MeShown, QueueShown, QueuesShown};
@@ -75,6 +80,17 @@ pub enum WorldError {
     /// The books.
     #[error(transparent)]
     JobBooks(#[from] BooksError),
+    /// Parts of the state folder are damaged, or do not belong together. Nothing was started or
+    /// stopped.
+    #[error("{}: {found}; expected: {right}", path.display())]
+    Damaged {
+        /// The file or folder that is wrong.
+        path: PathBuf,
+        /// What is wrong with it.
+        found: String,
+        /// What would be right.
+        right: String,
+    },
     /// The system.
     #[error("{what}: {error}")]
     System {
@@ -86,6 +102,10 @@ pub enum WorldError {
 }
 
 impl WorldError {
+    pub(crate) fn damaged(path: PathBuf, found: String, right: String) -> WorldError {
+        WorldError::Damaged { path, found, right }
+    }
+
     pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> WorldError {
         let what = what.into();
         move |error| WorldError::System { what, error }
@@ -141,6 +161,11 @@ impl Places {
         self.state.join("run")
     }
 
+    /// What happened, and what was decided.
+    pub fn journal(&self) -> PathBuf {
+        self.state.join("journal")
+    }
+
     /// Jobs as they were submitted: nobody else's to read.
     pub fn books(&self) -> PathBuf {
         self.state.join("jobs")
@@ -162,6 +187,10 @@ pub struct World {
     live: Live<()>,
     books: JobBooks,
     meta: Meta,
+    /// What was acknowledged, beside both.
+    marks: MarksFile,
+    /// The last write of the books that is durable.
+    durable_writes: u64,
     settings: Settings,
     machine: ThisMachine,
     places: Places,
@@ -280,6 +309,7 @@ impl World {
                 Some(rows) => self.commit_with(&rows)?,
                 None => self.live.commit(wall_millis())?,
             };
+            self.note_marks();
             let took = meed::Span::from_micros(boot_us().saturating_sub(begins));
             self.live.counters().commit_took(took.unwrap_or_default());
             self.meta.cursor = self.live.store().durable().get();
@@ -311,6 +341,7 @@ impl World {
             WorldError::System { what: "the database of jobs".to_owned(), error }
         })??;
         self.is_dirty = false;
+        self.durable_writes = rows.number().unwrap_or(self.durable_writes);
         self.fresh.clear();
         Ok(actions?)
     }
@@ -325,6 +356,7 @@ impl World {
         if self.writes.is_empty() {
             return None;
         }
+        self.meta.writes = Some(self.meta.writes.unwrap_or(0) + 1);
         self.writes.meta(&self.meta);
         Some(std::mem::take(&mut self.writes))
     }
@@ -335,6 +367,10 @@ impl World {
             self.books.write(&writes, durably)?;
             self.is_dirty = !durably;
             self.fresh.clear();
+            if durably {
+                self.durable_writes = writes.number().unwrap_or(self.durable_writes);
+                self.note_marks();
+            }
         }
         let over = self.ended.iter().filter(|id| self.rows.get(id).is_some_and(JobRow::is_over));
         let over: Vec<u64> = over.copied().collect();
@@ -348,6 +384,14 @@ impl World {
             }
         }
         Ok(())
+    }
+
+    /// Notes what is durable by now, before anybody hears of it.
+    fn note_marks(&mut self) {
+        let marks = Marks { journal: self.live.store().durable().get(), jobs: self.durable_writes };
+        if let Err(error) = self.marks.write(marks) {
+            self.remarks.push(format!("{}: {error}", MarksFile::NAME));
+        }
     }
 
     /// A job that has not ended is known from now on.

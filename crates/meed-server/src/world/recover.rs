@@ -1,11 +1,14 @@
 //! Opening: a new state folder, or what a server before this one has left, however it ended.
 //!
+//! 0. Journal, books and tasks' folders must be whole and of one moment ([`super::agree`]).
 //! 1. The driver recovers from its journal.
 //! 2. The books follow: records behind their cursor are read from the journal.
-//! 3. Tasks that run, as the journal says, are compared with their folders: who lives is waited for
+//! 3. What the books have and the journal does not, since the crash came between their two writes,
+//!    is told: cancels, holds, submissions. A job that only the journal has was never acknowledged.
+//! 4. Tasks that run, as the journal says, are compared with their folders: who lives is waited for
 //!    again; who has ended is told with its true end, in the order of these ends, while nothing may
 //!    start; who was lost waits again; who never began begins.
-//! 4. Folders that the journal knows no running task of are of tasks that were being stopped: they
+//! 5. Folders that the journal knows no running task of are of tasks that were being stopped: they
 //!    are stopped again.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -18,11 +21,14 @@ use meed::Time;
 use meed_driver::live::{Live, Opening, SnapshotRule};
 use meed_driver::{Taken, header_of};
 use meed_journal::{Fact, Header, JobKey, Opened, Outcome, Record, TaskKey};
-use meed_store::{FileStore, FileStoreOptions, Seq};
+use meed_store::Seq;
 
 use super::verbs::Verb;
-use super::{Devices, Held, Places, Run, SampleRing, Watched, World, WorldError, now, wall_millis};
-use crate::books::{Clock, Fate, JobBooks, JobRow, Meta, Phase};
+use super::{
+    Devices, Held, Places, Run, SampleRing, Watched, World, WorldError, agree, alive, now,
+    wall_millis,
+};
+use crate::books::{Clock, Fate, JobRow, Meta, Phase};
 use crate::clock::boot_id;
 use crate::group::Groups;
 use crate::run::{FolderState, SupervisorWatch, TaskEnd, TaskFolder};
@@ -43,15 +49,10 @@ impl World {
     ) -> Result<World, WorldError> {
         make_folders(&places)?;
         let boot = boot_id().map_err(WorldError::system("boot_id"))?;
-        let books = JobBooks::open(&places.books())?;
-        let mut meta = match books.meta()? {
-            Some(meta) => meta,
-            None => new_meta(&books, &boot, &settings)?,
-        };
+        let agree::Opened { books, mut meta, store, marks } =
+            agree::open(&places, || new_meta(&boot, &settings))?;
+        alive::check(&places)?;
         let same_boot = meta.clock.boot == boot;
-        let store =
-            FileStore::open_folder(places.state.join("journal"), FileStoreOptions::default());
-        let store = store.map_err(meed_driver::live::OpenError::from)?;
         let (live, recovered) = Live::open(Box::new(store), opening(&settings, &meta.clock))?;
         meta.clock = meta.clock.go_on(boot, now(), live.engine().now());
         let kinds = live.engine().kinds();
@@ -68,7 +69,9 @@ impl World {
             groups,
             live,
             books,
+            durable_writes: meta.writes.unwrap_or(0),
             meta,
+            marks,
             machine,
             places,
             rows: BTreeMap::new(),
@@ -106,8 +109,9 @@ impl World {
             what: "the settings".to_owned(),
             error: std::io::Error::other(why.text),
         })?;
+        let next = world.meta.next;
         let winners = world.catch_up()?;
-        world.reconcile(same_boot, changes, &winners)?;
+        world.reconcile(same_boot, changes, &winners, next)?;
         world.sweep_groups();
         world.tidy()?;
         Ok(world)
@@ -170,9 +174,10 @@ impl World {
         same_boot: bool,
         changes: Vec<Verb>,
         winners: &BTreeMap<TaskKey, JobKey>,
+        next: u64,
     ) -> Result<(), WorldError> {
-        let mut verbs = changes;
-        verbs.extend(self.never_acknowledged()?.into_iter().map(Verb::Cancel));
+        let mut verbs = self.cut_off(next)?;
+        verbs.extend(changes);
         let running: Vec<TaskKey> = self.live.running().map(|running| running.task).collect();
         let mut ended: Vec<(Time, TaskKey, TaskEnd)> = Vec::new();
         let told = self.told_before(winners);
@@ -229,21 +234,52 @@ impl World {
         Ok(())
     }
 
-    /// Jobs that the journal knows and the books do not: the crash came between the two, before
-    /// anybody was told that they were taken.
-    fn never_acknowledged(&self) -> Result<Vec<JobKey>, WorldError> {
-        let mut unknown = Vec::new();
-        for job in self.live.jobs() {
-            let id = JobRow::id_of(job.key());
-            let is_known = match id {
-                Some(id) => self.rows.contains_key(&id) || self.books.job(id)?.is_some(),
-                None => false,
-            };
-            if !is_known {
-                unknown.push(job.key().clone());
+    /// What the driver was to be told of jobs that the journal knows, when the crash came between
+    /// books and journal: their row is over, or was taken back to be held, or is not there. `next`:
+    /// the number that the books were about to give.
+    fn cut_off(&mut self, next: u64) -> Result<Vec<Verb>, WorldError> {
+        let mut verbs = Vec::new();
+        let keys: Vec<JobKey> = self.live.jobs().map(|job| job.key().clone()).collect();
+        for key in keys {
+            let row = JobRow::id_of(&key).map(|id| self.row_of(id)).transpose()?.flatten();
+            match row {
+                // The crash came before anybody was told that the job was taken.
+                None => {
+                    self.check_never_known(&key, next)?;
+                    self.remarks.push(format!(
+                        "job {key}: its submission was cut off and never acknowledged; it goes"
+                    ));
+                    verbs.push(Verb::Cancel(key));
+                }
+                Some(row) if row.is_over() => {
+                    self.remarks.push(format!(
+                        "job {key}: the server died while it was cancelled; it is stopped now"
+                    ));
+                    verbs.push(Verb::Cancel(key));
+                }
+                // Tasks of parts that are held are taken back when they are started.
+                Some(row) if row.parts.is_empty() && row.key() != key => {
+                    verbs.push(Verb::Cancel(key));
+                }
+                Some(_) => {}
             }
         }
-        Ok(unknown)
+        Ok(verbs)
+    }
+
+    /// Numbers are given in order, so a job below the next number was acknowledged.
+    fn check_never_known(&self, key: &JobKey, next: u64) -> Result<(), WorldError> {
+        match JobRow::id_of(key) {
+            Some(id) if id < next => {
+                let found = format!(
+                    "has no job {id}, which the journal has, and has given numbers up to {}",
+                    next - 1
+                );
+                let file = self.places.books().join(crate::books::FILE);
+                Err(WorldError::damaged(file, found, format!("a database with job {id}")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Ends that nobody heard of, each at its time, while nothing can start: what starts later is
@@ -326,6 +362,11 @@ fn key_of(name: &str) -> Option<TaskKey> {
     Some(TaskKey { job, task, attempt })
 }
 
+/// Whether a path below `run` is the folder of a task.
+pub(super) fn is_of_a_task(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).and_then(key_of).is_some()
+}
+
 fn make_folders(places: &Places) -> Result<(), WorldError> {
     let make = |path: &Path, mode: u32| {
         let made = DirBuilder::new().recursive(true).mode(mode).create(path);
@@ -335,18 +376,15 @@ fn make_folders(places: &Places) -> Result<(), WorldError> {
     let mode = if rustix::process::geteuid().is_root() { 0o711 } else { 0o700 };
     make(&places.state, mode)?;
     make(&places.state.join("log"), mode)?;
-    make(&places.state.join("journal"), 0o700)?;
+    make(&places.journal(), 0o700)?;
     make(&places.books(), 0o700)?;
     make(&places.runs(), 0o700)
 }
 
-fn new_meta(books: &JobBooks, boot: &str, settings: &Settings) -> Result<Meta, WorldError> {
+fn new_meta(boot: &str, settings: &Settings) -> Meta {
     let clock = Clock::begin(boot.to_owned(), now());
-    let meta = Meta { version: Meta::VERSION, next: 1, cursor: 0, clock, queues: settings.known() };
-    let mut writes = crate::books::Writes::default();
-    writes.meta(&meta);
-    books.write(&writes, true)?;
-    Ok(meta)
+    let (version, queues) = (Meta::VERSION, settings.known());
+    Meta { version, next: 1, cursor: 0, clock, queues, writes: Some(0) }
 }
 
 fn opening(settings: &Settings, clock: &Clock) -> Opening<()> {

@@ -53,11 +53,15 @@ pub struct FileStoreOptions {
     /// Room that is reserved ahead, in bytes, while groups are smaller than a quarter of it. 256
     /// KiB.
     pub room_bytes: u64,
+    /// The last record that the caller knows to have been acknowledged. A journal that ends before
+    /// is damaged: its tail is not cut as a write that was never acknowledged, and nothing is
+    /// changed. [`Seq::ZERO`].
+    pub acknowledged: Seq,
 }
 
 impl Default for FileStoreOptions {
     fn default() -> Self {
-        Self { segment_bytes: 16 << 20, room_bytes: 256 << 10 }
+        Self { segment_bytes: 16 << 20, room_bytes: 256 << 10, acknowledged: Seq::ZERO }
     }
 }
 
@@ -73,6 +77,13 @@ impl FileStoreOptions {
     #[must_use]
     pub fn room_bytes(mut self, bytes: u64) -> Self {
         self.room_bytes = bytes;
+        self
+    }
+
+    /// Refuses a journal that ends before record `seq`, which was acknowledged.
+    #[must_use]
+    pub fn acknowledged(mut self, seq: Seq) -> Self {
+        self.acknowledged = seq;
         self
     }
 }

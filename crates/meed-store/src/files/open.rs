@@ -7,7 +7,7 @@ use crate::block::Group;
 use crate::disk::{Disk, DiskFile, Mode, UNFINISHED, read_all};
 use crate::error::StoreError;
 use crate::identity;
-use crate::segment::{Segment, Tail};
+use crate::segment::{Scanned, Segment, Tail};
 use crate::store::{Seq, UnixMillis};
 
 use super::names::{self, Name};
@@ -97,6 +97,7 @@ impl FileStore {
             let tail = if may_be_torn { Tail::MayBeTorn } else { Tail::Acknowledged };
             let segment = Segment { place: &place, bytes: &text, first, tail };
             let found = segment.scan(Seq::new(u64::MAX), &mut |_, _| ControlFlow::Continue(()))?;
+            self.check_acknowledged(&place, &text, &found)?;
             if let Some((line, why)) = &found.torn {
                 let offset = found.end;
                 self.remarks.push(format!(
@@ -128,6 +129,7 @@ impl FileStore {
             }
             return Ok(());
         }
+        self.check_not_empty()?;
         match unborn {
             // Nothing was ever acknowledged, or all of it is gone.
             Some(first) if first != Seq::new(1) => Err(StoreError::Damaged {
@@ -139,6 +141,47 @@ impl FileStore {
             }),
             _ => Ok(()),
         }
+    }
+
+    /// Whether the last segment holds all that was acknowledged. It is asked before anything is cut
+    /// or removed.
+    fn check_acknowledged(
+        &self,
+        place: &str,
+        text: &[u8],
+        found: &Scanned,
+    ) -> Result<(), StoreError> {
+        let (last, acknowledged) = (found.next.before(), self.options.acknowledged);
+        if last >= acknowledged {
+            return Ok(());
+        }
+        let lines = text[..found.end].iter().filter(|byte| **byte == b'\n').count() as u64;
+        let (line, found_there) = match &found.torn {
+            Some((line, why)) => (*line, why.clone()),
+            None => (lines + 1, format!("the journal ends with record {last}")),
+        };
+        Err(StoreError::Damaged {
+            place: place.to_owned(),
+            line,
+            offset: found.end as u64,
+            found: found_there,
+            expected: format!("records up to {acknowledged}, which were acknowledged"),
+        })
+    }
+
+    /// Without any segment nothing may have been acknowledged.
+    fn check_not_empty(&self) -> Result<(), StoreError> {
+        let acknowledged = self.options.acknowledged;
+        if acknowledged == Seq::ZERO {
+            return Ok(());
+        }
+        Err(StoreError::Damaged {
+            place: self.disk.place(""),
+            line: 1,
+            offset: 0,
+            found: "no records".to_owned(),
+            expected: format!("records up to {acknowledged}, which were acknowledged"),
+        })
     }
 
     /// Cuts what is behind the last block, writes that block once more and syncs.

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use meed_store::testing::SimDisk;
-use meed_store::{Seq, Store, StoreError};
+use meed_store::{FileStore, FileStoreOptions, Seq, Store, StoreError, UnixMillis};
 
 use crate::workload::{Kind, Progress, SMALL, Step, record, snapshot};
 
@@ -174,4 +174,45 @@ fn a_hole_before_acknowledged_data_is_damage() {
             }
         }
     }
+}
+
+/// A cut at the end looks like a write that was never acknowledged. Who knows what was acknowledged
+/// says so, and gets an error that names the file; nothing is cut or removed then.
+#[test]
+fn a_cut_of_what_was_acknowledged_is_refused_and_changes_nothing() {
+    let made = tempfile::tempdir().unwrap();
+    let mut last = Seq::ZERO;
+    {
+        let mut store = FileStore::open_folder(made.path(), FileStoreOptions::default()).unwrap();
+        for group in 1..4 {
+            for _ in 0..group {
+                last = store.append(&[&record(last.next())]).unwrap();
+            }
+            store.commit(UnixMillis::new(group)).unwrap();
+        }
+    }
+    let name = "00000000000000000001.jsonl";
+    let whole = std::fs::read(made.path().join(name)).unwrap();
+    let text = whole.iter().rposition(|byte| *byte != b'\n').unwrap() + 2;
+    for length in (0..text).filter(|length| length % 3 == 0 || text - length < 40) {
+        let folder = tempfile::tempdir().unwrap();
+        for file in [name, "store.json"] {
+            std::fs::copy(made.path().join(file), folder.path().join(file)).unwrap();
+        }
+        std::fs::write(folder.path().join(name), &whole[..length]).unwrap();
+        let knows = FileStoreOptions::default().acknowledged(last);
+        let error = FileStore::open_folder(folder.path(), knows).unwrap_err();
+        assert!(matches!(error, StoreError::Damaged { .. }), "{length}: {error}");
+        assert!(error.to_string().contains(name), "{length}: {error}");
+        let left = std::fs::read(folder.path().join(name)).unwrap();
+        assert_eq!(left, whole[..length], "{length}: the file was changed");
+        // Who does not know it takes the cut for a write that was cut off.
+        let store = FileStore::open_folder(folder.path(), FileStoreOptions::default()).unwrap();
+        assert!(store.durable() < last, "{length}");
+    }
+    let knows = FileStoreOptions::default().acknowledged(last);
+    assert_eq!(FileStore::open_folder(made.path(), knows.clone()).unwrap().durable(), last);
+    std::fs::remove_file(made.path().join(name)).unwrap();
+    let error = FileStore::open_folder(made.path(), knows).unwrap_err();
+    assert!(error.to_string().contains("which were acknowledged"), "{error}");
 }
