@@ -11,6 +11,7 @@ mod bad_input;
 mod clock;
 mod crash;
 mod cut_off;
+mod gpus;
 mod groups;
 mod handed;
 mod hold;

@@ -144,7 +144,7 @@ impl World {
             version: Ticket::VERSION,
             cookie: self.cookie(task),
             command: spec.command.clone(),
-            env: environment((number, attempt), row, spec, held, &user),
+            env: environment((number, attempt), row, spec, self.gpus_for(spec, held), &user),
             folder: spec.folder.clone(),
             umask: spec.umask,
             limits,
@@ -158,6 +158,14 @@ impl World {
             processors: held.processors.clone(),
             gpus: held.gpus.clone(),
         }
+    }
+
+    /// The GPUs that a task sees: its own. `None`: there are none here that Meed hands out, and
+    /// nothing is said of them.
+    fn gpus_for<'h>(&self, spec: &Submission, held: &'h Held) -> Option<&'h [u32]> {
+        let kind = self.live.engine().kinds().find("gpu");
+        let has_some = kind.is_some_and(|gpu| self.settings.node().capacity.get(gpu) > 0);
+        (has_some || spec.demand.contains_key("gpu")).then_some(held.gpus.as_slice())
     }
 
     fn control_group(&self, task: &TaskKey) -> Option<ControlGroup> {
@@ -225,7 +233,7 @@ fn environment(
     (number, attempt): (u32, u32),
     row: &JobRow,
     spec: &Submission,
-    held: &Held,
+    gpus: Option<&[u32]>,
     user: &LocalUser,
 ) -> Vec<(Bytes, Bytes)> {
     let list = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
@@ -236,10 +244,10 @@ fn environment(
         ("MEED_ATTEMPT", attempt.to_string()),
         ("MEED_QUEUE", row.queue.clone()),
     ];
-    // Without a GPU of its own a task sees none; where the machine has none, nothing is said.
-    if spec.demand.contains_key("gpu") {
-        told.push(("CUDA_VISIBLE_DEVICES", list(&held.gpus)));
-        told.push(("HIP_VISIBLE_DEVICES", list(&held.gpus)));
+    // Without a GPU of its own a task sees none.
+    if let Some(gpus) = gpus {
+        told.push(("CUDA_VISIBLE_DEVICES", list(gpus)));
+        told.push(("HIP_VISIBLE_DEVICES", list(gpus)));
     }
     let usual = [("HOME", &user.home), ("SHELL", &user.shell), ("USER", &user.name)];
     let is_told = |key: &Bytes| told.iter().any(|(name, _)| key.as_os() == *name);
