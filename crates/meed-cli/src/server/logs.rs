@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::FileTypeExt;
 use std::time::Duration;
 
 use clap::Args;
@@ -126,13 +127,7 @@ fn print_file(
         // Asked before it is read: what was written until then is read below.
         let again = goes_on()?;
         if file.is_none() {
-            file = match File::open(&task.log) {
-                Ok(file) => Some(file),
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-                Err(error) => {
-                    return Err(Failure::File(format!("{}: cannot be read: {error}", task.log)));
-                }
-            };
+            file = open(&task.log)?;
         }
         if let Some(file) = &mut file {
             let mut bytes = vec![0; 1 << 16];
@@ -152,6 +147,26 @@ fn print_file(
         }
         std::thread::sleep(LOOK);
     }
+}
+
+/// The output, once it is there. A pipe keeps nothing, and to open it would wait for a writer.
+fn open(path: &str) -> Result<Option<File>, Failure> {
+    let unreadable = |error| Failure::File(format!("{path}: cannot be read: {error}"));
+    let kind = match std::fs::metadata(path) {
+        Ok(found) => found.file_type(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(error)),
+    };
+    let what = match kind {
+        kind if kind.is_fifo() => "a named pipe (FIFO)",
+        kind if kind.is_char_device() || kind.is_block_device() => "a device",
+        kind if kind.is_dir() => "a folder",
+        _ => return File::open(path).map(Some).map_err(unreadable),
+    };
+    Err(Failure::File(format!(
+        "{path}: this is {what}, which keeps no output; `meed logs` reads regular files: give \
+         --output or --error the name of one"
+    )))
 }
 
 /// As it was written: it is the user's own.

@@ -20,6 +20,7 @@ mod http;
 mod http_hostile;
 mod life;
 mod many;
+mod outputs;
 mod policies;
 mod reclaim;
 mod scripts;
