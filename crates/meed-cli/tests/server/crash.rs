@@ -186,13 +186,14 @@ fn a_cancelled_task_is_stopped_even_if_the_server_dies_meanwhile() {
 }
 
 /// A small file system that fills up.
-struct Small(std::path::PathBuf);
+pub(crate) struct Small(pub(crate) std::path::PathBuf);
 
 impl Small {
-    fn mount(path: std::path::PathBuf) -> Option<Small> {
+    pub(crate) fn mount(path: std::path::PathBuf, size: &str) -> Option<Small> {
         fs::create_dir(&path).unwrap();
         let mut mount = std::process::Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", "size=4m,mode=711", "meed-test"]).arg(&path);
+        let options = format!("size={size},mode=711");
+        mount.args(["-t", "tmpfs", "-o", &options, "meed-test"]).arg(&path);
         let mounted = mount.output().is_ok_and(|output| output.status.success());
         mounted.then_some(Small(path))
     }
@@ -210,7 +211,7 @@ fn a_full_disk_stops_the_server_and_loses_nothing() {
         return;
     }
     let base = tempfile::tempdir().unwrap();
-    let Some(small) = Small::mount(base.path().join("small")) else {
+    let Some(small) = Small::mount(base.path().join("small"), "4m") else {
         return say("skipped: a full disk needs the right to mount");
     };
     let mut server = Server::start_in(base, small.0.join("state"), Some(MANY));

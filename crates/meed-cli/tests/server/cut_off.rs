@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use meed_server::books::{Fate, JobBooks, JobRow, Phase, Writes};
+use meed_server::books::{Fate, JobBooks, JobPart, JobRow, Phase, Writes};
 
 use crate::bench::{Server, until};
 
@@ -171,4 +171,47 @@ fn dependents_follow() {
     server.ok(&["wait", &always]);
     assert_eq!(server.output(&["wait", &after]).status.code(), Some(1));
     is_cancelled(&mut server, &job);
+}
+
+/// What waits of a job that has begun is held: it is taken back when its turn comes.
+#[test]
+fn a_hold_of_the_rest_of_what_runs() {
+    let mut server = Server::start(Some(CONFIG));
+    let (begun, go) = (server.path("begun"), server.path("go"));
+    let (begins, goes) = (begun.display(), go.display());
+    let script =
+        format!("echo $MEED_TASK >> {begins}; while ! test -e {goes}; do sleep 0.02; done");
+    let job = server.submit(&["-q", "a", "--tasks", "4", "--", "sh", "-c", &script]);
+    let count = || fs::read_to_string(&begun).unwrap_or_default().lines().count();
+    until("two run", || (count() == 2).then_some(()));
+    server.kill();
+    only_in_the_books(&server, &job, |row| {
+        row.holds += 1;
+        row.parts.insert(row.holds, JobPart::of(&[2, 3]));
+        row.phase = Phase::Held;
+        (row.told, row.told_of_part) = (2, 0);
+    });
+    server.run();
+    fs::write(&go, "").unwrap();
+    until("what ran has ended", || (server.json(&["show", &job])["done"] == 2).then_some(()));
+    let other = server.submit(&["-q", "a", "--cpu", "2", "--", "true"]);
+    server.ok(&["wait", &other]);
+    assert_eq!(server.json(&["show", &job])["state"], "held");
+    assert_eq!(count(), 2, "nothing of what is held begins");
+    server.ok(&["release", &job]);
+    server.ok(&["wait", &job]);
+    assert_eq!(count(), 4);
+    let folder = server.state().join("journal");
+    assert_eq!(server.stop(), Some(0));
+    server.ok(&["replay", folder.to_str().unwrap(), "--verify"]);
+}
+
+#[test]
+fn a_release() {
+    let mut server = Server::start(Some(CONFIG));
+    let job = server.submit(&["-q", "a", "--hold", "--", "true"]);
+    server.kill();
+    only_in_the_books(&server, &job, |row| row.phase = Phase::New);
+    server.run();
+    server.ok(&["wait", &job]);
 }

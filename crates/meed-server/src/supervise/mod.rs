@@ -4,7 +4,7 @@
 //! |---|---|
 //! | 1 | takes the claim of the task's folder, or leaves it to whoever has it |
 //! | 2 | begins the command through a step of its own (`begin`), in a process group of its own |
-//! | 3 | waits: SIGTERM to it, or the end of the task's time, ends the group: SIGTERM, after a grace SIGKILL. `stop.json` says whether its room is taken back for another, and by what grace |
+//! | 3 | passes on its output (`relay`), and waits: SIGTERM to it, or the end of the task's time, ends the group: SIGTERM, after a grace SIGKILL. `stop.json` says whether its room is taken back for another, and by what grace |
 //! | 4 | when the first process is gone it kills what that has left behind: descendants that leave their parents come to it, and nobody leaves the control group |
 //! | 5 | leaves the result, durably |
 //!
@@ -13,9 +13,11 @@
 
 pub mod begin;
 mod family;
+mod relay;
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -29,6 +31,7 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use crate::clock::{Moment, boot_id, boot_us};
 use crate::group::ControlGroup;
 use crate::run::{Began, EndCause, How, TaskEnd, TaskFolder, Ticket};
+use relay::Relay;
 
 /// The hidden command that is a supervisor; its argument is the task's folder.
 pub const COMMAND: &str = "__supervise";
@@ -106,15 +109,19 @@ impl Signals {
         Ok(Signals { stop: taken(&[SIGTERM, SIGINT])?, child: taken(&[SIGCHLD])? })
     }
 
-    /// Until something comes, or so many microseconds have passed. Whether the task is to stop.
-    fn wait(&self, micros: Option<u64>) -> bool {
+    /// Until something comes, of the task's output as well, or so many microseconds have passed.
+    /// Whether the task is to stop.
+    fn wait(&self, micros: Option<u64>, output: Option<&PipeReader>) -> bool {
         let timeout = micros.map(|micros| Timespec {
             tv_sec: i64::try_from(micros / 1_000_000).unwrap_or(i64::MAX),
             tv_nsec: i64::try_from(micros % 1_000_000 * 1000).unwrap_or(0),
         });
-        let mut both = [&self.stop, &self.child].map(|end| PollFd::new(end, PollFlags::IN));
+        let ends = [self.stop.as_fd(), self.child.as_fd()];
+        let ends = ends.into_iter().chain(output.map(AsFd::as_fd));
+        let mut ends: Vec<_> =
+            ends.map(|end| PollFd::from_borrowed_fd(end, PollFlags::IN)).collect();
         // An interruption is a signal, whose byte is read below.
-        let _ = poll(&mut both, timeout.as_ref());
+        let _ = poll(&mut ends, timeout.as_ref());
         drain(&self.child);
         drain(&self.stop)
     }
@@ -135,6 +142,7 @@ struct Supervisor<'t> {
     ticket: &'t Ticket,
     signals: &'t Signals,
     group: Option<ControlGroup>,
+    output: Relay,
     /// The first process; its group has its number.
     process: Pid,
     began: Moment,
@@ -155,14 +163,18 @@ impl<'t> Supervisor<'t> {
     ) -> io::Result<Supervisor<'t>> {
         let boot = boot_id()?;
         let log = log_file(ticket)?;
+        let (reader, writer) = output_pipe(ticket)?;
+        let output = Relay::new(reader, log)?;
         let began = Moment::now();
         let mut command = Command::new("/proc/self/exe");
         command.arg0("meed").arg(begin::COMMAND).arg(folder.path());
         command.arg(std::process::id().to_string());
         // What it begins in is the server's: the user's environment comes when the user does.
         command.env_clear().env(Ticket::COOKIE, &ticket.cookie).process_group(0);
-        command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+        command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
         let child = command.spawn()?;
+        // Its ends of the pipe are the task's alone from now on.
+        drop(command);
         let process = Pid::from_child(&child);
         let supervisor = rustix::process::getpid().as_raw_nonzero().get();
         let number = process.as_raw_nonzero().get();
@@ -175,6 +187,7 @@ impl<'t> Supervisor<'t> {
             ticket,
             signals,
             group: ticket.group.as_ref().map(|path| ControlGroup::at(path.as_path())),
+            output,
             process,
             began,
             boot,
@@ -206,10 +219,13 @@ impl<'t> Supervisor<'t> {
             }
             let over_at = over_at.filter(|_| self.cause == EndCause::Itself);
             let next = self.kill_at.into_iter().chain(over_at).min();
-            if self.signals.wait(next.map(|next| next.saturating_sub(now).max(1))) {
+            let next = next.map(|next| next.saturating_sub(now).max(1));
+            if self.signals.wait(next, self.output.pipe()) {
                 self.asked_to_end();
             }
+            self.output.pass();
         }
+        self.output.finish();
         self.ended()
     }
 
@@ -285,6 +301,15 @@ impl<'t> Supervisor<'t> {
             peak_bytes: of_all.unwrap_or(peak_bytes),
         }
     }
+}
+
+/// The pipe that takes the output. Its user may open it again by its name in `/proc` or `/dev`.
+fn output_pipe(ticket: &Ticket) -> io::Result<(PipeReader, PipeWriter)> {
+    let (reader, writer) = io::pipe()?;
+    if let Some(account) = &ticket.account {
+        std::os::unix::fs::fchown(&writer, Some(account.uid), Some(account.gid))?;
+    }
+    Ok((reader, writer))
 }
 
 /// Time of processors and the highest memory of all descendants that were waited for.
