@@ -13,6 +13,7 @@ use super::times::TimeUnit;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Role {
     Submit,
+    Eligible,
     Start,
     End,
     Duration,
@@ -33,7 +34,7 @@ pub(super) enum Units {
 }
 
 /// Each role, the key that names it, and the names of columns that are it.
-pub(super) const ROLES: [(Role, &str, &[&str]); 10] = [
+pub(super) const ROLES: [(Role, &str, &[&str]); 11] = [
     (
         Role::Submit,
         "submit",
@@ -60,6 +61,7 @@ pub(super) const ROLES: [(Role, &str, &[&str]); 10] = [
             "timestamp",
         ],
     ),
+    (Role::Eligible, "eligible", &["eligible", "eligible_at", "eligible_since"]),
     (
         Role::Start,
         "start",
@@ -278,7 +280,8 @@ impl Role {
 
     pub(super) fn units(self) -> Units {
         match self {
-            Role::Submit | Role::Start | Role::End | Role::Duration | Role::Limit => Units::Time,
+            Role::Submit | Role::Eligible | Role::Start | Role::End => Units::Time,
+            Role::Duration | Role::Limit => Units::Time,
             _ => Units::None,
         }
     }

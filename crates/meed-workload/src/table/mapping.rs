@@ -42,7 +42,10 @@ pub(super) struct Lasting {
 /// How long a job runs.
 pub(super) enum Length {
     Said(Lasting),
+    /// From start to end.
     Between(Timed, Timed),
+    /// What is said; from start to end where nothing is.
+    Either(Lasting, Timed, Timed),
 }
 
 /// How much a task, or a job, holds of a resource.
@@ -56,6 +59,8 @@ pub(super) struct Held {
 pub(super) struct Mapping {
     pub(super) tenant: Source,
     pub(super) submit: Timed,
+    /// When it could first start, if that is later than its submission.
+    pub(super) eligible: Option<Timed>,
     pub(super) length: Length,
     /// Where it is known: jobs without it never started.
     pub(super) started: Option<Source>,
@@ -192,6 +197,17 @@ impl Maker<'_> {
             (None, None) => return Err(self.lacking(Role::Submit)),
         };
         let submit = self.timed(submit, Role::Submit)?;
+        let eligible = match self.found(Role::Eligible)? {
+            Some(source) => Some(self.timed(source, Role::Eligible)?),
+            None => None,
+        };
+        if let Some(eligible) = &eligible {
+            same_zero("eligible", &eligible.times, &submit.times)?;
+            self.words.push(
+                "a job comes when it was submitted, or when it could first start if that is later"
+                    .to_owned(),
+            );
+        }
         let length = self.length(duration, start, end, &submit)?;
         let limit = match self.found(Role::Limit)? {
             Some(source) => Some(self.lasting(source, Role::Limit)?),
@@ -233,6 +249,7 @@ impl Maker<'_> {
         Ok(Mapping {
             tenant,
             submit,
+            eligible,
             length,
             started,
             ended,
@@ -429,22 +446,39 @@ impl Maker<'_> {
         end: Option<Source>,
         submit: &Timed,
     ) -> Result<Length, String> {
-        if let Some(source) = duration {
-            return Ok(Length::Said(self.lasting(source, Role::Duration)?));
-        }
-        let (Some(start), Some(end)) = (start, end) else {
-            return Err(self.lacking(Role::Duration));
+        let said = match duration {
+            Some(source) => Some(self.lasting(source, Role::Duration)?),
+            None => None,
         };
-        let (start, end) = (self.timed(start, Role::Start)?, self.timed(end, Role::End)?);
-        for (key, times) in [("start", &start.times), ("end", &end.times)] {
-            if times.since_1970 != submit.times.since_1970 {
-                return Err(format!(
-                    "submit and {key} do not count from the same zero; say their units, as in \
-                     --map {key}=COLUMN:ms"
-                ));
+        let falls_back = self.preset.is_some_and(|preset| preset.falls_back);
+        let (start, end) = match (said, start, end) {
+            (Some(said), Some(start), Some(end)) if falls_back && self.knows(Role::Duration) => {
+                let (start, end) = self.between(start, end, submit)?;
+                return Ok(Length::Either(said, start, end));
             }
-        }
+            (Some(said), ..) => return Ok(Length::Said(said)),
+            (None, Some(start), Some(end)) => (start, end),
+            (None, ..) => return Err(self.lacking(Role::Duration)),
+        };
+        let (start, end) = self.between(start, end, submit)?;
         Ok(Length::Between(start, end))
+    }
+
+    /// Whether the value of a role is that of a known table: neither given nor guessed.
+    fn knows(&self, role: Role) -> bool {
+        self.preset.is_some() && !self.options.map.contains_key(role.key())
+    }
+
+    fn between(
+        &mut self,
+        start: Source,
+        end: Source,
+        submit: &Timed,
+    ) -> Result<(Timed, Timed), String> {
+        let (start, end) = (self.timed(start, Role::Start)?, self.timed(end, Role::End)?);
+        same_zero("start", &start.times, &submit.times)?;
+        same_zero("end", &end.times, &submit.times)?;
+        Ok((start, end))
     }
 
     fn all_held(&mut self, kinds: &ResourceKinds) -> Result<Vec<Held>, String> {
@@ -515,6 +549,17 @@ impl Maker<'_> {
         self.words
             .push(format!("each task holds 1 {}: no column says what it holds", kinds.name(first)));
         Ok(Some(first))
+    }
+}
+
+/// Whether a time counts from the same zero as the submission.
+fn same_zero(key: &str, times: &Times, submit: &Times) -> Result<(), String> {
+    match times.since_1970 == submit.since_1970 {
+        true => Ok(()),
+        false => Err(format!(
+            "submit and {key} do not count from the same zero; say their units, as in --map \
+             {key}=COLUMN:ms"
+        )),
     }
 }
 

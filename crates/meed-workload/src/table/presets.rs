@@ -17,6 +17,8 @@ pub(super) struct Preset {
     pub(super) per_job: bool,
     /// Amounts may be `>24`, in a table of ranges: this counts as 24.
     pub(super) over: bool,
+    /// Where a row does not say how long it ran, start and end do.
+    pub(super) falls_back: bool,
     /// Rows that are left out.
     pub(super) drops: &'static [Drop],
     /// What is assumed, in words.
@@ -34,6 +36,8 @@ pub(super) struct Drop {
 pub(super) enum When {
     /// It has this byte.
     Holds(u8),
+    /// It has this text within.
+    Has(&'static str),
     /// It begins with one of these.
     Begins(&'static [&'static str]),
     /// It is this.
@@ -48,6 +52,7 @@ impl Drop {
         let value = record.get(column);
         match self.when {
             When::Holds(byte) => value.contains(&byte),
+            When::Has(text) => value.windows(text.len()).any(|part| part == text.as_bytes()),
             When::Is(word) => value == word.as_bytes(),
             When::IsNot(word) => value != word.as_bytes(),
             When::Begins(words) => words.iter().any(|word| value.starts_with(word.as_bytes())),
@@ -78,6 +83,7 @@ pub(super) const SLURM: Preset = Preset {
     binary: true,
     per_job: true,
     over: false,
+    falls_back: false,
     drops: &[
         Drop { column: "JobID", when: When::Holds(b'.'), why: "steps of jobs" },
         Drop { column: "JobIDRaw", when: When::Holds(b'.'), why: "steps of jobs" },
@@ -107,8 +113,10 @@ pub(super) const PBS: Preset = Preset {
     columns: None,
     map: &[
         ("submit", "ctime:s|qtime:s"),
+        ("eligible", "etime:s"),
         ("start", "start:s"),
         ("end", "end:s"),
+        ("duration", "resources_used.walltime:s"),
         ("limit", "Resource_List.walltime:s"),
         ("tenant", "user"),
         ("name", "record.job"),
@@ -121,17 +129,26 @@ pub(super) const PBS: Preset = Preset {
     binary: true,
     per_job: true,
     over: false,
+    falls_back: true,
     drops: &[
         Drop {
             column: "record.type",
             when: When::IsNot(ENDED),
             why: "records of other kinds than ends of jobs",
         },
+        // `80[].server` is the array, `80[3].server` an element of it.
+        Drop {
+            column: "record.job",
+            when: When::Has("[]"),
+            why: "parents of arrays, whose elements have records of their own",
+        },
         Drop { column: "start", when: When::Is("0"), why: NEVER_STARTED },
     ],
     words: &[
         "run times are those under the scheduler of then, as is who waited for whom",
         "a job that was run again counts from its first submission, with its last run",
+        "run times are resources_used.walltime, which stands still while a job is suspended; where \
+         it is not there, end minus start",
     ],
 };
 
@@ -154,6 +171,7 @@ pub(super) const LSF: Preset = Preset {
     binary: true,
     per_job: true,
     over: false,
+    falls_back: false,
     drops: &[
         Drop {
             column: "record.type",
@@ -184,6 +202,7 @@ pub(super) const CONDOR: Preset = Preset {
     binary: true,
     per_job: true,
     over: false,
+    falls_back: false,
     drops: &[
         Drop { column: "JobUniverse", when: When::Is("7"), why: NO_SLOT },
         Drop { column: "JobUniverse", when: When::Is("12"), why: NO_SLOT },
@@ -218,6 +237,7 @@ pub(super) const OPENB: Preset = Preset {
     binary: true,
     per_job: false,
     over: false,
+    falls_back: false,
     drops: &[],
     words: &[
         "the file names no users; quality-of-service classes stand in for tenants, so no \
@@ -254,6 +274,7 @@ pub(super) const ALIBABA_2018: Preset = Preset {
     binary: true,
     per_job: false,
     over: false,
+    falls_back: false,
     drops: &[Drop {
         column: "status",
         when: When::Begins(&["Running", "Ready", "Waiting", "Interrupted"]),
@@ -298,6 +319,7 @@ pub(super) const AZURE_VMS: Preset = Preset {
     binary: true,
     per_job: false,
     over: true,
+    falls_back: false,
     drops: &[],
     words: &[
         "a virtual machine is a task, submitted when it was created; one that is there when the \

@@ -110,6 +110,7 @@ impl<'a> Rows<'a> {
         let submit = instant(&mapping.submit, "submit", record)?.ok_or_else(|| {
             wrong("submit", "it has no time of submission", &mapping.submit.source)
         })?;
+        let submit = arrival(mapping, submit, record)?;
         let limit = match &mapping.limit {
             Some(limit) => limit_of(limit, record)?,
             None => 0,
@@ -261,9 +262,15 @@ fn wrong(key: &str, why: &'static str, source: &Source) -> NoJob {
 }
 
 /// The reasons of values that cannot be read, by what the value is for.
-const UNREAD: [(&str, &str, &str, &str); 7] = [
+const UNREAD: [(&str, &str, &str, &str); 8] = [
     // key, unreadable or too large, negative, what is wanted
     ("submit", "its submission is no time", "its submission is before 1970", TIME),
+    (
+        "eligible",
+        "the time since which it could start is none",
+        "the time since which it could start is before 1970",
+        TIME,
+    ),
     ("start", "its start is no time", "its start is before 1970", TIME),
     ("end", "its end is no time", "its end is before 1970", TIME),
     ("duration", "its duration is none", "its duration is negative", SPAN),
@@ -276,7 +283,7 @@ const SPAN: &str = "a number, 1-02:03:04, 02:03:04 or 90min";
 
 fn unread(key: &'static str, why: Wrong, source: &Source, value: &[u8]) -> NoJob {
     let known = UNREAD.iter().find(|(known, ..)| *known == key);
-    let (_, unreadable, negative, wanted) = known.unwrap_or(&UNREAD[5]);
+    let (_, unreadable, negative, wanted) = known.unwrap_or(&UNREAD[6]);
     let (reason, what) = match why {
         Wrong::Unreadable => (unreadable, "cannot be read"),
         Wrong::TooLarge => (unreadable, "is too large"),
@@ -294,22 +301,40 @@ fn instant(timed: &Timed, key: &'static str, record: &Record) -> Result<Option<u
 }
 
 fn length(length: &Length, record: &Record) -> Result<u64, NoJob> {
-    match length {
-        Length::Said(lasting) => {
-            let found = lasting.source.find(record);
-            let found = found.ok_or(NoJob::LeftOut("jobs without a duration"))?;
-            let micros = duration(found.text, lasting.units[found.place]);
-            micros.map_err(|why| unread("duration", why, &lasting.source, found.text))
+    let (start, end) = match length {
+        Length::Said(said) => {
+            return lasting(said, record)?.ok_or(NoJob::LeftOut("jobs without a duration"));
         }
-        Length::Between(start, end) => {
-            let from = instant(start, "start", record)?;
-            let from = from.ok_or(NoJob::LeftOut("jobs that never started"))?;
-            let to = instant(end, "end", record)?;
-            let to = to.ok_or(NoJob::LeftOut("jobs without an end"))?;
-            to.checked_sub(from)
-                .ok_or_else(|| wrong("end", "it ends before it starts", &end.source))
-        }
-    }
+        Length::Between(start, end) => (start, end),
+        Length::Either(said, start, end) => match lasting(said, record)? {
+            Some(micros) => return Ok(micros),
+            None => (start, end),
+        },
+    };
+    let from = instant(start, "start", record)?;
+    let from = from.ok_or(NoJob::LeftOut("jobs that never started"))?;
+    let to = instant(end, "end", record)?;
+    let to = to.ok_or(NoJob::LeftOut("jobs without an end"))?;
+    to.checked_sub(from).ok_or_else(|| wrong("end", "it ends before it starts", &end.source))
+}
+
+/// How long a row says that it ran, if it does.
+fn lasting(said: &Lasting, record: &Record) -> Result<Option<u64>, NoJob> {
+    let Some(found) = said.source.find(record) else { return Ok(None) };
+    let micros = duration(found.text, said.units[found.place]);
+    micros.map(Some).map_err(|why| unread("duration", why, &said.source, found.text))
+}
+
+/// When a job comes to the scheduler: at its submission, or when it could first start, if that is
+/// later. What is later than the start of its run says nothing of a wait, and counts as the start.
+fn arrival(mapping: &Mapping, submit: u64, record: &Record) -> Result<u64, NoJob> {
+    let Some(eligible) = &mapping.eligible else { return Ok(submit) };
+    let Some(eligible) = instant(eligible, "eligible", record)? else { return Ok(submit) };
+    let start = match &mapping.length {
+        Length::Between(start, _) | Length::Either(_, start, _) => instant(start, "start", record)?,
+        Length::Said(_) => None,
+    };
+    Ok(submit.max(eligible.min(start.unwrap_or(u64::MAX))))
 }
 
 /// Words for a job without a time limit.

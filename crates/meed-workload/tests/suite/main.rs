@@ -4,6 +4,7 @@
 //! One binary, so that it links once.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod batch_logs;
 mod files;
 mod real_traces;
 mod workloads;
