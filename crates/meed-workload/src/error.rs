@@ -211,6 +211,23 @@ pub(crate) fn no_jobs(
     TraceError::NoJobs { file: Arc::clone(file), why }
 }
 
+/// The error of a file most of whose lines are wrong: what is left of it is no workload that
+/// anybody had. `None` where most are not.
+pub(crate) fn mostly_wrong(
+    file: &Arc<str>,
+    lines: u64,
+    bad: &BadLines,
+    wanted: &str,
+) -> Option<TraceError> {
+    let first = bad.first().first().filter(|_| bad.count() > lines / 2)?;
+    let (count, line, problem) = (bad.count(), first.line, &first.problem);
+    let why = format!(
+        "{count} of {lines} lines are wrong, so the file is read wrongly, or is damaged; {problem}; \
+         {wanted}"
+    );
+    Some(TraceError::Header { file: Arc::clone(file), line, why })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -38,6 +38,7 @@ pub mod machines;
 pub mod macro_workload;
 pub mod merge;
 pub mod mwf;
+mod ordered;
 pub mod philly;
 mod records;
 mod size;

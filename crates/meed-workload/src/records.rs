@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::error::{BadLines, BadRow, no_jobs};
+use crate::error::{BadLines, BadRow, mostly_wrong, no_jobs};
 use crate::{BadLine, OnBadLine, SourceCounts, TraceError};
 use meed_files::lines::Lines;
 use meed_files::open::Input;
@@ -35,8 +35,19 @@ impl Records {
 
     /// Notes that the line read last is wrong; an error where that stops the reading.
     pub(crate) fn note(&mut self, problem: BadRow) -> Result<(), TraceError> {
+        self.note_at(self.lines.number(), problem)
+    }
+
+    /// The same of a line that was read before.
+    pub(crate) fn note_at(&mut self, line: u64, problem: BadRow) -> Result<(), TraceError> {
         let name = Arc::clone(self.lines.input().name());
-        self.bad.note(&name, self.lines.number(), problem)
+        self.bad.note(&name, line, problem)
+    }
+
+    /// Refuses a file, read to its end, most of whose lines are wrong; `wanted` says what a right
+    /// one looks like.
+    pub(crate) fn ensure_most(&self, wanted: &str) -> Result<(), TraceError> {
+        mostly_wrong(self.lines.input().name(), self.read, &self.bad, wanted).map_or(Ok(()), Err)
     }
 
     /// The file has ended. What follows the end of compressed data is passed over, as gzip does,

@@ -37,6 +37,8 @@ use meed_files::lines::{LINE_LIMIT, Lines};
 use meed_files::open::Origin;
 use rows::{Row, Rows, Rules};
 
+const WANTED: &str = "an MWF file has 21 columns a line";
+
 /// Jobs of an MWF file.
 pub struct MwfSource {
     rows: Rows,
@@ -65,6 +67,9 @@ impl MwfSource {
         while let Some(row) = rows.next_row()? {
             seen.entry(row.queue).or_insert_with_key(|name| queues.push(name.clone()));
         }
+        if !queues.is_empty() {
+            rows.records.ensure_most(WANTED)?;
+        }
         MwfSource::with_queues(origin, kinds, assumptions, on_bad_line, queues)
     }
 
@@ -86,7 +91,7 @@ impl MwfSource {
             MwfSource { rows, rules, words, queues, numbers, next: None, handed_out: 0 };
         source.next = source.read_job()?;
         if source.next.is_none() {
-            return Err(source.rows.records.no_jobs("an MWF file has 21 columns a line"));
+            return Err(source.rows.records.no_jobs(WANTED));
         }
         Ok(source)
     }

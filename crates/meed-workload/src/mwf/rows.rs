@@ -6,7 +6,8 @@ use super::nodespec::{self, Chunk};
 use super::{MwfAssumptions, MwfQueues};
 use crate::TraceError;
 use crate::error::BadRow;
-use crate::fields::{Column, out_of_order, span, time};
+use crate::fields::{Column, span, time};
+use crate::ordered::Ordered;
 use crate::records::Records;
 
 const COLUMNS: usize = 21;
@@ -58,13 +59,10 @@ impl Rules {
 
     /// One line that is neither empty nor a comment; `None` for a job that is left out. Times are
     /// as in the file.
-    fn parse(&self, line: &[u8], last: Time) -> Result<(Time, Option<Row>), BadRow> {
+    fn parse(&self, line: &[u8]) -> Result<Option<Row>, BadRow> {
         let columns = split(line)?;
         let value = |column: Column| columns[column.0 - 1];
         let submit = time(SUBMIT.seconds(value(SUBMIT))?);
-        if submit < last {
-            return Err(BadRow::line(out_of_order(submit, last)));
-        }
         let job = JOB.whole(value(JOB), u64::MAX)?;
         // Negative where the end is not known: some are -1, some the start less than nothing.
         let duration = match value(RUN) {
@@ -90,9 +88,9 @@ impl Rules {
         if chunks.iter().any(|chunk| chunk.processors > MAX_AMOUNT / Unit::Milli.scale()) {
             return Err(NODES.wrong(nodes, "is too much; no node has that many processors"));
         }
-        let Some(duration) = duration else { return Ok((submit, None)) };
+        let Some(duration) = duration else { return Ok(None) };
         let limit = self.assumptions.limits.of(REQUESTED_TIME, value(REQUESTED_TIME), duration)?;
-        Ok((submit, Some(Row { job, submit, duration, limit, queue, memory, chunks })))
+        Ok(Some(Row { job, submit, duration, limit, queue, memory, chunks }))
     }
 }
 
@@ -125,14 +123,14 @@ fn split(line: &[u8]) -> Result<[&[u8]; COLUMNS], BadRow> {
 pub(super) struct Rows {
     pub(super) records: Records,
     rules: Rules,
-    last: Time,
-    /// Submission of the first good line: time 0 from then on.
+    ordered: Ordered<Row>,
+    /// Submission of the first job: time 0 from then on.
     first: Option<Time>,
 }
 
 impl Rows {
     pub(super) fn new(records: Records, rules: Rules) -> Rows {
-        Rows { records, rules, last: Time::ZERO, first: None }
+        Rows { records, rules, ordered: Ordered::new(), first: None }
     }
 
     /// When time 0 was, since 1970.
@@ -141,6 +139,26 @@ impl Rows {
     }
 
     pub(super) fn next_row(&mut self) -> Result<Option<Row>, TraceError> {
+        loop {
+            while !self.ordered.is_full()
+                && let Some(row) = self.read_row()?
+            {
+                self.ordered.push(self.records.lines.number(), row.submit, row);
+            }
+            match self.ordered.take() {
+                None => return Ok(None),
+                Some(Ok(row)) => {
+                    let first = *self.first.get_or_insert(row.submit);
+                    let submit = Time::ZERO.saturating_add(row.submit.saturating_since(first));
+                    return Ok(Some(Row { submit, ..row }));
+                }
+                Some(Err((line, problem))) => self.records.note_at(line, problem)?,
+            }
+        }
+    }
+
+    /// The next row that counts, in the order of the file.
+    fn read_row(&mut self) -> Result<Option<Row>, TraceError> {
         loop {
             let Some(line) = self.records.lines.next_line()? else {
                 self.records.end()?;
@@ -151,19 +169,9 @@ impl Rows {
                 continue;
             }
             self.records.read += 1;
-            match self.rules.parse(line, self.last) {
-                Ok((submit, row)) => {
-                    self.last = submit;
-                    let first = *self.first.get_or_insert(submit);
-                    match row {
-                        Some(row) => {
-                            let submit =
-                                Time::ZERO.saturating_add(row.submit.saturating_since(first));
-                            return Ok(Some(Row { submit, ..row }));
-                        }
-                        None => self.records.ignored += 1,
-                    }
-                }
+            match self.rules.parse(line) {
+                Ok(Some(row)) => return Ok(Some(row)),
+                Ok(None) => self.records.ignored += 1,
                 Err(problem) => self.records.note(problem)?,
             }
         }

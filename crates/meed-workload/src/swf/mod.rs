@@ -8,8 +8,12 @@
 //! Queues are not declared in SWF. Unless the caller names them, the file is read twice: first to
 //! collect them in order of first appearance (of jobs that are not left out), then for the jobs.
 //!
+//! Jobs come in order of submission. A row that is out of order is wrong; where one row is far too
+//! late, that row and not those that follow it (`ordered`). A file most of whose rows are wrong is
+//! refused.
+//!
 //! Invariant: both passes judge every line by the same code, so the queues collected are exactly
-//! those of the jobs. Cost: memory for one line and the names of the queues; no allocation per job
+//! those of the jobs. Cost: memory for a few rows and the names of the queues; no allocation per job
 //! but its group.
 
 mod assumptions;
@@ -32,6 +36,8 @@ use crate::{
 use meed_files::lines::{LINE_LIMIT, Lines};
 use meed_files::open::Origin;
 use rows::{Row, Rows, Rules};
+
+const WANTED: &str = "an SWF file has 18 numbers a line";
 
 /// Jobs of an SWF file.
 pub struct SwfSource {
@@ -68,6 +74,9 @@ impl SwfSource {
                 (queues.len() - 1) as u32
             });
         }
+        if !queues.is_empty() {
+            rows.records.ensure_most(WANTED)?;
+        }
         SwfSource::start(origin, kinds, rules, on_bad_line, queues, numbers)
     }
 
@@ -103,7 +112,7 @@ impl SwfSource {
             SwfSource { rows, rules, words, queues, names, numbers, next: None, handed_out: 0 };
         source.next = source.read_job()?;
         if source.next.is_none() {
-            return Err(source.rows.records.no_jobs("an SWF file has 18 numbers a line"));
+            return Err(source.rows.records.no_jobs(WANTED));
         }
         Ok(source)
     }

@@ -4,7 +4,8 @@ use meed::{Gang, MAX_AMOUNT, ResourceKinds, Resources, Span, Time, Unit};
 
 use super::{SwfAssumptions, SwfHeader, SwfMemory, SwfProcessors, SwfQueues, SwfShape};
 use crate::error::BadRow;
-use crate::fields::{Column, out_of_order, span, time};
+use crate::fields::{Column, span, time};
+use crate::ordered::Ordered;
 use crate::records::Records;
 use crate::{MAX_TASKS, TraceError};
 
@@ -79,7 +80,7 @@ impl Rules {
     }
 
     /// One line that is neither empty nor a comment; `None` for a job that is left out.
-    fn parse(&self, line: &[u8], last: Time) -> Result<(Time, Option<Row>), BadRow> {
+    fn parse(&self, line: &[u8]) -> Result<Option<Row>, BadRow> {
         let columns = split(line)?;
         let value = |column: Column| columns[column.0 - 1];
         // -1 is unknown; any other negative number is an error.
@@ -87,10 +88,11 @@ impl Rules {
             b"-1" => Ok(None),
             text => column.whole(text, limit).map(Some),
         };
-        let submit = time(SUBMIT.seconds(value(SUBMIT))?);
-        if submit < last {
-            return Err(BadRow::line(out_of_order(submit, last)));
-        }
+        // Parts of jobs that were swapped out may have none.
+        let submit = match value(SUBMIT) {
+            b"-1" => None,
+            text => Some(time(SUBMIT.seconds(text)?)),
+        };
         let job = JOB.whole(value(JOB), u64::MAX)?;
         let duration = match value(RUN) {
             b"-1" => None,
@@ -122,15 +124,14 @@ impl Rules {
                 .unwrap_or(0)
             }
         };
-        let (Some(duration), Some(processors)) = (duration, processors) else {
-            return Ok((submit, None));
-        };
+        let (Some(duration), Some(processors)) = (duration, processors) else { return Ok(None) };
         let cancelled =
             status == Some(5) && duration == Span::ZERO && self.assumptions.ignore_cancelled;
         let partial = matches!(status, Some(2..=4)) && self.assumptions.ignore_partial;
         if cancelled || partial {
-            return Ok((submit, None));
+            return Ok(None);
         }
+        let submit = submit.map_or_else(|| SUBMIT.seconds(value(SUBMIT)).map(time), Ok)?;
         let (tasks, each) = match self.assumptions.shape {
             SwfShape::Rigid => (1, processors),
             _ if processors <= u64::from(MAX_TASKS) => (processors as u32, 1),
@@ -158,7 +159,7 @@ impl Rules {
         let duration = duration.max(self.assumptions.min_duration);
         let limit = self.assumptions.limits.of(REQUESTED_TIME, value(REQUESTED_TIME), duration)?;
         let gang = Gang::all(tasks).filter(|_| self.assumptions.shape == SwfShape::Gang);
-        Ok((submit, Some(Row { job, submit, duration, limit, gang, key, tasks, demand })))
+        Ok(Some(Row { job, submit, duration, limit, gang, key, tasks, demand }))
     }
 }
 
@@ -191,16 +192,31 @@ pub(super) struct Rows {
     pub(super) records: Records,
     pub(super) header: SwfHeader,
     rules: Rules,
-    last: Time,
+    ordered: Ordered<Row>,
 }
 
 impl Rows {
     pub(super) fn new(records: Records, rules: Rules) -> Rows {
-        let header = SwfHeader::default();
-        Rows { records, header, rules, last: Time::ZERO }
+        Rows { records, header: SwfHeader::default(), rules, ordered: Ordered::new() }
     }
 
     pub(super) fn next_row(&mut self) -> Result<Option<Row>, TraceError> {
+        loop {
+            while !self.ordered.is_full()
+                && let Some(row) = self.read_row()?
+            {
+                self.ordered.push(self.records.lines.number(), row.submit, row);
+            }
+            match self.ordered.take() {
+                None => return Ok(None),
+                Some(Ok(row)) => return Ok(Some(row)),
+                Some(Err((line, problem))) => self.records.note_at(line, problem)?,
+            }
+        }
+    }
+
+    /// The next row that counts, in the order of the file.
+    fn read_row(&mut self) -> Result<Option<Row>, TraceError> {
         loop {
             let Some(line) = self.records.lines.next_line()? else {
                 self.records.end()?;
@@ -218,14 +234,9 @@ impl Rows {
                 }
                 _ => self.records.read += 1,
             }
-            match self.rules.parse(line, self.last) {
-                Ok((submit, row)) => {
-                    self.last = submit;
-                    match row {
-                        Some(row) => return Ok(Some(row)),
-                        None => self.records.ignored += 1,
-                    }
-                }
+            match self.rules.parse(line) {
+                Ok(Some(row)) => return Ok(Some(row)),
+                Ok(None) => self.records.ignored += 1,
                 Err(problem) => self.records.note(problem)?,
             }
         }
