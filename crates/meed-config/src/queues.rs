@@ -112,7 +112,16 @@ where
 
 /// What is wrong with a queue's full name, if anything.
 pub fn check_name(name: &str) -> Result<(), String> {
-    let levels = name.split('.').count();
+    check_bounds(name)?;
+    match name.split('.').any(|part| part.trim().is_empty()) {
+        true => Err(format!("queue name `{name}` has an empty part; write `parent.child`")),
+        false => Ok(()),
+    }
+}
+
+/// Whether a name, wherever it comes from, is within [`MAX_NAME`] and [`MAX_DEPTH`]: every reader
+/// asks this of the names in its files, whatever else it takes for a name.
+pub fn check_bounds(name: &str) -> Result<(), String> {
     if name.len() > MAX_NAME {
         return Err(format!(
             "queue name {} has {} bytes; at most {MAX_NAME} are possible",
@@ -120,14 +129,12 @@ pub fn check_name(name: &str) -> Result<(), String> {
             name.len()
         ));
     }
-    if levels > MAX_DEPTH {
-        return Err(format!(
+    let levels = name.split('.').count();
+    match levels > MAX_DEPTH {
+        true => Err(format!(
             "queue name {} has {levels} levels; at most {MAX_DEPTH} are possible",
             quote(name.as_bytes())
-        ));
-    }
-    match name.split('.').any(|part| part.trim().is_empty()) {
-        true => Err(format!("queue name `{name}` has an empty part; write `parent.child`")),
+        )),
         false => Ok(()),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use meed::{Labels, NodeSpec, ResourceKinds, Span, Unit};
 use meed_config::number::Number;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::exact::{is_one, is_usual, one};
@@ -182,7 +182,8 @@ impl NodeEntry {
 /// A queue, as it is declared or comes back.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct QueueEntry {
-    /// Its full name, which is its identity.
+    /// Its full name, which is its identity; within the bounds of all names of queues.
+    #[serde(deserialize_with = "bounded")]
     pub queue: Name,
     /// Its weight among its siblings, in thousandths.
     #[serde(default = "one", with = "exact::thousandths", skip_serializing_if = "is_one")]
@@ -199,4 +200,11 @@ pub struct QueueEntry {
     /// Keys that it has of its own under every policy.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub own: Keys,
+}
+
+/// A name of a queue that is not longer, and not deeper, than a configuration's may be.
+fn bounded<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
+    let name = Name::deserialize(deserializer)?;
+    meed_config::queues::check_bounds(name.as_str()).map_err(serde::de::Error::custom)?;
+    Ok(name)
 }

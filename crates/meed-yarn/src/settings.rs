@@ -49,6 +49,7 @@ pub(crate) fn check(settings: &PluginSettings) -> Result<CheckedSettings, String
         let own = spec(&queue.policy).map_err(named)?.over(&base);
         let policy = resolve(&own, &kinds).map_err(|why| named(why.to_string()))?;
         let name = engine_name(&queue.name).to_owned();
+        meed_config::queues::check_bounds(&name)?;
         Ok(Checked { name, weight: queue.weight.clamp(1, meed::MAX_WEIGHT), policy })
     };
     let queues = settings.queues.iter().map(checked).collect::<Result<_, _>>()?;

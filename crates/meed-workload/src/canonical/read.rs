@@ -7,6 +7,7 @@ use meed::{MAX_AMOUNT, MAX_MICROS, MICROS_PER_S, ResourceKinds, Resources, Time,
 use meed_config::constraints::ConstraintsForm;
 use meed_config::decimal::{NumberError, Rounding, parse_scaled};
 use meed_config::gang::GangForm;
+use meed_config::queues::check_bounds;
 use meed_config::words::{quote, suggest};
 
 use super::json::{Entries, GroupLine, Header, JobLine};
@@ -60,6 +61,13 @@ impl CanonicalSource {
         let fail =
             |why: String| TraceError::Header { file: Arc::clone(origin.name()), line: number, why };
         let header: Header = serde_json::from_slice(&first).map_err(|error| {
+            if let Some(names) = names_of_other(&first) {
+                return fail(format!(
+                    "this is no trace of Meed's own, whose first line has \"meed_trace\"; a table \
+                     of JSON lines is read with --format jsonl --map \
+                     tenant=NAME,submit=NAME,duration=NAME; its names are {names}"
+                ));
+            }
             fail(format!(
                 "not a header: {error}; the first line must be like \
                  {{\"meed_trace\":1,\"resources\":{{\"slot\":\"milli\"}},\
@@ -126,6 +134,18 @@ impl CanonicalSource {
     }
 }
 
+/// The names in an object of JSON that is no header: nothing says that it was meant as one.
+fn names_of_other(line: &[u8]) -> Option<String> {
+    const SHOWN: usize = 20;
+    let object: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(line).ok()?;
+    if object.is_empty() || object.contains_key("meed_trace") {
+        return None;
+    }
+    let names = object.keys().take(SHOWN).map(|name| quote(name.as_bytes()));
+    let more = if object.len() > SHOWN { ", ..." } else { "" };
+    Some(names.collect::<Vec<_>>().join(", ") + more)
+}
+
 /// Name of a unit in the header.
 pub(super) fn unit_name(unit: Unit) -> &'static str {
     match unit {
@@ -157,6 +177,7 @@ fn check_header(header: &Header) -> Result<ResourceKinds, String> {
     if names[0].is_empty() {
         return Err("\"queues\" has an empty name".to_owned());
     }
+    names.into_iter().try_for_each(check_bounds).map_err(|why| format!("\"queues\": {why}"))?;
     let mut kinds = Vec::new();
     for (name, unit) in &header.resources.0 {
         let unit = [Unit::Milli, Unit::Bytes].into_iter().find(|known| unit_name(*known) == unit);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use meed::{MAX_AMOUNT, MAX_MICROS, MICROS_PER_S};
+use meed_config::queues::check_bounds;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -145,6 +146,9 @@ impl Told {
                 let what = format!("{} bytes long; wanted are 1 to {MAX_NAME}", name.len());
                 return Err(wrong(field, what));
             }
+        }
+        for (field, name) in [("user", &self.user), ("queue", &self.queue)] {
+            check_bounds(name).map_err(|why| wrong(field, why))?;
         }
         let time = |field: &str, ms: i64| match u64::try_from(ms) {
             Ok(ms) if ms <= MAX_MICROS / 1000 => Ok(ms),

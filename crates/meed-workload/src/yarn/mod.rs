@@ -20,6 +20,8 @@
 mod apps;
 mod assumptions;
 
+use std::sync::Arc;
+
 use meed::{ResourceKinds, Time};
 
 pub(crate) use assumptions::Kinds;
@@ -65,6 +67,14 @@ impl YarnSource {
         let mut file = apps::read(origin.name(), &bytes, &assumptions.queues, on_bad_line)?;
         let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
         crate::records::end(&input, lines + 1, &mut file.bad)?;
+        if file.counts().lines == 0 && !bytes.trim_ascii().is_empty() {
+            let why = "no applications: the ResourceManager's list is empty; ask it again when some \
+                       have ended, or ask the one that ran them";
+            return Err(TraceError::NoJobs {
+                file: Arc::clone(origin.name()),
+                why: why.to_owned(),
+            });
+        }
         file.ensure_some(
             "wanted is what http://RM:8088/ws/v1/cluster/apps answers, with applications that have \
              ended",

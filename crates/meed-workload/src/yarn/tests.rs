@@ -173,7 +173,10 @@ fn what_is_wrong_is_said_with_its_place() {
     };
     assert!(whole("<?xml version=\"1.0\"?>").contains("Accept: application/json"));
     assert!(whole("").contains("the file is empty"));
-    assert!(whole("{\"apps\":{\"app\":[]}}").contains("no jobs"));
+    for none in ["{\"apps\":{\"app\":[]}}", "{\"apps\":null}", "{\"apps\":{}}\n{\"apps\":null}"] {
+        let told = whole(none);
+        assert!(told.contains("no applications: the ResourceManager's list is empty"), "{told}");
+    }
     let cut = list(&[good]);
     assert!(whole(&cut[..cut.len() - 9]).contains("EOF while parsing"));
     assert!(whole("{\"jobs\":[]}").contains("wanted is `{\"apps\""));
