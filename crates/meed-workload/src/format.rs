@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use crate::jhist::is_first_line;
+use crate::philly::published::is_published;
 use crate::philly::rows::NAMES as COLUMNS;
 use crate::table::{KnownTable, TableForm, is_likely, known_of};
 use crate::{Origin, TraceError};
@@ -117,7 +118,7 @@ impl TraceFormat {
 
 /// What is said of a file that is none of the known formats.
 pub const UNKNOWN: &str = "neither its name nor its content tells the format of the trace. Known \
-    are SWF (.swf), MWF (.mwf), SWIM (.tsv), Google's task_events*.csv, Philly (.csv), a YARN \
+    are SWF (.swf), MWF (.mwf), SWIM (.tsv), Google's task_events*.csv, Philly (.csv, cluster_job_log), a YARN \
     ResourceManager's applications, Hadoop's job histories (.jhist), lists of kubectl get -o json, \
     sacct --parsable2, accounting logs of PBS and LSF, condor_history -jsonl, Alibaba's openb and \
     batch_task, Azure's vmtable, Meed's own (.jsonl) and Meed's logs, compressed or not. Any \
@@ -186,6 +187,9 @@ impl TraceFormat {
     pub fn of_content(start: &[u8]) -> Option<TraceFormat> {
         let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
         let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+        if is_published(start) {
+            return Some(TraceFormat::Philly);
+        }
         let is_told = |line: &&[u8]| !matches!(line, [] | [b';', ..]) && !is_of_store(line);
         let line = lines.find(is_told)?;
         let blanks = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());

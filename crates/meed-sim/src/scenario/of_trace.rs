@@ -40,7 +40,10 @@ impl Scenario {
             true => Scenario::of_trace(path, sets, on_bad_line),
             false if is_unknown(path) => Err(TraceError::Settings {
                 what: path.display().to_string(),
-                why: format!("this is no scenario, and {UNKNOWN}"),
+                why: match is_json(path) {
+                    true => format!("this is JSON and no scenario, and {UNKNOWN}"),
+                    false => format!("this is no scenario, and {UNKNOWN}"),
+                },
             }
             .into()),
             false => Scenario::load(path, sets, on_bad_line),
@@ -114,12 +117,23 @@ fn is_unknown(path: &Path) -> bool {
     if path.extension().is_some_and(|ending| ending == "toml") {
         return false;
     }
+    if is_json(path) {
+        return true;
+    }
     let Ok(start) = Origin::path(path).beginning(BEGINNING) else { return false };
     let lines = || start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let has_table = lines().any(|line| line.starts_with(b"["));
     let holds_something = lines().any(|line| !line.is_empty() && line[0] != b'#');
     let is_toml = || toml::from_str::<toml::Table>(&String::from_utf8_lossy(&start)).is_ok();
     holds_something && !has_table && !is_toml()
+}
+
+/// Whether a file begins as an object of JSON, or as an array of them: TOML has a name behind `[`.
+fn is_json(path: &Path) -> bool {
+    let start = Origin::path(path).beginning(BEGINNING).unwrap_or_default();
+    let start = start.trim_ascii_start();
+    let array = start.strip_prefix(b"[").map(<[u8]>::trim_ascii_start);
+    start.starts_with(b"{") || array.is_some_and(|array| matches!(array, [b'{' | b']', ..]))
 }
 
 /// Whether some `--set` says what the columns of the trace are.

@@ -311,6 +311,8 @@ pub(super) struct Trace {
     pub(super) separator: Option<String>,
     pub(super) header: Option<bool>,
     pub(super) time_zone: Option<String>,
+    pub(super) dates: Option<String>,
+    pub(super) decimal: Option<String>,
     pub(super) sizes: Option<String>,
     pub(super) amounts: Option<String>,
     pub(super) dots: Option<String>,

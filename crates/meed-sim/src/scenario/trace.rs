@@ -22,7 +22,8 @@ use meed_workload::swf::{
 };
 use meed_workload::swim::{SwimAssumptions, SwimSource, TenantSplit};
 use meed_workload::table::{
-    TableAmounts, TableAssumptions, TableDots, TableMap, TableSizes, TableSource, separator_named,
+    TableAmounts, TableAssumptions, TableDates, TableDecimal, TableDots, TableMap, TableSizes,
+    TableSource, separator_named,
 };
 use meed_workload::yarn::{YarnAssumptions, YarnQueues, YarnShape, YarnSource};
 use meed_workload::{JobSource, OnBadLine, Origin, TraceError};
@@ -216,6 +217,7 @@ pub(super) fn philly(raw: &raw::Trace) -> Result<PhillyAssumptions, String> {
         offsets: raw.offsets.iter().flatten().map(offset).collect::<Result<_, _>>()?,
         shape: one_of("shape", &raw.shape, &shapes, default.shape)?,
         gpu_kind: raw.gpu_resource.clone(),
+        time_zone: raw.time_zone.clone(),
     })
 }
 
@@ -235,6 +237,12 @@ pub(super) fn table(raw: &raw::Trace, format: TraceFormat) -> Result<TableAssump
     let amounts =
         [("per-task", Some(TableAmounts::PerTask)), ("per-job", Some(TableAmounts::PerJob))];
     let dots = [("flat", TableDots::Flat), ("path", TableDots::Path)];
+    let dates = [
+        ("iso", TableDates::Iso),
+        ("month-first", TableDates::MonthFirst),
+        ("day-first", TableDates::DayFirst),
+    ];
+    let decimals = [("point", TableDecimal::Point), ("comma", TableDecimal::Comma)];
     let usual = says(format).map(|says| says.usual(raw)).transpose()?;
     Ok(TableAssumptions {
         form,
@@ -244,6 +252,8 @@ pub(super) fn table(raw: &raw::Trace, format: TraceFormat) -> Result<TableAssump
         separator,
         header: raw.header,
         time_zone: raw.time_zone.clone(),
+        dates: one_of("dates", &raw.dates, &dates, TableDates::default())?,
+        decimal: one_of("decimal", &raw.decimal, &decimals, TableDecimal::default())?,
         sizes: one_of("sizes", &raw.sizes, &sizes, None)?,
         amounts: one_of("amounts", &raw.amounts, &amounts, None)?,
         dots: one_of("dots", &raw.dots, &dots, TableDots::default())?,
@@ -302,7 +312,7 @@ const CONDOR: Says = Says {
         ("accounting-group-owner", "AcctGroup/Owner"),
         ("single", "=all"),
     ],
-    nodes: None,
+    nodes: Some("hosts"),
 };
 
 fn says(format: TraceFormat) -> Option<&'static Says> {
@@ -393,19 +403,23 @@ pub(super) fn history(
 }
 
 /// Each key of a format, whether it is given, and the formats that it means something for.
-fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 40] {
+fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 42] {
     use TraceFormat::{
         Alibaba2018, AzureVms, Condor, Csv, Google, Jhist, JsonLines, Kubernetes, Log, Lsf, Mwf,
         Openb, Pbs, Philly, Sacct, Swf, Swim, Tsv, Yarn,
     };
     const TABLES: &[TraceFormat] =
         &[Csv, Tsv, JsonLines, Sacct, Pbs, Lsf, Condor, Openb, Alibaba2018, AzureVms];
+    const DATED: &[TraceFormat] =
+        &[Csv, Tsv, JsonLines, Sacct, Pbs, Lsf, Condor, Openb, Alibaba2018, AzureVms, Philly];
     [
         ("run", raw.run.is_some(), &[Log]),
         ("map", raw.map.is_some(), TABLES),
         ("separator", raw.separator.is_some(), &[Csv, Tsv, Sacct, Openb, Alibaba2018, AzureVms]),
         ("header", raw.header.is_some(), &[Csv, Tsv]),
-        ("time_zone", raw.time_zone.is_some(), TABLES),
+        ("time_zone", raw.time_zone.is_some(), DATED),
+        ("dates", raw.dates.is_some(), TABLES),
+        ("decimal", raw.decimal.is_some(), TABLES),
         ("sizes", raw.sizes.is_some(), TABLES),
         ("amounts", raw.amounts.is_some(), TABLES),
         ("dots", raw.dots.is_some(), TABLES),
@@ -414,7 +428,7 @@ fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 40] 
             raw.queues.is_some(),
             &[Swf, Mwf, Google, Yarn, Jhist, Sacct, Pbs, Lsf, Condor, Kubernetes],
         ),
-        ("shape", raw.shape.is_some(), &[Swf, Philly, Yarn, Sacct, Pbs, Lsf]),
+        ("shape", raw.shape.is_some(), &[Swf, Philly, Yarn, Sacct, Pbs, Lsf, Condor]),
         ("processors", raw.processors.is_some(), &[Swf]),
         ("processor_resource", raw.processor_resource.is_some(), &[Swf, Mwf, Yarn, Jhist]),
         ("memory", raw.memory.is_some(), &[Swf, Mwf]),

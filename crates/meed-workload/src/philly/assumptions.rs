@@ -1,18 +1,22 @@
 //! What the Philly reader assumes where the file leaves a choice. Every choice can be set.
 
+use jiff::tz::TimeZone;
 use meed::{ResourceKinds, Span, Unit};
-use meed_config::words::suggest;
+use meed_config::words::{quote, suggest};
 
 use super::rows::Row;
 use super::{PhillyOffsets, last_of_each};
 use crate::TraceError;
 use crate::fields::pick_kind;
+use crate::table::zone_named;
 
 /// How the clocks of the virtual clusters are laid over each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PhillyAlign {
-    /// All first jobs come at time 0.
+    /// As their dates say; where the file has none, all first jobs come at time 0.
     #[default]
+    Usual,
+    /// All first jobs come at time 0.
     Start,
     /// All last jobs come at the same time, that of the virtual cluster with the longest record.
     End,
@@ -44,7 +48,12 @@ pub struct PhillyAssumptions {
     /// The resource that GPUs are; when not given the one called `gpu`, else the first that is
     /// counted in pieces.
     pub gpu_kind: Option<String>,
+    /// The zone of dates; when not given [`HOME`], where the clusters' own logs have theirs.
+    pub time_zone: Option<String>,
 }
+
+/// The zone of Philly's logs: `cluster_gpu_util`, of the same clusters, says PDT and PST.
+const HOME: &str = "America/Los_Angeles";
 
 impl PhillyAssumptions {
     /// The kind that GPUs are.
@@ -69,6 +78,23 @@ impl PhillyAssumptions {
         }
     }
 
+    /// Whether jobs of a file with dates come when those say.
+    pub(super) fn keeps_dates(&self) -> bool {
+        self.align == PhillyAlign::Usual
+    }
+
+    /// The zone of dates.
+    pub(super) fn zone(&self) -> Result<TimeZone, TraceError> {
+        let name = self.time_zone.as_deref().unwrap_or(HOME);
+        zone_named(name).ok_or_else(|| {
+            let why = format!(
+                "{} is not known; write UTC, an offset as -08:00, or a name as {HOME}",
+                quote(name.as_bytes())
+            );
+            TraceError::settings("the Philly reader's time_zone", why)
+        })
+    }
+
     /// When each virtual cluster's clock begins.
     pub(super) fn starts(&self, queues: &[String], rows: &[Row]) -> Result<Vec<Span>, TraceError> {
         for name in self.offsets.keys() {
@@ -82,7 +108,7 @@ impl PhillyAssumptions {
         let longest = last.iter().copied().max().unwrap_or(Span::ZERO);
         let start = |(name, last): (&String, &Span)| {
             let aligned = match self.align {
-                PhillyAlign::Start => 0,
+                PhillyAlign::Usual | PhillyAlign::Start => 0,
                 PhillyAlign::End => longest.as_micros() - last.as_micros(),
             };
             let own = self.offsets.get(name).map_or(0, |offset| offset.as_micros());
@@ -91,15 +117,24 @@ impl PhillyAssumptions {
         Ok(queues.iter().zip(&last).map(start).collect())
     }
 
-    /// The choices in words.
-    pub(super) fn words(&self, gpu: &str) -> Vec<String> {
-        let align = match self.align {
-            PhillyAlign::Start => "all of them begin at the same time",
-            PhillyAlign::End => "the last jobs of all come at the same time",
-        };
+    /// The choices in words, of a file whose first submission is `first`, where it has dates.
+    pub(super) fn words(&self, gpu: &str, first: Option<u64>) -> Vec<String> {
         let offsets = match self.offsets.len() {
             0 => String::new(),
             some => format!(", and {some} of them later by a given offset"),
+        };
+        let clocks = match (self.align, first) {
+            (PhillyAlign::Usual, Some(first)) => format!(
+                "Philly: virtual clusters keep their dates{offsets}; time 0 is the first \
+                 submission, {}",
+                crate::table::format_date(first)
+            ),
+            (PhillyAlign::Usual | PhillyAlign::Start, _) => {
+                format!("{NO_ZERO}; all of them begin at the same time{offsets}")
+            }
+            (PhillyAlign::End, _) => {
+                format!("{NO_ZERO}; the last jobs of all come at the same time{offsets}")
+            }
         };
         let shape = match self.shape {
             PhillyShape::Rigid => {
@@ -108,14 +143,26 @@ impl PhillyAssumptions {
             PhillyShape::Split => "a job is one task per GPU",
             PhillyShape::Gang => "a job is one task per GPU, which start together",
         };
-        vec![
+        let mut words = vec![
             "Philly: one queue per virtual cluster".to_owned(),
-            format!(
-                "Philly: the clocks of the virtual clusters have no common zero; {align}{offsets}"
-            ),
+            clocks,
             format!("Philly: {shape}; taken as {gpu}"),
             "Philly: run times are those on the machines of then; jobs without a GPU are left out"
                 .to_owned(),
-        ]
+        ];
+        if first.is_some() {
+            let zone = self.time_zone.as_deref().unwrap_or(HOME);
+            let usual = if self.time_zone.is_none() { " (time_zone says another)" } else { "" };
+            words.push(format!("Philly: dates without a zone are in {zone}{usual}"));
+            words.push(
+                "Philly: a job holds the GPUs of its widest attempt, for the GPU-seconds of all \
+                 its attempts; the time between them is passed over"
+                    .to_owned(),
+            );
+        }
+        words
     }
 }
+
+/// What is said of clocks that are laid over each other.
+const NO_ZERO: &str = "Philly: the clocks of the virtual clusters have no common zero";

@@ -1,4 +1,5 @@
-//! Philly: jobs of Microsoft's GPU clusters, per virtual cluster, as comma-separated values.
+//! Philly: jobs of Microsoft's GPU clusters, per virtual cluster, as comma-separated values, or in
+//! JSON as they were published (`published`).
 //!
 //! Format: a header line that names the columns, one job a line. `vc` (virtual cluster),
 //! `arrival_s` (seconds since the first job *of that virtual cluster*), `gpus`, `duration_s`; in
@@ -14,6 +15,7 @@
 //! published: 4 MB), and one sort.
 
 mod assumptions;
+pub(crate) mod published;
 pub(crate) mod rows;
 
 use std::collections::BTreeMap;
@@ -23,9 +25,7 @@ use meed::{Gang, MAX_MICROS, ResourceKinds, Span, Time};
 pub use assumptions::{PhillyAlign, PhillyAssumptions, PhillyShape};
 
 use crate::whole::Whole;
-use crate::{
-    BadLine, Durations, Job, JobGroup, JobLabel, JobSource, OnBadLine, SourceCounts, TraceError,
-};
+use crate::{BadLine, Durations, Job, JobGroup, JobSource, OnBadLine, SourceCounts, TraceError};
 use meed_files::lines::{LINE_LIMIT, Lines};
 use meed_files::open::Origin;
 use rows::Row;
@@ -37,6 +37,7 @@ pub struct PhillySource {
     gpu: usize,
     kinds: usize,
     words: Vec<String>,
+    clock_us: Option<u64>,
 }
 
 /// What a Philly file says about the size of a cluster for it.
@@ -58,14 +59,21 @@ impl PhillySource {
         on_bad_line: OnBadLine,
     ) -> Result<PhillySource, TraceError> {
         let gpu = assumptions.resolve(kinds)?;
-        let lines = Lines::new(origin.open()?, LINE_LIMIT);
-        let mut file = rows::read(lines, assumptions.shape, on_bad_line)?;
+        let start = origin.beginning(1 << 10).unwrap_or_default();
+        let (mut file, first, told) = match published::is_array(&start) {
+            true => published(origin, assumptions, on_bad_line)?,
+            false => (plain(origin, assumptions, on_bad_line)?, None, Vec::new()),
+        };
         file.ensure_some(
             "a Philly file has the columns vc, arrival_s, gpus, duration_s, named in its first \
              line",
         )?;
         let queues = file.queues().to_vec();
         let rows = file.rows();
+        let clock_us = first.filter(|_| assumptions.keeps_dates());
+        if clock_us.is_none() && first.is_some() {
+            since_own_first(queues.len(), rows);
+        }
         let starts = assumptions.starts(&queues, rows)?;
         for row in &mut *rows {
             let late = starts[row.queue as usize].as_micros();
@@ -76,13 +84,11 @@ impl PhillySource {
         }
         // Stable: equal times stay in the order of the file.
         rows.sort_by_key(|row| row.submit);
-        Ok(PhillySource {
-            words: assumptions.words(kinds.name(gpu)),
-            file,
-            shape: assumptions.shape,
-            gpu,
-            kinds: kinds.len(),
-        })
+        let mut words = assumptions.words(kinds.name(gpu), first);
+        words.extend(told);
+        let clock_us = clock_us.filter(|_| assumptions.offsets.is_empty());
+        let (shape, kinds) = (assumptions.shape, kinds.len());
+        Ok(PhillySource { file, shape, gpu, kinds, words, clock_us })
     }
 
     /// How large a cluster its jobs ask for. The jobs must not have been taken yet.
@@ -99,7 +105,7 @@ impl PhillySource {
         PhillySize { mean_gpus: mean, widest }
     }
 
-    fn job(&self, row: &Row) -> Job {
+    fn job(&self, row: Row) -> Job {
         let (count, each) = match self.shape {
             PhillyShape::Rigid => (1, u64::from(row.gpus)),
             PhillyShape::Split | PhillyShape::Gang => (row.gpus, 1),
@@ -109,7 +115,7 @@ impl PhillySource {
         let gang = Gang::all(count).filter(|_| self.shape == PhillyShape::Gang);
         let group = JobGroup { gang, ..JobGroup::new(count, demand, duration) };
         Job {
-            label: JobLabel::Number(row.line),
+            label: row.label,
             queue: row.queue,
             submit: row.submit,
             weight: 1,
@@ -126,7 +132,7 @@ impl JobSource for PhillySource {
 
     fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
         let row = self.file.next();
-        Ok(row.map(|row| self.job(&row)))
+        Ok(row.map(|row| self.job(row)))
     }
 
     fn counts(&self) -> SourceCounts {
@@ -141,8 +147,54 @@ impl JobSource for PhillySource {
         self.words.clone()
     }
 
+    fn clock_us(&self) -> Option<u64> {
+        self.clock_us
+    }
+
     fn progress(&self) -> Option<f64> {
         self.file.progress()
+    }
+}
+
+/// The jobs of a file of comma-separated values.
+fn plain(
+    origin: &Origin,
+    assumptions: &PhillyAssumptions,
+    on_bad_line: OnBadLine,
+) -> Result<Whole<Row>, TraceError> {
+    if assumptions.time_zone.is_some() {
+        let why = "the file has no dates, of which it would be the zone; leave it out";
+        return Err(TraceError::settings("the Philly reader's time_zone", why));
+    }
+    rows::read(Lines::new(origin.open()?, LINE_LIMIT), assumptions.shape, on_bad_line)
+}
+
+/// The jobs of a file of JSON, since its first submission; when that was; what is left out.
+fn published(
+    origin: &Origin,
+    assumptions: &PhillyAssumptions,
+    on_bad_line: OnBadLine,
+) -> Result<(Whole<Row>, Option<u64>, Vec<String>), TraceError> {
+    let zone = assumptions.zone()?;
+    let mut input = origin.open()?;
+    let bytes = input.whole()?;
+    let (mut file, left_out) = published::read(origin.name(), &bytes, &zone, on_bad_line)?;
+    let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+    crate::records::end(&input, lines + 1, &mut file.bad)?;
+    let first = published::since_first(file.rows());
+    Ok((file, Some(first), left_out.words()))
+}
+
+/// The clock of each virtual cluster begins with its own first job.
+fn since_own_first(queues: usize, rows: &mut [Row]) {
+    let mut first = vec![Time::MAX; queues];
+    for row in &*rows {
+        let own = &mut first[row.queue as usize];
+        *own = (*own).min(row.submit);
+    }
+    for row in rows {
+        let late = row.submit.saturating_since(first[row.queue as usize]);
+        row.submit = Time::ZERO.saturating_add(late);
     }
 }
 

@@ -9,7 +9,7 @@ use super::PhillyShape;
 use crate::error::BadRow;
 use crate::fields::{Column, span, time};
 use crate::whole::Whole;
-use crate::{MAX_TASKS, OnBadLine, TraceError};
+use crate::{JobLabel, MAX_TASKS, OnBadLine, TraceError};
 use meed_files::lines::Lines;
 
 /// The columns that are read, by the names that the header must give.
@@ -23,8 +23,8 @@ const MAX_COLUMNS: usize = 200;
 pub(super) struct Row {
     pub(super) submit: Time,
     pub(super) duration: Span,
-    /// Line in the file: the only name that a job has.
-    pub(super) line: u64,
+    /// Its line in the file, where a job has no other name.
+    pub(super) label: JobLabel,
     pub(super) queue: u32,
     pub(super) gpus: u32,
 }
@@ -59,7 +59,7 @@ pub(super) fn read(
         };
         let found = columns.parse(line, shape).map(|found| {
             let (name, row) = found?;
-            Some(Row { line: number, queue: read.number_of(name), ..row })
+            Some(Row { label: JobLabel::Number(number), queue: read.number_of(name), ..row })
         });
         read.add(number, found)?;
     }
@@ -154,6 +154,8 @@ impl Columns {
                 ));
             }
         };
+        meed_config::queues::check_bounds(name)
+            .map_err(|why| self.vc.wrong(name.as_bytes(), &why))?;
         let submit = time(self.arrival.seconds(value(self.arrival))?);
         let most = match shape {
             PhillyShape::Rigid => u64::from(u32::MAX),
@@ -164,6 +166,6 @@ impl Columns {
         if gpus == 0 {
             return Ok(None);
         }
-        Ok(Some((name, Row { submit, duration, line: 0, queue: 0, gpus })))
+        Ok(Some((name, Row { submit, duration, label: JobLabel::Number(0), queue: 0, gpus })))
     }
 }

@@ -1,6 +1,7 @@
 use meed::{ResourceKinds, Span, Unit};
 
 use super::*;
+use crate::JobLabel;
 
 fn kinds() -> ResourceKinds {
     let kinds = ["cpu", "gpu"].map(|name| (name.to_owned(), Unit::Milli));

@@ -191,6 +191,11 @@ impl Source {
         }
     }
 
+    /// Whether nothing, or 0, is found in this record.
+    pub(super) fn is_zero(&self, record: &Record) -> bool {
+        self.find(record).is_none_or(|found| found.text == b"0")
+    }
+
     /// Every column that it reads.
     pub(super) fn columns(&self) -> impl Iterator<Item = usize> {
         self.alternatives.iter().flat_map(|one| one.parts.iter().map(|part| part.column))

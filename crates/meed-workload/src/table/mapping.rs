@@ -48,6 +48,23 @@ pub(super) enum Length {
     Either(Lasting, Timed, Timed),
 }
 
+impl Length {
+    fn times(&self) -> impl Iterator<Item = &Timed> {
+        let times = match self {
+            Length::Said(_) => None,
+            Length::Between(start, end) | Length::Either(_, start, end) => Some([start, end]),
+        };
+        times.into_iter().flatten()
+    }
+
+    fn said(&self) -> Option<&Lasting> {
+        match self {
+            Length::Said(said) | Length::Either(said, ..) => Some(said),
+            Length::Between(..) => None,
+        }
+    }
+}
+
 /// How much a task, or a job, holds of a resource.
 pub(super) struct Held {
     pub(super) kind: usize,
@@ -82,6 +99,8 @@ pub(super) struct Mapping {
     /// `>24` is 24.
     pub(super) over: bool,
     pub(super) dots: TableDots,
+    /// Columns of numbers and times.
+    pub(super) numbers: BTreeSet<usize>,
     /// What messages call the table.
     pub(super) title: &'static str,
     /// What was found, guessed and passed over.
@@ -198,6 +217,12 @@ impl Maker<'_> {
         };
         let submit = self.timed(submit, Role::Submit)?;
         let eligible = match self.found(Role::Eligible)? {
+            // 0 is no time there, as of LSF.
+            Some(source) if self.sample.iter().all(|record| source.is_zero(record)) => {
+                self.tell(Role::Eligible.key(), &source, self.why(Role::Eligible.key()), "");
+                let times = Times { unit: SECONDS, ..submit.times.clone() };
+                Some(Timed { source, times })
+            }
             Some(source) => Some(self.timed(source, Role::Eligible)?),
             None => None,
         };
@@ -245,6 +270,12 @@ impl Maker<'_> {
         self.rest(&submit.times, per_job && count.is_some());
         let dots = self.options.dots;
         let title = preset.map_or("table", |preset| preset.title);
+        let plain = [&count, &nodes, &gang];
+        let plain = plain.into_iter().flatten().chain(held.iter().map(|held| &held.source));
+        let timed = [Some(&submit), eligible.as_ref()].into_iter().flatten();
+        let timed = timed.chain(length.times()).map(|timed| &timed.source);
+        let lasting = limit.iter().chain(length.said()).map(|lasting| &lasting.source);
+        let numbers = plain.chain(timed).chain(lasting).flat_map(Source::columns).collect();
         let words = self.words;
         Ok(Mapping {
             tenant,
@@ -266,6 +297,7 @@ impl Maker<'_> {
             per_job,
             over: preset.is_some_and(|preset| preset.over),
             dots,
+            numbers,
             title,
             words,
         })
@@ -413,11 +445,13 @@ impl Maker<'_> {
         let said = said.map(|word| self.time_unit(word, key)).transpose()?;
         let times = {
             let values = self.sample.iter().filter_map(|record| Some(source.find(record)?.text));
-            Times::of_sample(values, said, &self.zone)
+            let values: Vec<_> = values.map(|text| self.options.decimal.point(text)).collect();
+            let values = values.iter().map(|text| &**text);
+            Times::of_sample(values, said, &self.zone, self.options.dates)
         };
         let first = self.sample.iter().find_map(|record| Some(source.find(record)?.text));
         let unit = match first {
-            Some(text) if times::is_date(text) => "dates".to_owned(),
+            Some(text) if self.options.dates.is_date(text) => "dates".to_owned(),
             _ if times.since_1970 => format!("{} since 1970", times.unit.name),
             _ => format!("{} from the start of the trace", times.unit.name),
         };

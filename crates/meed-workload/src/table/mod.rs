@@ -21,6 +21,9 @@
 
 mod accounting;
 mod amounts;
+mod condor;
+mod day_order;
+mod decimals;
 mod expression;
 mod guess;
 mod lsf;
@@ -36,12 +39,15 @@ mod times;
 mod weights;
 mod when;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use meed::{Gang, ResourceKinds, Resources, Unit};
 use meed_files::lines::{LINE_LIMIT, Lines};
 use meed_files::open::Origin;
 
+pub use day_order::TableDates;
+pub use decimals::TableDecimal;
 pub use mapping::TableMap;
 pub use nodes::{is_openb_nodes, read_openb_nodes};
 pub use weights::{WeightRow, WeightsFound, read_weights, weights_of};
@@ -139,6 +145,10 @@ pub struct TableAssumptions {
     pub header: Option<bool>,
     /// The zone of dates that have none; when not given UTC.
     pub time_zone: Option<String>,
+    /// In which order dates name day and month, where they are not of ISO 8601.
+    pub dates: TableDates,
+    /// What stands between whole numbers and their decimals.
+    pub decimal: TableDecimal,
     /// What letters behind sizes are.
     pub sizes: Option<TableSizes>,
     /// Whose the amounts of a row are.
@@ -171,6 +181,17 @@ pub fn separator_named(name: &str) -> Option<u8> {
 /// A date by ISO 8601, in UTC where it has no zone, as microseconds since 1970.
 pub(crate) fn parse_date(text: &[u8]) -> Option<u64> {
     times::date(text, &jiff::tz::TimeZone::UTC).ok()
+}
+
+/// A date by ISO 8601, in `zone` where it has none, as microseconds since 1970. Of the two instants of
+/// the hour that comes twice it is the first that is not before `least`.
+pub(crate) fn local_date(text: &[u8], zone: &jiff::tz::TimeZone, least: u64) -> Option<u64> {
+    times::date_after(text, zone, least).ok()
+}
+
+/// The time zone of this name.
+pub(crate) fn zone_named(name: &str) -> Option<jiff::tz::TimeZone> {
+    times::zone(name)
 }
 
 /// A time since 1970 as people read it.
@@ -220,7 +241,7 @@ impl TableSource {
         let sample = table.sample.iter().filter_map(|(_, record)| record.as_ref().ok()).collect();
         let mapping = mapping::make(&table.names, sample, kinds, options);
         let mapping = mapping.map_err(|why| header(origin.name(), table.line, why))?;
-        table.read(origin.name(), mapping, kinds, on_bad_line)
+        table.read(origin.name(), mapping, kinds, (options.decimal, on_bad_line))
     }
 
     /// How much of each resource its jobs keep busy in the mean from the first submission to the
@@ -375,6 +396,9 @@ struct Table {
 impl Table {
     fn open(origin: &Origin, options: &TableAssumptions) -> Result<Table, TraceError> {
         let mut table = match options.form {
+            TableForm::JsonLines if options.known == Some(KnownTable::Condor) => {
+                Table::named(origin, LineForm::Condor)?
+            }
             TableForm::JsonLines => Table::named(origin, LineForm::Json)?,
             TableForm::Accounting => Table::named(origin, LineForm::Accounting)?,
             TableForm::Lsf => Table::named(origin, LineForm::Lsf)?,
@@ -462,24 +486,25 @@ impl Table {
         file: &Arc<str>,
         mapping: Mapping,
         kinds: &ResourceKinds,
-        on_bad_line: OnBadLine,
+        (decimal, on_bad_line): (TableDecimal, OnBadLine),
     ) -> Result<TableSource, TraceError> {
         let units = (0..kinds.len()).map(|kind| kinds.unit(kind)).collect();
         let mut taker = Taker {
             rows: Rows::new(&mapping, units),
+            decimal: (decimal, &mapping.numbers),
             whole: Whole::new(file, on_bad_line),
             reasons: Reasons::default(),
             columns: self.fixed.then_some(self.names.len()),
         };
         for (line, record) in std::mem::take(&mut self.sample) {
             match record {
-                Ok(record) => taker.take(line, Ok(&record))?,
+                Ok(mut record) => taker.take(line, Ok(&mut record))?,
                 Err(why) => taker.take(line, Err(why))?,
             }
         }
         let mut record = Record::default();
         while let Some(found) = self.reader.next(&mut record)? {
-            taker.take(record.line, found.map(|()| &record))?;
+            taker.take(record.line, found.map(|()| &mut record))?;
         }
         let lines = self.reader.lines();
         crate::records::end(lines.input(), lines.number() + 1, &mut taker.whole.bad)?;
@@ -490,16 +515,20 @@ impl Table {
 /// Takes records and keeps what they are.
 struct Taker<'a> {
     rows: Rows<'a>,
+    /// How numbers are written, and the columns that have some.
+    decimal: (TableDecimal, &'a BTreeSet<usize>),
     whole: Whole<Row>,
     reasons: Reasons,
     columns: Option<usize>,
 }
 
 impl Taker<'_> {
-    fn take(&mut self, line: u64, record: Result<&Record, BadRow>) -> Result<(), TraceError> {
+    fn take(&mut self, line: u64, record: Result<&mut Record, BadRow>) -> Result<(), TraceError> {
         let found = record.map_err(|why| NoJob::Wrong("the line is none of the table", why));
         let found = found.and_then(|record| {
             self.check_columns(record)?;
+            let (decimal, columns) = self.decimal;
+            decimal.change(record, columns);
             self.rows.row(record)
         });
         let found = match found {

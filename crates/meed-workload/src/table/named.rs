@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::record::Record;
 use super::separated::MOST_COLUMNS;
-use super::{accounting, lsf};
+use super::{accounting, condor, lsf};
 use crate::TraceError;
 use crate::error::BadRow;
 
@@ -24,6 +24,8 @@ const MOST_LEVELS: usize = 8;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineForm {
     Json,
+    /// ClassAds of HTCondor, as JSON.
+    Condor,
     Accounting,
     Lsf,
 }
@@ -70,7 +72,8 @@ impl Columns {
     }
 }
 
-type Object<'a> = BTreeMap<String, &'a RawValue>;
+/// A line's values by their names.
+pub(super) type Object<'a> = BTreeMap<String, &'a RawValue>;
 
 impl NamedLines {
     pub(super) fn new(lines: Lines, form: LineForm) -> NamedLines {
@@ -109,7 +112,7 @@ impl NamedLines {
                 continue;
             }
             match self.form {
-                LineForm::Json => {}
+                LineForm::Json | LineForm::Condor => {}
                 LineForm::Accounting => {
                     return Ok(Some(accounting::put(&mut self.columns, record, line)));
                 }
@@ -122,7 +125,12 @@ impl NamedLines {
                     let what = why.split(" at line ").next().unwrap_or_default();
                     Err(BadRow::line(format!("{what}; wanted is an object of JSON on each line")))
                 }
-                Ok(object) => put(&mut self.columns, record, "", &object, 0),
+                Ok(object) => {
+                    put(&mut self.columns, record, "", &object, 0).and_then(|()| match self.form {
+                        LineForm::Condor => condor::put(&mut self.columns, record, &object),
+                        _ => Ok(()),
+                    })
+                }
             }));
         }
     }

@@ -160,6 +160,7 @@ pub(super) const LSF: Preset = Preset {
     columns: None,
     map: &[
         ("submit", "submitTime:s"),
+        ("eligible", "beginTime:s"),
         ("start", "startTime:s"),
         ("end", "eventTime:s"),
         ("tenant", "userName"),
@@ -195,9 +196,10 @@ pub(super) const CONDOR: Preset = Preset {
         ("duration", "RemoteWallClockTime:s"),
         ("tenant", "Owner|User"),
         ("name", "ClusterId/ProcId"),
-        ("cpu", "CpusProvisioned|RequestCpus"),
-        ("memory", "MemoryProvisioned:MiB|RequestMemory:MiB"),
-        ("gpu", "GPUsProvisioned|RequestGPUs|RequestGpus"),
+        ("nodes", "hosts"),
+        ("cpu", "CpusProvisioned*hosts|RequestCpus*hosts"),
+        ("memory", "MemoryProvisioned*hosts:MiB|RequestMemory*hosts:MiB"),
+        ("gpu", "GPUsProvisioned*hosts|RequestGPUs*hosts|RequestGpus*hosts"),
     ],
     binary: true,
     per_job: true,
@@ -217,6 +219,7 @@ pub(super) const CONDOR: Preset = Preset {
     words: &[
         "run times are those under the scheduler of then, as is who waited for whom",
         "a job that was evicted runs as long as all of its runs together",
+        "a job of the parallel universe holds what it asks for on each of its hosts",
     ],
 };
 

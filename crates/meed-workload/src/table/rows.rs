@@ -106,8 +106,10 @@ impl<'a> Rows<'a> {
         if !there(&mapping.ended) {
             return Err(NoJob::LeftOut("jobs without an end"));
         }
-        let duration = length(&mapping.length, record)?;
-        let submit = instant(&mapping.submit, "submit", record)?.ok_or_else(|| {
+        let submit = instant(&mapping.submit, "submit", record, 0);
+        let known = submit.as_ref().map_or(0, |submit| submit.unwrap_or(0));
+        let duration = length(&mapping.length, record, known)?;
+        let submit = submit?.ok_or_else(|| {
             wrong("submit", "it has no time of submission", &mapping.submit.source)
         })?;
         let submit = arrival(mapping, submit, record)?;
@@ -294,13 +296,19 @@ fn unread(key: &'static str, why: Wrong, source: &Source, value: &[u8]) -> NoJob
     NoJob::Wrong(reason, BadRow::field(field(key, source), what))
 }
 
-fn instant(timed: &Timed, key: &'static str, record: &Record) -> Result<Option<u64>, NoJob> {
+/// A time of a row, which is not before `least` where it may be one of two.
+fn instant(
+    timed: &Timed,
+    key: &'static str,
+    record: &Record,
+    least: u64,
+) -> Result<Option<u64>, NoJob> {
     let Some(found) = timed.source.find(record) else { return Ok(None) };
-    let micros = timed.times.read(found.text);
+    let micros = timed.times.read_after(found.text, least);
     micros.map(Some).map_err(|why| unread(key, why, &timed.source, found.text))
 }
 
-fn length(length: &Length, record: &Record) -> Result<u64, NoJob> {
+fn length(length: &Length, record: &Record, submit: u64) -> Result<u64, NoJob> {
     let (start, end) = match length {
         Length::Said(said) => {
             return lasting(said, record)?.ok_or(NoJob::LeftOut("jobs without a duration"));
@@ -311,9 +319,9 @@ fn length(length: &Length, record: &Record) -> Result<u64, NoJob> {
             None => (start, end),
         },
     };
-    let from = instant(start, "start", record)?;
+    let from = instant(start, "start", record, submit)?;
     let from = from.ok_or(NoJob::LeftOut("jobs that never started"))?;
-    let to = instant(end, "end", record)?;
+    let to = instant(end, "end", record, from)?;
     let to = to.ok_or(NoJob::LeftOut("jobs without an end"))?;
     to.checked_sub(from).ok_or_else(|| wrong("end", "it ends before it starts", &end.source))
 }
@@ -329,10 +337,12 @@ fn lasting(said: &Lasting, record: &Record) -> Result<Option<u64>, NoJob> {
 /// later. What is later than the start of its run says nothing of a wait, and counts as the start.
 fn arrival(mapping: &Mapping, submit: u64, record: &Record) -> Result<u64, NoJob> {
     let Some(eligible) = &mapping.eligible else { return Ok(submit) };
-    let Some(eligible) = instant(eligible, "eligible", record)? else { return Ok(submit) };
+    let Some(eligible) = instant(eligible, "eligible", record, submit)? else { return Ok(submit) };
     let start = match &mapping.length {
-        Length::Between(start, _) | Length::Either(_, start, _) => instant(start, "start", record)?,
         Length::Said(_) => None,
+        Length::Between(start, _) | Length::Either(_, start, _) => {
+            instant(start, "start", record, submit)?
+        }
     };
     Ok(submit.max(eligible.min(start.unwrap_or(u64::MAX))))
 }

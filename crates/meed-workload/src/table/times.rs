@@ -7,15 +7,17 @@
 
 use jiff::civil::DateTime;
 use jiff::fmt::temporal::DateTimeParser;
-use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone, TimeZoneDatabase};
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 use meed::{MAX_MICROS, MICROS_PER_S};
 use meed_config::decimal::{NumberError, Rounding, parse_scaled, parse_short};
 use meed_config::units::parse_span;
 
+use super::day_order::TableDates;
+
 /// What is wrong with a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Wrong {
+pub(crate) enum Wrong {
     /// Not to be understood.
     Unreadable,
     /// Below zero, or before 1970.
@@ -102,6 +104,7 @@ pub(super) struct Times {
     /// Whether numbers count from 1970.
     pub(super) since_1970: bool,
     pub(super) zone: TimeZone,
+    pub(super) order: TableDates,
 }
 
 impl Times {
@@ -110,28 +113,30 @@ impl Times {
         values: impl Iterator<Item = &'a [u8]>,
         said: Option<TimeUnit>,
         zone: &TimeZone,
+        order: TableDates,
     ) -> Times {
         let zone = zone.clone();
         let whole = |text: &[u8]| parse_scaled(text, 1, u64::MAX, Rounding::Nearest).ok();
         let mut numbers = values.map(whole);
         let first = numbers.next();
         let Some(largest) = first.and_then(|first| first.max(numbers.flatten().max())) else {
-            return Times { unit: said.unwrap_or(SECONDS), since_1970: true, zone };
+            return Times { unit: said.unwrap_or(SECONDS), since_1970: true, zone, order };
         };
         let known = SINCE_1970.iter().find(|(least, _)| largest >= *least);
         match (said, known) {
             (Some(unit), _) => {
                 let least = SINCE_1970[3].0.saturating_mul(unit.parts * MICROS_PER_S);
                 let since_1970 = largest.saturating_mul(unit.micros) >= least;
-                Times { unit, since_1970, zone }
+                Times { unit, since_1970, zone, order }
             }
-            (None, Some((_, unit))) => Times { unit: *unit, since_1970: true, zone },
-            (None, None) => Times { unit: SECONDS, since_1970: false, zone },
+            (None, Some((_, unit))) => Times { unit: *unit, since_1970: true, zone, order },
+            (None, None) => Times { unit: SECONDS, since_1970: false, zone, order },
         }
     }
 
-    /// Microseconds since the zero of the column, or since 1970.
-    pub(super) fn read(&self, text: &[u8]) -> Result<u64, Wrong> {
+    /// Microseconds since the zero of the column, or since 1970, of what is known not to be before
+    /// `least`: of the two instants of a date in the hour that comes twice the first that is not.
+    pub(super) fn read_after(&self, text: &[u8], least: u64) -> Result<u64, Wrong> {
         // A date is no number: most columns hold one or the other.
         let number = match text.get(4) {
             Some(b'-') => Err(NumberError::NotANumber),
@@ -140,7 +145,7 @@ impl Times {
         match number {
             Ok(micros) => Ok(micros),
             Err(NumberError::NotANumber | NumberError::TooFine) => {
-                let micros = date(text, &self.zone)?;
+                let micros = self.order.date(text, &self.zone, least)?;
                 if self.since_1970 { Ok(micros) } else { Err(Wrong::MixedDate) }
             }
             Err(wrong) => Err(wrong.into()),
@@ -155,30 +160,40 @@ pub(super) fn is_date(text: &[u8]) -> bool {
 
 /// A date by ISO 8601, as microseconds since 1970.
 pub(super) fn date(text: &[u8], zone: &TimeZone) -> Result<u64, Wrong> {
+    date_after(text, zone, 0)
+}
+
+/// The same of what is known not to be before `least` ([`Times::read_after`]).
+pub(crate) fn date_after(text: &[u8], zone: &TimeZone, least: u64) -> Result<u64, Wrong> {
     static PARSER: DateTimeParser = DateTimeParser::new();
     if text.len() < 8 || text.len() > 64 || !text[..4].iter().all(u8::is_ascii_digit) {
         return Err(Wrong::Unreadable);
     }
     let stamp = if let Some(plain) = plain_date(text) {
-        in_zone(plain, zone)
+        in_zone(plain, zone, least)
     } else if let Some(utc) =
         [&b" UTC"[..], b" Z", b"Z", b"z"].iter().find_map(|ending| text.strip_suffix(*ending))
     {
-        PARSER.parse_datetime(utc).ok().and_then(|plain| in_zone(plain, &TimeZone::UTC))
+        PARSER.parse_datetime(utc).ok().and_then(|plain| in_zone(plain, &TimeZone::UTC, least))
     } else if text[10.min(text.len())..].iter().any(|byte| matches!(byte, b'+' | b'-')) {
         PARSER.parse_timestamp(text).ok()
     } else {
-        PARSER.parse_datetime(text).ok().and_then(|plain| in_zone(plain, zone))
+        PARSER.parse_datetime(text).ok().and_then(|plain| in_zone(plain, zone, least))
     };
     let micros = stamp.ok_or(Wrong::Unreadable)?.as_microsecond();
     let micros = u64::try_from(micros).map_err(|_| Wrong::Negative)?;
     if micros <= MAX_MICROS { Ok(micros) } else { Err(Wrong::TooLarge) }
 }
 
-/// A civil time that a change of the clock makes ambiguous is the earlier one; one that it skips is
-/// moved by the change.
-fn in_zone(plain: DateTime, zone: &TimeZone) -> Option<Timestamp> {
-    zone.to_timestamp(plain).ok()
+/// A civil time that a change of the clock makes ambiguous is the earlier one, unless that is before
+/// `least`; one that it skips is moved by the change.
+fn in_zone(plain: DateTime, zone: &TimeZone, least: u64) -> Option<Timestamp> {
+    let instants = zone.to_ambiguous_timestamp(plain);
+    let is_twice = matches!(instants.offset(), AmbiguousOffset::Fold { .. });
+    let first = instants.compatible().ok()?;
+    let is_before =
+        |at: Timestamp| i64::try_from(least).is_ok_and(|least| at.as_microsecond() < least);
+    if is_twice && is_before(first) { instants.later().ok() } else { Some(first) }
 }
 
 /// `2026-01-31T23:59:59`, with a blank for the T as well: by far the most common form.
@@ -327,6 +342,24 @@ mod tests {
         assert_eq!(date(b"2025-03-30T02:30:00", &berlin), Ok(1_743_298_200 * S));
     }
 
+    /// What is known not to be before an instant is the second where the first is before it.
+    #[test]
+    fn the_hour_that_comes_twice() {
+        let berlin = zone("Europe/Berlin").unwrap();
+        let first = 1_761_438_600 * S;
+        for (least, expected) in [
+            (0, first),
+            (first, first),
+            (first + 1, first + 3600 * S),
+            // Before it in any case: who reads says so.
+            (first + 3601 * S, first + 3600 * S),
+        ] {
+            assert_eq!(date_after(b"2025-10-26T02:30:00", &berlin, least), Ok(expected));
+        }
+        let gap = date(b"2025-03-30T02:30:00", &berlin);
+        assert_eq!(date_after(b"2025-03-30T02:30:00", &berlin, u64::MAX), gap);
+    }
+
     #[test]
     fn zones_have_names_and_offsets() {
         for name in ["UTC", "utc", "+02:00", "-0330", "+2", "America/New_York"] {
@@ -378,8 +411,8 @@ mod tests {
     fn the_size_of_numbers_tells_what_they_count() {
         let of = |texts: &[&str], said| {
             let values = texts.iter().map(|text| text.as_bytes());
-            let times = Times::of_sample(values, said, &TimeZone::UTC);
-            (times.unit.name, times.since_1970, times.read(texts[0].as_bytes()))
+            let times = Times::of_sample(values, said, &TimeZone::UTC, TableDates::Iso);
+            (times.unit.name, times.since_1970, times.read_after(texts[0].as_bytes(), 0))
         };
         assert_eq!(of(&["0", "86400"], None), ("seconds", false, Ok(0)));
         assert_eq!(of(&["1751328000", "0"], None), ("seconds", true, Ok(1_751_328_000 * S)));
@@ -390,7 +423,8 @@ mod tests {
         assert_eq!(of(&["5000"], Some(MILLIS)), ("milliseconds", false, Ok(5 * S)));
         assert!(of(&["1751328000123"], Some(MILLIS)).1);
         assert_eq!(of(&["7", "2025-07-01"], None), ("seconds", false, Ok(7 * S)));
-        let mixed = Times { unit: SECONDS, since_1970: false, zone: TimeZone::UTC };
-        assert_eq!(mixed.read(b"2025-07-01"), Err(Wrong::MixedDate));
+        let order = TableDates::Iso;
+        let mixed = Times { unit: SECONDS, since_1970: false, zone: TimeZone::UTC, order };
+        assert_eq!(mixed.read_after(b"2025-07-01", 0), Err(Wrong::MixedDate));
     }
 }

@@ -2,7 +2,7 @@
 
 use meed::{ResourceKinds, Unit};
 use meed_workload::format::TraceFormat;
-use meed_workload::table::{TableAssumptions, TableSource};
+use meed_workload::table::{TableAssumptions, TableDates, TableDecimal, TableSource};
 use meed_workload::{JobSource, OnBadLine, Origin};
 
 fn kinds() -> ResourceKinds {
@@ -86,4 +86,89 @@ fn suspended_and_held_time_of_pbs_is_no_used_and_no_waiting_time() {
         job("83.head1", 21610.0, 4.0, 0.0),
     ];
     assert_eq!(jobs(&mut open(PBS_SUSPENDED)), expected);
+}
+
+/// `lsb.acct` of a job that was submitted with `bsub -b` a day ahead, and of one without.
+fn lsf(job: u32, submit: u64, begin: u64, start: u64, end: u64) -> String {
+    let used = vec!["0.5"; 19].join(" ");
+    format!(
+        "\"JOB_FINISH\" \"10.1\" {end} {job} 1001 33554434 1 {submit} {begin} 0 {start} \"bo\" \
+         \"normal\" \"\" \"\" \"\" \"sub1\" \"/w\" \"\" \"\" \"\" \"f\" 0 1 \"n1\" 64 60.0 \"j\" \
+         \"./run\" {used} \"\" \"proj\" 0 1 \"\" \"\" 0 1048576 0\n"
+    )
+}
+
+#[test]
+fn a_job_of_lsf_comes_when_it_is_to_begin() {
+    let day = 86_400;
+    let log = lsf(7, 1_772_438_400, 0, 1_772_438_500, 1_772_438_560)
+        + &lsf(8, 1_772_438_410, 1_772_438_400 + day, 1_772_438_405 + day, 1_772_438_435 + day);
+    let expected = [job("7/0", 0.0, 1.0, 60.0), job("8/0", 86_400.0, 1.0, 30.0)];
+    assert_eq!(jobs(&mut open(&log)), expected);
+}
+
+#[test]
+fn a_parallel_job_of_htcondor_holds_all_its_hosts() {
+    let ad = |job: u32, universe: u32, hosts: &str| {
+        format!(
+            "{{\"JobUniverse\":{universe},\"JobStatus\":4,\"ClusterId\":{job},\"ProcId\":0,\
+             \"Owner\":\"ana\",\"QDate\":1772438400,\"RequestCpus\":2,{hosts}\
+             \"RemoteWallClockTime\":600.0}}\n"
+        )
+    };
+    let log = ad(1, 11, "\"MinHosts\":4,\"MaxHosts\":4,\"CurrentHosts\":4,")
+        + &ad(2, 11, "\"MinHosts\":3,\"MaxHosts\":3,\"CurrentHosts\":0,")
+        + &ad(3, 11, "")
+        + &ad(4, 5, "\"MinHosts\":1,\"MaxHosts\":1,\"CurrentHosts\":0,");
+    let cpus: Vec<f64> = jobs(&mut open(&log)).into_iter().map(|(_, _, cpus, _)| cpus).collect();
+    assert_eq!(cpus, [8.0, 6.0, 2.0, 2.0]);
+}
+
+fn csv(text: &str, change: impl FnOnce(&mut TableAssumptions)) -> Vec<(String, f64, f64, f64)> {
+    let mut options = TableAssumptions::default();
+    change(&mut options);
+    let origin = Origin::bytes("jobs.csv", text.as_bytes());
+    jobs(&mut TableSource::open(&origin, &kinds(), &options, OnBadLine::Stop).unwrap())
+}
+
+/// In Berlin the hour from 02:00 comes twice on 2025-10-26. The order of submission, start and end
+/// tells which is meant, where it does.
+#[test]
+fn start_and_end_tell_the_hour_that_comes_twice() {
+    let text = "\
+job,team,submitted,started,ended,cpus
+1,a,2025-10-26 01:00:00,2025-10-26 01:30:00,2025-10-26 02:10:00,2
+2,b,2025-10-26 02:20:00,2025-10-26 02:50:00,2025-10-26 02:10:00,2
+3,a,2025-10-26 01:40:00,2025-10-26 01:50:00,2025-10-26 03:50:00,2
+4,b,2025-10-26 02:50:00,2025-10-26 02:10:00,2025-10-26 02:40:00,2
+";
+    let found = csv(text, |options| options.time_zone = Some("Europe/Berlin".to_owned()));
+    let expected = [
+        job("1", 0.0, 2.0, 2400.0),
+        job("3", 2400.0, 2.0, 10_800.0),
+        job("2", 4800.0, 2.0, 1200.0),
+        job("4", 6600.0, 2.0, 1800.0),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn dates_and_numbers_as_americans_and_germans_write_them() {
+    let us = "\
+user,submitted,duration,cpus
+ann,1/31/2026 11:59:00 PM,90.5,1.5
+ann,2/1/2026 12:00:00 AM,60,2
+";
+    let found = csv(us, |options| options.dates = TableDates::MonthFirst);
+    assert_eq!(found, [job("2", 0.0, 1.5, 90.5), job("3", 60.0, 2.0, 60.0)]);
+    let german = "\
+user;submitted;duration;cpus
+ann;31.01.2026 23:59:00;1.090,5;1,5
+ann;1.2.2026 00:00;60;2
+";
+    let found = csv(german, |options| {
+        options.dates = TableDates::DayFirst;
+        options.decimal = TableDecimal::Comma;
+    });
+    assert_eq!(found, [job("2", 0.0, 1.5, 1090.5), job("3", 60.0, 2.0, 60.0)]);
 }

@@ -6,5 +6,6 @@
 
 mod batch_logs;
 mod files;
+mod odd_logs;
 mod real_traces;
 mod workloads;
