@@ -124,3 +124,18 @@ fn a_journal_is_read_from_its_middle() {
     assert_eq!(writer.append(at(4), &Fact::Decide(Decide {})).expect("memory"), 9);
     assert_eq!(writer.into_inner(), b"{\"seq\":9,\"t\":4.0,\"decide\":{}}\n");
 }
+
+/// Deeper and longer names than a configuration may have are those of no world's queue.
+#[test]
+fn names_of_queues_have_the_bounds_of_configurations() {
+    for schema in [1, 2] {
+        let read_deep = |levels: usize| {
+            let name = vec!["a"; levels].join(".");
+            let queues = format!("\"queues\":[{{\"queue\":\"{name}\"}}]");
+            read(&header(schema).replace("\"queues\":[]", &queues))
+        };
+        assert_eq!(read_deep(200), Ok(1));
+        let told = read_deep(201).unwrap_err();
+        assert!(told.contains("has 201 levels; at most 200 are possible"), "{told}");
+    }
+}

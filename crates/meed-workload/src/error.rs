@@ -222,8 +222,8 @@ pub(crate) fn mostly_wrong(
     let first = bad.first().first().filter(|_| bad.count() > lines / 2)?;
     let (count, line, problem) = (bad.count(), first.line, &first.problem);
     let why = format!(
-        "{count} of {lines} lines are wrong, so the file is read wrongly, or is damaged; {problem}; \
-         {wanted}"
+        "{count} of {lines} lines are wrong, so the file is read wrongly, or is damaged; \
+         {problem}; {wanted}"
     );
     Some(TraceError::Header { file: Arc::clone(file), line, why })
 }

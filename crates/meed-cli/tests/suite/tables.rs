@@ -97,6 +97,7 @@ fn what_is_of_no_known_format_says_which_there_are() {
     let cases = [
         ("jobs.foo", "a b c\n1 2 3\n", &[][..], 3, "this is no scenario, and neither its name"),
         ("jobs.foo", "a b c\n1 2 3\n", &[], 3, "--format csv --map tenant=COLUMN"),
+        ("jobs.json", "[\n {\"a\": 1}\n]\n", &[], 3, "this is JSON and no scenario, and neither"),
         ("jobs.csv", "a,b\n1,2\n", &[], 3, "no column is known to be the tenant"),
         ("jobs.csv", TABLE, &["--map", "tenant"], 2, "`tenant` is not of the form key=column"),
         ("jobs.csv", TABLE, &["--map", "tenant=teem"], 3, "did you mean \"team\"?"),

@@ -234,6 +234,12 @@ fn wrong_headers_say_what_is_wrong() {
     }
     let message = open("job0\t1\t2\t3\t4\t5\n", None).err().unwrap().to_string();
     assert!(message.starts_with("t.jsonl:1: not a header: expected value"), "{message}");
+    // Jobs of somebody else: what to do with them is told, with their names.
+    let message = open("{\"account\":\"a\",\"nodes\":1}\n", None).err().unwrap().to_string();
+    let start = "t.jsonl:1: this is no trace of Meed's own, whose first line has \"meed_trace\"; a \
+                 table of JSON lines is read with --format jsonl --map";
+    assert!(message.starts_with(start), "{message}");
+    assert!(message.ends_with("its names are \"account\", \"nodes\""), "{message}");
 }
 
 #[test]

@@ -15,7 +15,8 @@ use meed::{MAX_MICROS, MICROS_PER_S, ResourceKinds, Resources, Span, Time};
 pub use assumptions::{SwimAssumptions, TenantSplit};
 
 use crate::error::BadRow;
-use crate::fields::{Column, out_of_order, time};
+use crate::fields::{Column, time};
+use crate::ordered::Ordered;
 use crate::records::Records;
 use crate::{
     BadLine, Durations, Job, JobGroup, JobLabel, JobSource, OnBadLine, SourceCounts, TraceError,
@@ -43,7 +44,7 @@ pub struct SwimSource {
     assumptions: SwimAssumptions,
     demands: (Resources, Resources),
     dealer: Dealer,
-    last: Time,
+    ordered: Ordered<Job>,
     /// Read ahead, so that a file without jobs is found out at once.
     next: Option<Job>,
     handed_out: u64,
@@ -62,7 +63,7 @@ impl SwimSource {
             dealer: assumptions.dealer(),
             records: Records::new(Lines::new(origin.open()?, LINE_LIMIT), on_bad_line),
             assumptions: assumptions.clone(),
-            last: Time::ZERO,
+            ordered: Ordered::new(),
             next: None,
             handed_out: 0,
         };
@@ -75,6 +76,27 @@ impl SwimSource {
 
     fn read_job(&mut self) -> Result<Option<Job>, TraceError> {
         loop {
+            while !self.ordered.is_full()
+                && let Some(job) = self.read_row()?
+            {
+                self.ordered.push(self.records.lines.number(), job.submit, job);
+            }
+            match self.ordered.take() {
+                None => return Ok(None),
+                Some(Ok(mut job)) => {
+                    // Bad lines draw no tenant: mending one leaves the tenants of the jobs before
+                    // it alone.
+                    job.queue = self.dealer.deal();
+                    return Ok(Some(job));
+                }
+                Some(Err((line, problem))) => self.records.note_at(line, problem)?,
+            }
+        }
+    }
+
+    /// The next job in the order of the file, of no tenant yet.
+    fn read_row(&mut self) -> Result<Option<Job>, TraceError> {
+        loop {
             let Some(line) = self.records.lines.next_line()? else {
                 self.records.end()?;
                 return Ok(None);
@@ -83,16 +105,8 @@ impl SwimSource {
                 continue;
             }
             self.records.read += 1;
-            match parse(line, self.last)
-                .and_then(|row| shape(row, &self.assumptions, &self.demands))
-            {
-                Ok(mut job) => {
-                    self.last = job.submit;
-                    // Bad lines draw no tenant: mending one leaves the tenants of the jobs before
-                    // it alone.
-                    job.queue = self.dealer.deal();
-                    return Ok(Some(job));
-                }
+            match parse(line).and_then(|row| shape(row, &self.assumptions, &self.demands)) {
+                Ok(job) => return Ok(Some(job)),
                 Err(problem) => self.records.note(problem)?,
             }
         }
@@ -106,7 +120,7 @@ struct Row<'a> {
     shuffle: u64,
 }
 
-fn parse(line: &[u8], last: Time) -> Result<Row<'_>, BadRow> {
+fn parse(line: &[u8]) -> Result<Row<'_>, BadRow> {
     let Ok(line) = std::str::from_utf8(line) else {
         return Err(BadRow::line(
             "not text (invalid UTF-8); SWIM is six columns separated by tabs",
@@ -131,9 +145,6 @@ fn parse(line: &[u8], last: Time) -> Result<Row<'_>, BadRow> {
         return Err(JOB.wrong(value(JOB), &format!("is no job id; wanted are 1 to {MAX_ID} bytes")));
     }
     let submit = time(SUBMIT.seconds(value(SUBMIT))?);
-    if submit < last {
-        return Err(BadRow::line(out_of_order(submit, last)));
-    }
     GAP.seconds(value(GAP))?;
     OUTPUT.whole(value(OUTPUT), MAX_BYTES)?;
     let input = INPUT.whole(value(INPUT), MAX_BYTES)?;

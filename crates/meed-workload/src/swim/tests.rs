@@ -116,8 +116,8 @@ fn wrong_lines_say_what_is_wrong() {
     ];
     for (bad, expected) in rows {
         let text = format!("job0\t23\t23\t1\t1\t1\n{bad}\njob2\t30\t1\t1\t1\t1");
-        let mut strict = open(&text, &Default::default(), OnBadLine::Stop).unwrap();
-        assert_eq!(strict.next_job().unwrap_err().to_string(), format!("t.tsv:2: {expected}"));
+        let strict = open(&text, &Default::default(), OnBadLine::Stop).err().unwrap();
+        assert_eq!(strict.to_string(), format!("t.tsv:2: {expected}"));
         let mut source = open(&text, &Default::default(), OnBadLine::Skip).unwrap();
         while source.next_job().unwrap().is_some() {}
         assert_eq!(source.counts(), SourceCounts { lines: 3, jobs: 2, bad: 1, ignored: 0 });

@@ -183,8 +183,8 @@ pub(crate) fn parse_date(text: &[u8]) -> Option<u64> {
     times::date(text, &jiff::tz::TimeZone::UTC).ok()
 }
 
-/// A date by ISO 8601, in `zone` where it has none, as microseconds since 1970. Of the two instants of
-/// the hour that comes twice it is the first that is not before `least`.
+/// A date by ISO 8601, in `zone` where it has none, as microseconds since 1970. Of the two instants
+/// of the hour that comes twice it is the first that is not before `least`.
 pub(crate) fn local_date(text: &[u8], zone: &jiff::tz::TimeZone, least: u64) -> Option<u64> {
     times::date_after(text, zone, least).ok()
 }

@@ -185,8 +185,8 @@ pub(crate) fn date_after(text: &[u8], zone: &TimeZone, least: u64) -> Result<u64
     if micros <= MAX_MICROS { Ok(micros) } else { Err(Wrong::TooLarge) }
 }
 
-/// A civil time that a change of the clock makes ambiguous is the earlier one, unless that is before
-/// `least`; one that it skips is moved by the change.
+/// A civil time that a change of the clock makes ambiguous is the earlier one, unless that is
+/// before `least`; one that it skips is moved by the change.
 fn in_zone(plain: DateTime, zone: &TimeZone, least: u64) -> Option<Timestamp> {
     let instants = zone.to_ambiguous_timestamp(plain);
     let is_twice = matches!(instants.offset(), AmbiguousOffset::Fold { .. });
