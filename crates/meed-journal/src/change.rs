@@ -35,8 +35,8 @@ pub struct NodeAmounts {
     pub name: Name,
     /// From now on.
     pub capacity: Amounts,
-    /// What runs there goes on, also where there is less room than it holds; otherwise the newest
-    /// tasks that no longer fit are lost.
+    /// What runs there goes on, also where there is less room than it holds; otherwise
+    /// records behind this one tell which tasks were lost.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub keeps_tasks: bool,
     /// It follows from other records: under `static` each tenant's node follows its share.

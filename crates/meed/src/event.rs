@@ -15,8 +15,9 @@ use crate::time::Time;
 pub enum Event<'a> {
     /// A node joins. Effect: [`Effect::Node`].
     NodeJoined(NodeSpec),
-    /// A node's capacity changes; the newest tasks that no longer fit are lost. Effect:
-    /// [`Effect::Lost`].
+    /// A node's capacity changes, and tasks that no longer fit are lost. Those that run there keep
+    /// their room in the order in which they started, tasks of one instant in the order in which
+    /// their starts were told, as long as the room lasts. Effect: [`Effect::Lost`].
     NodeChanged(NodeId, Resources),
     /// A node leaves; its tasks are lost and wait again. Effect: [`Effect::Lost`].
     NodeLeft(NodeId),

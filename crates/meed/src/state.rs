@@ -518,6 +518,9 @@ pub struct RunningState {
     pub started: Time,
     /// Its job's quantum then.
     pub quantum: Span,
+    /// So many of the running tasks that started at the same instant started before it.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub nth: u32,
 }
 
 /// The starvation guard's own books.
@@ -643,6 +646,24 @@ mod rows {
             row.end()
         }
     }
+    /// Of most tasks no other started before it at its instant: then the row ends before that.
+    impl Serialize for RunningState {
+        fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+            let RunningState { job, group, task, failures, node, started, quantum, nth } = self;
+            let mut row = to.serialize_tuple(7 + usize::from(*nth > 0))?;
+            row.serialize_element(job)?;
+            row.serialize_element(group)?;
+            row.serialize_element(task)?;
+            row.serialize_element(failures)?;
+            row.serialize_element(node)?;
+            row.serialize_element(started)?;
+            row.serialize_element(quantum)?;
+            if *nth > 0 {
+                row.serialize_element(nth)?;
+            }
+            row.end()
+        }
+    }
     row!(MeterState {
         usage,
         entitled,
@@ -656,7 +677,6 @@ mod rows {
     row!(LiveJobState { queue, weight, arrival, open, max_attempts, groups, standing, quantum });
     row!(GroupState { shape, count, next, skipped, retries, gang });
     row!(JobQuantumState { quantum, ended_micros, ended, dirty });
-    row!(RunningState { job, group, task, failures, node, started, quantum });
 
     /// A list that mostly has one element: room for no more than it has.
     pub(super) fn few<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<GroupState>, D::Error> {

@@ -30,14 +30,19 @@ impl<J, K: Journal> Driver<J, K> {
         self.lose(now, Event::NodeLeft(node), |told| Fact::NodeLeaves(told.mark(node, None)))
     }
 
-    /// A node's capacity changes: the newest tasks that no longer fit wait again.
+    /// A node's capacity changes: tasks that no longer fit wait again
+    /// ([`meed::Event::NodeChanged`]).
     pub fn node_changed(
         &mut self,
         now: Time,
         node: NodeId,
         capacity: Resources,
     ) -> Result<Vec<Task>, Failed> {
-        self.lose(now, Event::NodeChanged(node, capacity), |told| {
+        let event = match self.losses_told {
+            true => Event::NodeResized(node, capacity),
+            false => Event::NodeChanged(node, capacity),
+        };
+        self.lose(now, event, |told| {
             Fact::NodeResized(NodeAmounts {
                 name: told.names.node(told.engine, node),
                 capacity: Amounts::of(&capacity, told.engine.kinds()),
@@ -47,7 +52,15 @@ impl<J, K: Journal> Driver<J, K> {
         })
     }
 
-    /// The same, but what runs there goes on: where less is left than it holds, nothing starts
+    /// From now on, whether records behind the one of a node that shrinks are played, which tell the
+    /// tasks that were lost with it: then [`Driver::node_changed`] loses none, for an earlier
+    /// version may have chosen others than this one would. Until they are played the node may be
+    /// over-full.
+    pub fn losses_are_told(&mut self, told: bool) {
+        self.losses_told = told;
+    }
+
+    /// The same as [`Driver::node_changed`], but what runs there goes on: where less is left than it holds, nothing starts
     /// until enough has ended.
     pub fn node_resized(
         &mut self,
@@ -149,8 +162,9 @@ impl<J, K: Journal> Driver<J, K> {
         tell: impl FnOnce(&mut Telling<'_, J>) -> Fact,
     ) -> Result<Vec<Task>, Failed> {
         self.pass(now);
-        let Effect::Lost(lost) = self.apply(now, event)? else {
-            unreachable!("a node's change has the effect `Lost`")
+        let lost = match self.apply(now, event)? {
+            Effect::Lost(lost) => lost,
+            _ => Vec::new(),
         };
         self.tell(now, tell)?;
         let lost = self.take_tasks(&lost);

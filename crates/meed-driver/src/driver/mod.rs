@@ -63,6 +63,8 @@ pub struct Driver<J, K = Off> {
     /// Decisions before they are handed out.
     starts: Vec<Start>,
     stops: Vec<Stop>,
+    /// Whether records tell which tasks a node that shrinks has lost.
+    losses_told: bool,
     /// Whether records of starts say why.
     reasons: bool,
     /// The last reason that was told: its room is the next one's.
@@ -101,6 +103,7 @@ impl<J, K: Journal> Driver<J, K> {
             touched: false,
             starts: Vec::new(),
             stops: Vec::new(),
+            losses_told: false,
             reasons: true,
             why: None,
         }
@@ -122,6 +125,7 @@ impl<J, K: Journal> Driver<J, K> {
             touched: self.touched,
             starts: self.starts,
             stops: self.stops,
+            losses_told: self.losses_told,
             reasons: self.reasons,
             why: self.why,
         }

@@ -63,11 +63,15 @@ impl<J, K: Journal> Driver<J, K> {
         fact: &Fact,
         take: &mut dyn FnMut(&Arrival) -> Taken<J>,
     ) -> Result<(), Failed> {
-        self.untold(|driver| driver.tell_again(at, fact, take))
+        let before = std::mem::replace(&mut self.losses_told, true);
+        let played = self.untold(|driver| driver.tell_again(at, fact, take));
+        self.losses_told = before;
+        played
     }
 
     /// The same, but what is told again goes to the journal of this driver: what happened once
-    /// happens to another world.
+    /// happens to another world. Where a node shrinks, the engine says who is lost, unless
+    /// [`Driver::losses_are_told`].
     pub fn tell_again(
         &mut self,
         at: Time,
@@ -119,7 +123,7 @@ impl<J, K: Journal> Driver<J, K> {
             Fact::Undone(task) => {
                 self.start_failed(at, self.known_task(task)?, task.why.as_deref()).map(|_| ())
             }
-            // One that runs no more was lost with its node, of which a record before tells.
+            // A task that does not run was lost with its node, of which a record before tells.
             Fact::Lost(task) => match self.known_task(task) {
                 Ok(id) => self.task_lost(at, id, task.why.as_deref()).map(|_| ()),
                 Err(_) => Ok(()),

@@ -191,8 +191,8 @@ impl<'l, J> Batch<'l, J> {
         Ok(())
     }
 
-    /// A node's capacity changes: the newest tasks that no longer fit are to be stopped, and wait
-    /// again.
+    /// A node's capacity changes: tasks that no longer fit are to be stopped, and wait again
+    /// ([`meed::Event::NodeChanged`]).
     pub fn node_changed(&mut self, node: &str, capacity: Resources) -> Result<(), Failed> {
         let id = self.live.driver.known_node(node)?;
         let lost = self.verb(|driver, now| driver.node_changed(now, id, capacity))?;

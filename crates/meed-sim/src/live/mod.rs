@@ -277,6 +277,7 @@ impl World<'_> {
     fn tell(&mut self, number: u64, fact: &Fact) -> Result<(), Failed> {
         let max_attempts = self.max_attempts;
         let mut take = |_: &Arrival| Taken { detail: Came { number }, max_attempts };
+        self.driver.losses_are_told(self.mode != Mode::Otherwise);
         self.driver.tell_again(self.now, fact, &mut take)
     }
 

@@ -243,9 +243,13 @@ impl Recording {
         let mut numbers: BTreeMap<JobKey, u64> = BTreeMap::new();
         let mut arrived = 0;
         let mut next = move || {
-            while let Some((line, record)) =
-                reader.next(&[Kind::Arrive, Kind::Refuse, Kind::Start, Kind::Reclaim])?
-            {
+            while let Some((line, record)) = reader.next(&[
+                Kind::Arrive,
+                Kind::Refuse,
+                Kind::Start,
+                Kind::Reclaim,
+                Kind::Lost,
+            ])? {
                 if let Some(arrival) = arrival_of(&record.fact) {
                     if arrival.job != JobKey::Number(arrived) {
                         numbers.insert(arrival.job.clone(), arrived);
@@ -257,6 +261,7 @@ impl Recording {
                         (start.job, start.task, ToldTo::Start(start.node.to_string()))
                     }
                     Fact::Reclaim(told) => (told.job, told.task, ToldTo::Stop(told.grace)),
+                    Fact::Lost(lost) => (lost.job, lost.task, ToldTo::Lost),
                     _ => continue,
                 };
                 let number = match (numbers.get(&job), &job) {

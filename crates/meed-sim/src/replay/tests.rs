@@ -98,6 +98,50 @@ fn a_run_played_back_has_the_same_record() {
     }
 }
 
+/// Earlier versions chose by the number of a slot who of one instant is lost with a node that
+/// shrinks: their logs are played back as they are.
+#[test]
+fn who_was_lost_is_what_the_log_says() {
+    let text = r#"
+[cluster]
+resources = ["cpu"]
+[[cluster.node]]
+name = "n0"
+capacity = { cpu = 6 }
+[[queue]]
+name = "a"
+[[job]]
+queue = "a"
+submit = 9
+tasks = 2
+demand = { cpu = 3 }
+duration = 5
+[[change]]
+at = 13
+node_resized = { name = "n0", capacity = { cpu = 3 } }
+"#;
+    let scenario =
+        Scenario::parse("s.toml", text, Path::new("."), &[], OnBadLine::Stop).expect("valid");
+    let mut log = Vec::new();
+    let options = SimulateOptions { policies: vec!["fair".into()], ..SimulateOptions::default() };
+    simulate(&scenario, &options, Some(&mut log), &mut Unwatched).expect("it runs through");
+    let log = String::from_utf8(log).expect("text");
+    assert_eq!(log.matches("\"lost\"").count(), 1, "{log}");
+    // From there on the tasks are the other ones.
+    let (before, after) = log.split_at(log.find("\"node_resized\"").expect("it shrinks"));
+    let swap = |text: &str| {
+        let other = text.replace("\"task\":0", "\"task\":none");
+        other.replace("\"task\":1", "\"task\":0").replace("\"task\":none", "\"task\":1")
+    };
+    let other = LogFile::of(Origin::bytes("log", (before.to_owned() + &swap(after)).into_bytes()));
+    let recording = Recording::of(other.expect("a log"), None).expect("a run");
+    let again = recording.again(0, None, &mut Unwatched).expect("it runs again");
+    assert!(again.decisions.is_some(), "this version decides otherwise");
+    let played = recording.played_back(0, &mut Unwatched).expect("it can be played back");
+    let json = |record: &RunRecord| serde_json::to_string(&record.queues).expect("plain numbers");
+    assert_eq!(json(&played), json(&again.record), "both tasks are alike");
+}
+
 #[test]
 fn a_policy_survives_the_header() {
     let scenario =

@@ -70,6 +70,9 @@ pub(crate) trait Desk<'a>: Books {
     /// Decisions of this instant were taken elsewhere.
     fn decided_elsewhere(&mut self);
 
+    /// Who is lost with a node that shrinks is told apart from now on.
+    fn losses_are_told(&mut self);
+
     /// Cluster or tree change, with all that follows.
     fn change(&mut self, now: Time, change: Change) -> Result<(), Failed>;
 
@@ -171,6 +174,10 @@ impl<'a> Desk<'a> for OneDriver<'a> {
 
     fn decided_elsewhere(&mut self) {
         Driver::decided_elsewhere(self);
+    }
+
+    fn losses_are_told(&mut self) {
+        Driver::losses_are_told(self, true);
     }
 
     fn change(&mut self, now: Time, change: Change) -> Result<(), Failed> {

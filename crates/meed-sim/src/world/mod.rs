@@ -269,6 +269,9 @@ impl<'a, D: Desk<'a>> World<'a, D> {
 
     /// Reads the first job. Before anything else. With `script`, it decides.
     pub(crate) fn begin(&mut self, script: Option<Script<'a>>) -> Result<(), RunError> {
+        if script.is_some() {
+            self.desk.losses_are_told();
+        }
         self.script = script;
         Ok(self.arrivals.fill()?)
     }

@@ -240,6 +240,10 @@ impl<'a> Desk<'a> for Partition<'a> {
         }
     }
 
+    fn losses_are_told(&mut self) {
+        self.tenants.iter_mut().for_each(|tenant| tenant.driver.losses_are_told(true));
+    }
+
     fn change(&mut self, now: Time, change: Change) -> Result<(), Failed> {
         if let Change::QueueRemoved(name) = &change {
             return self.remove(now, name);

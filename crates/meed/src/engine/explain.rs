@@ -306,9 +306,7 @@ impl Engine {
                 is_over: over,
             }
         };
-        let mut all: Vec<RunningView> = self.work.running_on(row).into_iter().map(view).collect();
-        all.sort_by_key(|task| std::cmp::Reverse((task.started, task.task)));
-        all
+        self.work.running_on(row).into_iter().rev().map(view).collect()
     }
 
     pub(super) fn slot_of(&self, group: &GroupView) -> Option<u32> {

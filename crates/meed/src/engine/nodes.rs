@@ -154,17 +154,17 @@ impl Engine {
         row.ok_or(Rejected::UnknownNode)
     }
 
-    /// Loses those tasks on `node` for which `pick` says so; it is asked oldest first, so the
-    /// newest go.
+    /// Loses those tasks on `node` for which `pick` says so. It is asked in the order in which they
+    /// started, those of one instant in the order of the log: an older task that fits stays before
+    /// a newer one, and one that does not is lost though a newer and smaller one may stay.
     fn lose_from(
         &mut self,
         node: NodeRow,
         mut pick: impl FnMut(&Resources) -> bool,
     ) -> Vec<AllocationId> {
-        let task = |&at: &AllocationId| self.work.running(at).expect("it is in its node's list");
+        let shape = |at: AllocationId| self.work.running(at).expect("it runs there").shape;
         let mut lost = self.work.running_on(node);
-        lost.sort_by_key(|at| (task(at).started, *at));
-        lost.retain(|at| pick(self.room.demand(task(at).shape)));
+        lost.retain(|&at| pick(self.room.demand(shape(at))));
         for &allocation in &lost {
             self.lose(allocation);
         }

@@ -131,7 +131,8 @@ impl Engine {
     }
 
     fn running_states(&self) -> Vec<(u32, RunningState)> {
-        let running = self.work.all_running().map(|(id, task)| {
+        let places = self.work.places_at_their_instants();
+        let running = self.work.all_running().zip(places).map(|((id, task), nth)| {
             let state = RunningState {
                 job: task.job.slot() as u32,
                 group: self.work.group(task.group).number,
@@ -140,6 +141,7 @@ impl Engine {
                 node: task.node.0,
                 started: task.started,
                 quantum: task.quantum,
+                nth,
             };
             (id.slot() as u32, state)
         });
@@ -282,9 +284,10 @@ impl Engine {
 
     fn restore_running(&mut self, state: &State) -> Result<(), StateError> {
         let mut tasks: Vec<(u32, u32)> = Vec::new();
-        for (slot, running) in &state.running.live {
+        let order = self.work.restore_order(&state.running.live)?;
+        for ((slot, running), order) in state.running.live.iter().zip(order) {
             let place = format_args!("running[{slot}]");
-            let task = self.work.restore_running(*slot, running, self.now)?;
+            let task = self.work.restore_running((*slot, running, order), self.now)?;
             tasks.push((task.group, task.task));
             self.room.restore_running(&task, place)?;
             let started = (task.started, task.quantum);

@@ -104,6 +104,7 @@ impl Engine {
         self.sub_leaf_waiting(leaf, 1);
         self.park_if_all_held(leaf);
         // 5.
+        let order = self.work.next_start();
         self.work.start(Running {
             job: id,
             queue: leaf,
@@ -113,6 +114,7 @@ impl Engine {
             node,
             shape,
             started: since,
+            order,
             quantum,
         })
     }

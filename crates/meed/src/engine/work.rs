@@ -5,6 +5,8 @@
 //! of one job that ask for different amounts are different groups. It knows no order, no ledger and
 //! no node's room.
 
+use std::num::NonZeroU64;
+
 use smallvec::SmallVec;
 
 use super::by_node::{ByNode, Links, NOBODY};
@@ -226,9 +228,15 @@ pub(super) struct Running {
     pub(super) node: NodeRow,
     pub(super) shape: ShapeId,
     pub(super) started: Time,
+    /// Its number in the order of starts, which the log has too: it orders tasks that started at
+    /// one instant.
+    pub(super) order: NonZeroU64,
     /// Its job's quantum when it started.
     pub(super) quantum: Span,
 }
+
+/// With its slot's generation a task is one line of memory.
+const _: () = assert!(size_of::<Option<Running>>() + size_of::<u32>() <= 64);
 
 /// See the module.
 pub(super) struct Work {
@@ -236,6 +244,8 @@ pub(super) struct Work {
     groups: Vec<Group>,
     unused_groups: Vec<u32>,
     running: Slab<AllocationMark, Running>,
+    /// The number of the next start.
+    next_start: NonZeroU64,
     /// The running tasks of each job.
     of_jobs: Links,
     by_node: ByNode,
@@ -248,6 +258,7 @@ impl Work {
             groups: Vec::new(),
             unused_groups: Vec::new(),
             running: Slab::new(),
+            next_start: NonZeroU64::MIN,
             of_jobs: Links::default(),
             by_node: ByNode::default(),
         }
@@ -368,6 +379,14 @@ impl Work {
         }
     }
 
+    /// The number of the task that starts now.
+    #[inline]
+    pub(super) fn next_start(&mut self) -> NonZeroU64 {
+        let number = self.next_start;
+        self.next_start = number.checked_add(1).expect("fewer than 2^64 tasks start");
+        number
+    }
+
     pub(super) fn start(&mut self, task: Running) -> AllocationId {
         let id = self.running.insert(task);
         self.of_jobs.link(&mut self.jobs[task.job].first, id.slot() as u32);
@@ -405,9 +424,12 @@ impl Work {
         self.handles(self.of_jobs.iter(self.jobs[id].first))
     }
 
-    /// The tasks that run on a node, in order of slot.
+    /// The tasks that run on a node, in the order in which they started: by time, and those of one
+    /// instant in the order of the log. O(these), besides sorting.
     pub(super) fn running_on(&self, node: NodeRow) -> Vec<AllocationId> {
-        self.handles(self.slots_on(node))
+        let mut found = self.handles(self.slots_on(node));
+        found.sort_by_key(|&id| (self.running[id].started, self.running[id].order));
+        found
     }
 
     /// The same, in no order that means anything.
@@ -615,11 +637,48 @@ impl Work {
         Ok(slot)
     }
 
+    /// The numbers of running tasks in the order of starts, and the next one from now on. States of
+    /// earlier versions do not tell who of one instant started first: then it is the one with the
+    /// smaller slot, as those versions decided.
+    pub(super) fn restore_order(
+        &mut self,
+        running: &[(u32, RunningState)],
+    ) -> Result<Vec<NonZeroU64>, StateError> {
+        let key = |&at: &usize| (running[at].1.started, running[at].1.nth, running[at].0);
+        let mut sorted: Vec<usize> = (0..running.len()).collect();
+        sorted.sort_unstable_by_key(key);
+        let mut numbers = vec![NonZeroU64::MIN; running.len()];
+        let mut first = 0;
+        for (place, &at) in sorted.iter().enumerate() {
+            let (slot, state) = &running[at];
+            if state.started != running[sorted[first]].1.started {
+                first = place;
+            }
+            let fine = state.nth == 0 || state.nth as usize == place - first;
+            ensure!(fine, format!("running[{slot}].nth"), "not the number of those before it");
+            numbers[at] = self.next_start();
+        }
+        Ok(numbers)
+    }
+
+    /// Of each running task, in order of slot, how many that run started before it at its instant.
+    pub(super) fn places_at_their_instants(&self) -> Vec<u32> {
+        let tasks: Vec<&Running> = self.running.iter().map(|(_, task)| task).collect();
+        let mut sorted: Vec<usize> = (0..tasks.len()).collect();
+        sorted.sort_unstable_by_key(|&at| (tasks[at].started, tasks[at].order));
+        let mut places = vec![0; tasks.len()];
+        for pair in sorted.windows(2) {
+            if tasks[pair[0]].started == tasks[pair[1]].started {
+                places[pair[1]] = places[pair[0]] + 1;
+            }
+        }
+        places
+    }
+
     /// The next running task.
     pub(super) fn restore_running(
         &mut self,
-        slot: u32,
-        state: &RunningState,
+        (slot, state, order): (u32, &RunningState, NonZeroU64),
         now: Time,
     ) -> Result<Running, StateError> {
         let at = |field: &str| format!("running[{slot}].{field}");
@@ -644,6 +703,7 @@ impl Work {
             node: NodeRow(state.node),
             shape: row.shape,
             started: state.started,
+            order,
             quantum: state.quantum,
         };
         if self.running.fill(slot, task).is_some() {

@@ -65,7 +65,7 @@ const CERTAIN: f64 = 1.0 / (1u64 << 50) as f64;
 /// An integer as a float. Most fit 64 bits, which the machine converts itself; the rounding is the
 /// same.
 #[inline]
-fn float(amount: u128) -> f64 {
+pub(crate) fn float(amount: u128) -> f64 {
     if amount >> 64 == 0 { amount as u64 as f64 } else { wide_float(amount) }
 }
 

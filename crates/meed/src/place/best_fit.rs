@@ -6,20 +6,22 @@
 //! With one kind H is zero everywhere, and best fit is first fit. With two, H is the distance of
 //! two ratios, compared exactly; the nearest ratio with room is found on either side
 //! ([`TwoKinds`]). With more, ratios of the first two kinds bound H from below: the search goes
-//! outwards until the bound is above the best, over classes of nodes that have the same free. Zero
-//! demands: see [`mismatch`](super::mismatch); where nothing is demanded of the first kind and
-//! there are more than two, every class with room is looked at.
+//! outwards until the bound is above the best, over classes of nodes that have equal amounts free;
+//! H is compared exactly (`fit`). Where nothing is demanded of the first kind, the first kind of
+//! which something is demanded takes its place (the paper's demands are all positive), and with
+//! more than two kinds every class with room is looked at.
 //!
 //! Properties: it chooses what a scan over all nodes chooses (tests); where a task would use up
 //! what is scarce on a node, it goes elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::fit::{Fit, Mismatch, Scales};
 use super::max_tree::MaxTree;
 use super::missing::{Lacking, Seeker};
 use super::ratio_order::{Member, RatioOrder};
 use super::two_kinds::TwoKinds;
-use super::{Allowed, Placement, mismatch};
+use super::{Allowed, Placement};
 use crate::order::key::cmp_ratios;
 use crate::resources::Resources;
 use crate::spec::NodeRow;
@@ -43,7 +45,7 @@ impl BestFit {
         let nodes = match kinds {
             0 | 1 => Nodes::One(MaxTree::new(kinds)),
             2 => Nodes::Two(TwoKinds::default()),
-            _ => Nodes::More(Box::new(Classes::new(kinds))),
+            _ => Nodes::More(Box::new(Classes::new(&Resources::zero(kinds)))),
         };
         BestFit { nodes, pool: Resources::zero(kinds) }
     }
@@ -111,8 +113,7 @@ impl Placement for BestFit {
             Nodes::One(tree) => tree.clear(),
             Nodes::Two(nodes) => *nodes = TwoKinds::default(),
             Nodes::More(classes) => {
-                let pool = classes.pool;
-                **classes = Classes { pool, ..Classes::new(pool.kinds()) };
+                **classes = Classes::new(&self.pool);
             }
         }
     }
@@ -126,7 +127,7 @@ impl Placement for BestFit {
     fn set_pool(&mut self, pool: &Resources) {
         self.pool = *pool;
         if let Nodes::More(classes) = &mut self.nodes {
-            classes.pool = *pool;
+            classes.scales = Scales::of(pool);
         }
     }
 
@@ -156,7 +157,7 @@ fn nearer(demand: (u64, u64), a: Member, b: Member) -> bool {
 
 /// Nodes with equal free amounts are a class.
 struct Classes {
-    pool: Resources,
+    scales: Scales,
     free: Vec<Resources>,
     by_free: BTreeMap<Resources, u32>,
     classes: Vec<Class>,
@@ -174,9 +175,9 @@ struct Class {
 }
 
 impl Classes {
-    fn new(kinds: usize) -> Classes {
+    fn new(pool: &Resources) -> Classes {
         Classes {
-            pool: Resources::zero(kinds),
+            scales: Scales::of(pool),
             free: Vec::new(),
             by_free: BTreeMap::new(),
             classes: Vec::new(),
@@ -251,7 +252,8 @@ impl Classes {
 
     fn find(&self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeRow> {
         let needs = (demand.get(0), demand.get(1));
-        let mut best = Best { demand, pool: &self.pool, allowed, found: None };
+        let by = Mismatch::new(&self.scales, demand);
+        let mut best = Best { demand, by, allowed, found: None };
         if needs.0 == 0 {
             // The first two kinds bound nothing.
             self.flat.iter().for_each(|&id| best.offer(&self.classes[id as usize]));
@@ -279,7 +281,7 @@ impl Classes {
         best.found.map(|(_, node)| node)
     }
 
-    fn offer_block(&self, best: &mut Best<'_>, block: usize, needs: (u64, u64)) {
+    fn offer_block<'a>(&'a self, best: &mut Best<'a>, block: usize, needs: (u64, u64)) {
         for member in self.order.having(block, needs) {
             if best.may_improve(Some((member.a, member.b))) {
                 best.offer(&self.classes[member.id as usize]);
@@ -291,34 +293,31 @@ impl Classes {
 /// The best node so far.
 struct Best<'a> {
     demand: &'a Resources,
-    pool: &'a Resources,
+    by: Mismatch<'a>,
     allowed: Allowed<'a>,
-    found: Option<(f64, NodeRow)>,
+    found: Option<(Fit<'a>, NodeRow)>,
 }
 
-impl Best<'_> {
-    fn offer(&mut self, class: &Class) {
+impl<'a> Best<'a> {
+    fn offer(&mut self, class: &'a Class) {
         if !self.demand.fits_in(&class.free) {
             return;
         }
         let Some(&node) = class.nodes.iter().find(|&&node| self.allowed.contains(node)) else {
             return;
         };
-        let h = mismatch(self.demand, &class.free, self.pool);
-        if self.found.is_none_or(|(best, at)| h.total_cmp(&best).then(node.cmp(&at)).is_lt()) {
-            self.found = Some((h, node));
+        let fit = self.by.of(class.free.as_slice());
+        let better = |(best, at): &(Fit<'_>, NodeRow)| {
+            self.by.compare(&fit, best).then(node.cmp(at)).is_lt()
+        };
+        if self.found.as_ref().is_none_or(better) {
+            self.found = Some((fit, node));
         }
     }
 
-    /// Whether a class with a ratio no nearer than that of `pair` may be as good as the best: one
-    /// term of H says no.
+    /// Whether a class with a ratio no nearer than that of `pair` may be as good as the best.
     fn may_improve(&self, pair: Option<(u64, u64)>) -> bool {
-        let (Some((a, b)), Some((best, _))) = (pair, self.found) else { return true };
-        if self.demand.get(0) == 0 {
-            return true;
-        }
-        let scale = self.pool.get(0) as f64 / self.pool.get(1).max(1) as f64;
-        let (da, db) = (self.demand.get(0) as f64, self.demand.get(1) as f64);
-        scale * (db / da - b as f64 / a as f64).abs() <= best
+        let (Some(pair), Some((best, _))) = (pair, &self.found) else { return true };
+        !self.by.is_of_first() || self.by.may_match(pair, best)
     }
 }

@@ -5,10 +5,12 @@
 //!
 //! Of two on the same side of the demand's direction the nearer has the larger cosine; so with two
 //! kinds it is one of the two nearest that best fit looks at too ([`TwoKinds`]), and their cosines
-//! decide. With more kinds every node is looked at: O(k). Ties go to the node that joined first.
+//! decide. With more kinds every node is looked at: O(k). Cosines are compared exactly (`fit`); of
+//! equal ones the node that joined first is taken.
 
+use super::fit::{Cosines, Fit, Scales};
 use super::max_tree::MaxTree;
-use super::ratio_order::Member;
+use super::ratio_order::{Member, Pair};
 use super::two_kinds::TwoKinds;
 use super::{Allowed, Placement};
 use crate::resources::Resources;
@@ -16,7 +18,7 @@ use crate::spec::NodeRow;
 
 /// See the module.
 pub struct Cosine {
-    pool: Resources,
+    scales: Scales,
     nodes: Nodes,
 }
 
@@ -34,47 +36,37 @@ impl Cosine {
             2 => Nodes::Two(TwoKinds::default()),
             _ => Nodes::More(Vec::new()),
         };
-        Cosine { pool: Resources::zero(kinds), nodes }
+        Cosine { scales: Scales::of(&Resources::zero(kinds)), nodes }
     }
 }
 
-/// The cosine of the angle between two vectors whose kinds are measured by the pool's.
-pub(super) fn cosine(demand: &[u64], free: &[u64], pool: &[u64]) -> f64 {
-    let (mut dot, mut dd, mut cc) = (0.0, 0.0, 0.0);
-    for ((&d, &c), &t) in demand.iter().zip(free).zip(pool) {
-        let (d, c) = (d as f64 / t.max(1) as f64, c as f64 / t.max(1) as f64);
-        dot += d * c;
-        dd += d * d;
-        cc += c * c;
+impl Cosine {
+    /// Whether `b` has the larger cosine, or an equal one and joined earlier.
+    fn is_closer(&self, demand: Pair, a: Member, b: Member) -> bool {
+        let (demand, of_a, of_b) = ([demand.0, demand.1], [a.a, a.b], [b.a, b.b]);
+        let by = Cosines::new(&self.scales, &demand);
+        by.compare(&by.of(&of_a), &by.of(&of_b)).then(b.id.cmp(&a.id)).is_lt()
     }
-    dot / (dd * cc).sqrt()
-}
-
-/// Whether `b` has the larger cosine, or the same and joined earlier.
-fn closer(pool: &[u64], demand: (u64, u64), a: Member, b: Member) -> bool {
-    let score = |member: Member| cosine(&[demand.0, demand.1], &[member.a, member.b], pool);
-    score(a).total_cmp(&score(b)).then(b.id.cmp(&a.id)).is_lt()
 }
 
 impl Placement for Cosine {
     fn find(&mut self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeRow> {
-        let pool = self.pool.as_slice();
         match &self.nodes {
             Nodes::One(tree) => tree.first(demand, allowed),
             Nodes::Two(nodes) => {
-                nodes.find((demand.get(0), demand.get(1)), allowed, |demand, a, b| {
-                    closer(pool, demand, a, b)
-                })
+                let closer = |demand, a, b| self.is_closer(demand, a, b);
+                nodes.find((demand.get(0), demand.get(1)), allowed, closer)
             }
             Nodes::More(free) => {
-                let mut best: Option<(f64, NodeRow)> = None;
+                let by = Cosines::new(&self.scales, demand.as_slice());
+                let mut best: Option<(Fit<'_>, NodeRow)> = None;
                 for (node, free) in (0..).map(NodeRow).zip(free) {
                     if !demand.fits_in(free) || !allowed.contains(node) {
                         continue;
                     }
-                    let score = cosine(demand.as_slice(), free.as_slice(), pool);
-                    if best.is_none_or(|(most, _)| score > most) {
-                        best = Some((score, node));
+                    let fit = by.of(free.as_slice());
+                    if best.as_ref().is_none_or(|(best, _)| by.compare(&fit, best).is_gt()) {
+                        best = Some((fit, node));
                     }
                 }
                 best.map(|(_, node)| node)
@@ -90,8 +82,8 @@ impl Placement for Cosine {
     ) -> Option<NodeRow> {
         match &self.nodes {
             Nodes::Two(two) => {
-                let (pool, demand) = (self.pool.as_slice(), (demand.get(0), demand.get(1)));
-                two.find_among(demand, allowed, nodes, |demand, a, b| closer(pool, demand, a, b))
+                let closer = |demand, a, b| self.is_closer(demand, a, b);
+                two.find_among((demand.get(0), demand.get(1)), allowed, nodes, closer)
             }
             _ => self.find(demand, allowed),
         }
@@ -133,7 +125,7 @@ impl Placement for Cosine {
     }
 
     fn set_pool(&mut self, pool: &Resources) {
-        self.pool = *pool;
+        self.scales = Scales::of(pool);
     }
 
     fn why(&self) -> &'static str {

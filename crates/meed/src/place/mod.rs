@@ -7,6 +7,7 @@ mod best_fit;
 mod binary_tree;
 mod cosine;
 mod first_fit;
+mod fit;
 mod line_tree;
 mod max_tree;
 mod missing;
@@ -117,20 +118,3 @@ pub const PLACEMENTS: &[PlacementPreset] = &[
         new: |kinds, seed| Box::new(TwoChoices::new(kinds, seed)),
     },
 ];
-
-/// How badly a demand fits what is free, Eq. 9 of DRFH:
-///
-/// > H = || D / D_p - c / c_p ||_1,  amounts as parts of the pool, p the first kind of which
-/// > something is demanded
-///
-/// (the paper's demands are all positive, and p is 1). Zero is a perfect match. The node has room,
-/// so c_p > 0.
-pub fn mismatch(demand: &Resources, free: &Resources, pool: &Resources) -> f64 {
-    let p = demand.as_slice().iter().position(|&amount| amount > 0).unwrap_or(0);
-    let (dp, cp, tp) = (demand.get(p) as f64, free.get(p) as f64, pool.get(p) as f64);
-    let term = |kind: usize| {
-        let scale = tp / pool.get(kind).max(1) as f64;
-        scale * (demand.get(kind) as f64 / dp - free.get(kind) as f64 / cp).abs()
-    };
-    (0..demand.kinds()).filter(|&kind| kind != p).map(term).sum()
-}

@@ -1,91 +1,156 @@
 //! Every placement against a scan over all nodes, on random steps.
 
+use std::cmp::Ordering;
+
+use num_bigint::BigUint;
 use proptest::prelude::*;
 
 use super::ratio_order::{Member, RatioOrder, cmp_ratio};
 use super::*;
-use crate::order::key::cmp_ratios;
+use crate::MAX_AMOUNT;
 
-/// Which of two nodes with room a scan prefers: whether the second is better.
-type Better = fn(&Resources, &Resources, &Resources, &Resources) -> bool;
+/// How badly a node fits a demand, of which the pool is told as well: a scan takes the least, and
+/// of equal ones the first.
+type Cost = fn(&Resources, &Resources, &Resources) -> Fraction;
 
 fn scan(
     free: &[Resources],
     demand: &Resources,
     pool: &Resources,
     allowed: Allowed<'_>,
-    better: Better,
+    cost: Cost,
 ) -> Option<NodeRow> {
-    let mut best: Option<usize> = None;
-    for (node, room) in free.iter().enumerate() {
-        if !demand.fits_in(room) || !allowed.contains(NodeRow(node as u32)) {
-            continue;
-        }
-        if best.is_none_or(|best| better(demand, &free[best], room, pool)) {
-            best = Some(node);
+    let mut best: Option<(Fraction, NodeRow)> = None;
+    for (node, room) in (0..).map(NodeRow).zip(free) {
+        if demand.fits_in(room) && allowed.contains(node) {
+            let cost = cost(demand, room, pool);
+            if best.as_ref().is_none_or(|(least, _)| cost.cmp(least).is_lt()) {
+                best = Some((cost, node));
+            }
         }
     }
-    best.map(|node| NodeRow(node as u32))
+    best.map(|(_, node)| node)
 }
 
-/// H of Eq. 9 in exact arithmetic where there are two kinds, as floats otherwise.
-fn lower_h(demand: &Resources, best: &Resources, room: &Resources, pool: &Resources) -> bool {
-    let exact = |room: &Resources| {
-        let (p, q) = if demand.get(0) > 0 { (0, 1) } else { (1, 0) };
-        let (up, down) = (
-            u128::from(demand.get(q)) * u128::from(room.get(p)),
-            u128::from(room.get(q)) * u128::from(demand.get(p)),
-        );
-        (up.abs_diff(down), room.get(p))
+/// A ratio of whole numbers that is never shortened.
+#[derive(Clone)]
+struct Fraction(BigUint, BigUint);
+
+impl Fraction {
+    fn of(up: u64, down: u64) -> Fraction {
+        Fraction(up.into(), down.into())
+    }
+
+    fn plus(self, other: Fraction) -> Fraction {
+        Fraction(self.0 * &other.1 + other.0 * &self.1, self.1 * other.1)
+    }
+
+    fn times(self, other: Fraction) -> Fraction {
+        Fraction(self.0 * other.0, self.1 * other.1)
+    }
+
+    fn over(self, other: Fraction) -> Fraction {
+        self.times(Fraction(other.1, other.0))
+    }
+
+    /// The amount by which both differ.
+    fn apart(self, other: Fraction) -> Fraction {
+        let (a, b) = (self.0 * &other.1, other.0 * &self.1);
+        let more = if a > b { a - b } else { b - a };
+        Fraction(more, self.1 * other.1)
+    }
+
+    fn cmp(&self, other: &Fraction) -> Ordering {
+        (&self.0 * &other.1).cmp(&(&other.0 * &self.1))
+    }
+}
+
+fn sum(terms: impl Iterator<Item = Fraction>) -> Fraction {
+    terms.fold(Fraction::of(0, 1), Fraction::plus)
+}
+
+/// Amounts as parts of the pool.
+fn parts(amounts: &Resources, pool: &Resources) -> Vec<Fraction> {
+    let both = amounts.as_slice().iter().zip(pool.as_slice());
+    both.map(|(&amount, &all)| Fraction::of(amount, all.max(1))).collect()
+}
+
+/// H of Eq. 9.
+fn mismatch(demand: &Resources, free: &Resources, pool: &Resources) -> Fraction {
+    let (d, c) = (parts(demand, pool), parts(free, pool));
+    let first = demand.as_slice().iter().position(|&amount| amount > 0).unwrap();
+    let to_first = |of: &[Fraction], kind: usize| of[kind].clone().over(of[first].clone());
+    sum((0..d.len()).map(|kind| to_first(&d, kind).apart(to_first(&c, kind))))
+}
+
+/// One over the square of the cosine of the angle between them.
+fn inverse_cosine(demand: &Resources, free: &Resources, pool: &Resources) -> Fraction {
+    let (d, c) = (parts(demand, pool), parts(free, pool));
+    let dot = |a: &[Fraction], b: &[Fraction]| {
+        sum(a.iter().cloned().zip(b.iter().cloned()).map(|(a, b)| a.times(b)))
     };
-    match demand.kinds() {
-        1 => false,
-        2 => {
-            let ((n, m), (p, q)) = (exact(room), exact(best));
-            cmp_ratios(n, m, p, q).is_lt()
-        }
-        _ => mismatch(demand, room, pool) < mismatch(demand, best, pool),
-    }
+    let both = dot(&d, &c);
+    dot(&d, &d).times(dot(&c, &c)).over(both.clone().times(both))
 }
 
-fn higher_cosine(demand: &Resources, best: &Resources, room: &Resources, pool: &Resources) -> bool {
-    let score =
-        |room: &Resources| cosine::cosine(demand.as_slice(), room.as_slice(), pool.as_slice());
-    demand.kinds() > 1 && score(room) > score(best) + 1e-12
+/// The less of the kind that matters most, the worse.
+fn least_room(demand: &Resources, free: &Resources, pool: &Resources) -> Fraction {
+    Fraction::of(1, free.get(worst_fit::dominant_kind(demand, pool)))
 }
 
-fn more_room(demand: &Resources, best: &Resources, room: &Resources, pool: &Resources) -> bool {
-    let kind = worst_fit::dominant_kind(demand, pool);
-    room.get(kind) > best.get(kind)
-}
-
-/// What a scan prefers, by the placement's name; `None` where it is drawn.
-fn twin(name: &str) -> Option<Better> {
+/// By the placement's name; `None` where it is drawn.
+fn twin(name: &str) -> Option<Cost> {
     match name {
-        "first-fit" => Some(|_, _, _, _| false),
-        "best-fit" => Some(lower_h),
-        "cosine" => Some(higher_cosine),
-        "worst-fit" => Some(more_room),
+        "first-fit" => Some(|_, _, _| Fraction::of(0, 1)),
+        "best-fit" => Some(mismatch),
+        "cosine" => Some(inverse_cosine),
+        "worst-fit" => Some(least_room),
         _ => None,
     }
 }
 
+/// Kinds of resources in these tests, at most.
+const KINDS: usize = 5;
+
 #[derive(Clone, Debug)]
 struct Step {
     node: usize,
-    free: [u64; 3],
-    demand: [u64; 3],
+    free: [u64; KINDS],
+    demand: [u64; KINDS],
     barred: u64,
 }
 
 fn step(most: u64) -> impl Strategy<Value = Step> {
-    let amounts = || prop::array::uniform3(0..most);
+    let amounts = || prop::array::uniform5(0..most);
     (0usize..600, amounts(), amounts(), any::<u64>())
         .prop_map(|(node, free, demand, barred)| Step { node, free, demand, barred })
 }
 
-fn check(kinds: usize, steps: &[Step]) -> Result<(), TestCaseError> {
-    let pool = Resources::new(&[1000, 3000, 700][..kinds]);
+/// Idle machines of few shapes in many sizes, as of 16, 32 and 64 cores.
+fn machines() -> impl Strategy<Value = Vec<Step>> {
+    let shape = || prop::array::uniform5(1u64..50);
+    let node = (0usize..60, 0usize..3, 1u64..9, prop::array::uniform5(0u64..9), any::<u64>());
+    let nodes = prop::collection::vec(node, 1..80);
+    (prop::array::uniform3(shape()), nodes).prop_map(|(shapes, nodes)| {
+        let step = |(node, shape, size, demand, barred): (usize, usize, u64, _, _)| {
+            let free = shapes[shape].map(|amount: u64| amount * size);
+            Step { node, free, demand, barred }
+        };
+        nodes.into_iter().map(step).collect()
+    })
+}
+
+fn pool() -> impl Strategy<Value = [u64; KINDS]> {
+    prop_oneof![
+        Just([1000, 3000, 700, 1000, 64]),
+        Just([1000; KINDS]),
+        prop::array::uniform5(1u64..100_000),
+        prop::array::uniform5(1u64..=MAX_AMOUNT),
+    ]
+}
+
+fn check(kinds: usize, pool: [u64; KINDS], steps: &[Step]) -> Result<(), TestCaseError> {
+    let pool = Resources::new(&pool[..kinds]);
     for preset in PLACEMENTS {
         let mut place = (preset.new)(kinds, 7);
         place.set_pool(&pool);
@@ -115,7 +180,7 @@ fn check(kinds: usize, steps: &[Step]) -> Result<(), TestCaseError> {
                 _ => Allowed::ANY,
             };
             let found = place.find(&demand, allowed);
-            let any = scan(&free, &demand, &pool, allowed, |_, _, _, _| false);
+            let any = scan(&free, &demand, &pool, allowed, |_, _, _| Fraction::of(0, 1));
             prop_assert_eq!(found.is_some(), any.is_some(), "{} finds when there is", preset.name);
             prop_assert!(place.may_fit(&demand) || any.is_none(), "{} may fit", preset.name);
             if let Some(node) = found {
@@ -125,7 +190,7 @@ fn check(kinds: usize, steps: &[Step]) -> Result<(), TestCaseError> {
                     preset.name
                 );
             }
-            if let Some(better) = twin(preset.name) {
+            if let Some(cost) = twin(preset.name) {
                 // Those with room, last first, and one that need not have any.
                 let nodes = (0..free.len() as u32).rev().map(NodeRow);
                 let some: Vec<NodeRow> = nodes
@@ -137,29 +202,16 @@ fn check(kinds: usize, steps: &[Step]) -> Result<(), TestCaseError> {
                     "{} among",
                     preset.name
                 );
-                let slow = scan(&free, &demand, &pool, allowed, better);
-                if preset.name == "cosine" {
-                    // Cosines that differ by rounding only are as good.
-                    let score = |node: NodeRow| {
-                        cosine::cosine(
-                            demand.as_slice(),
-                            free[node.index()].as_slice(),
-                            pool.as_slice(),
-                        )
-                    };
-                    let (a, b) = (found.map_or(0.0, score), slow.map_or(0.0, score));
-                    prop_assert!((a - b).abs() <= 2e-12, "{a} is not {b}");
-                } else {
-                    prop_assert_eq!(
-                        found,
-                        slow,
-                        "{} with {} kinds, {:?} of {:?}",
-                        preset.name,
-                        kinds,
-                        demand,
-                        &free
-                    );
-                }
+                let slow = scan(&free, &demand, &pool, allowed, cost);
+                prop_assert_eq!(
+                    found,
+                    slow,
+                    "{} with {} kinds, {:?} of {:?}",
+                    preset.name,
+                    kinds,
+                    demand,
+                    &free
+                );
             }
         }
     }
@@ -242,22 +294,51 @@ proptest! {
 
     #[test]
     fn least_is_missing_among_large_amounts(
-        most in 1usize..4, steps in prop::collection::vec(step(crate::MAX_AMOUNT), 1..300),
+        most in 1usize..4, steps in prop::collection::vec(step(MAX_AMOUNT), 1..300),
     ) {
-        check_missing(most, [crate::MAX_AMOUNT, crate::MAX_AMOUNT / 3], &steps)?;
+        check_missing(most, [MAX_AMOUNT, MAX_AMOUNT / 3], &steps)?;
     }
 
     #[test]
-    fn finds_what_a_scan_finds(kinds in 1usize..4,
-        steps in prop::collection::vec(step(7), 1..1200)) {
-        check(kinds, &steps)?;
+    fn finds_what_a_scan_finds(
+        kinds in 1..=KINDS, pool in pool(), steps in prop::collection::vec(step(7), 1..400),
+    ) {
+        check(kinds, pool, &steps)?;
     }
 
     #[test]
     fn finds_what_a_scan_finds_among_large_amounts(
-        kinds in 1usize..4, steps in prop::collection::vec(step(crate::MAX_AMOUNT), 1..400),
+        kinds in 1..=KINDS, pool in pool(), steps in prop::collection::vec(step(MAX_AMOUNT), 1..100),
     ) {
-        check(kinds, &steps)?;
+        check(kinds, pool, &steps)?;
+    }
+
+    #[test]
+    fn finds_what_a_scan_finds_among_machines_of_few_shapes(
+        kinds in 1..=KINDS, pool in pool(), steps in machines(),
+    ) {
+        check(kinds, pool, &steps)?;
+    }
+
+    /// Of two idle nodes of parallel shape the one that joined first, by either measure.
+    #[test]
+    fn a_tie_of_parallel_nodes_goes_to_the_first(
+        kinds in 2..=KINDS, pool in pool(), shape in prop::array::uniform5(1u64..1000),
+        (one, other) in (1u64..1000, 1u64..1000), demand in prop::array::uniform5(0u64..2),
+    ) {
+        let (demand, pool) = (Resources::new(&demand[..kinds]), Resources::new(&pool[..kinds]));
+        prop_assume!(!demand.is_zero());
+        for preset in PLACEMENTS.iter().filter(|preset| ["best-fit", "cosine"]
+            .contains(&preset.name)) {
+            let mut place = (preset.new)(kinds, 0);
+            place.set_pool(&pool);
+            for (node, size) in [one, other].into_iter().enumerate() {
+                let free = shape.map(|amount| amount * size);
+                place.set_free(NodeRow(node as u32), &Resources::new(&free[..kinds]));
+            }
+            let found = place.find(&demand, Allowed::ANY);
+            prop_assert_eq!(found, Some(NodeRow(0)), "{}", preset.name);
+        }
     }
 
     #[test]
@@ -314,8 +395,8 @@ fn the_papers_example() {
     let pool = Resources::new(&[120, 120]);
     let demand = Resources::new(&[12, 4]);
     let servers = [Resources::new(&[24, 8]), Resources::new(&[15, 30])];
-    assert!(mismatch(&demand, &servers[0], &pool).abs() < 1e-12);
-    assert!((mismatch(&demand, &servers[1], &pool) - 5.0 / 3.0).abs() < 1e-12);
+    assert!(mismatch(&demand, &servers[0], &pool).cmp(&Fraction::of(0, 1)).is_eq());
+    assert!(mismatch(&demand, &servers[1], &pool).cmp(&Fraction::of(5, 3)).is_eq());
     for preset in PLACEMENTS.iter().filter(|preset| ["best-fit", "cosine"].contains(&preset.name)) {
         for order in [[0, 1], [1, 0]] {
             let mut place = (preset.new)(2, 0);
@@ -333,4 +414,26 @@ fn the_papers_example() {
             );
         }
     }
+}
+
+/// Of two machines of 32 and of 16 cores, with memory and disk in proportion, the first is taken.
+#[test]
+fn equal_fits_are_equal() {
+    let place_on = |name: &str, pool: [u64; 3], nodes: [[u64; 3]; 2], demand: [u64; 3]| {
+        let preset = PLACEMENTS.iter().find(|preset| preset.name == name).unwrap();
+        let mut place = (preset.new)(3, 0);
+        place.set_pool(&Resources::new(&pool));
+        for (node, free) in (0..).zip(nodes) {
+            place.set_free(NodeRow(node), &Resources::new(&free));
+        }
+        place.find(&Resources::new(&demand), Allowed::ANY).map(NodeRow::index)
+    };
+    let machines = [[32_000, 128 << 30, 2 << 40], [16_000, 64 << 30, 1 << 40]];
+    let pool = [480_000, 1920 << 30, 30 << 40];
+    for demand in [[1000, 3 << 30, 7 << 30], [700, 1 << 30, 0], [1, 1, 1]] {
+        for name in ["cosine", "best-fit"] {
+            assert_eq!(place_on(name, pool, machines, demand), Some(0), "{name}, {demand:?}");
+        }
+    }
+    assert_eq!(place_on("cosine", [16, 16, 16], [[10, 10, 10], [6, 6, 6]], [1, 2, 3]), Some(0));
 }

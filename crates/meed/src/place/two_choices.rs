@@ -6,8 +6,9 @@
 //! run's seed, so that the same run draws the same. Cost: O(1) while nodes have room; first fit's
 //! otherwise.
 
+use super::fit::{Mismatch, Scales};
 use super::max_tree::MaxTree;
-use super::{Allowed, Placement, mismatch};
+use super::{Allowed, Placement};
 use crate::resources::Resources;
 use crate::spec::NodeRow;
 
@@ -17,19 +18,18 @@ pub struct TwoChoices {
     free: Vec<Resources>,
     /// Nodes that have joined and not left.
     up: Vec<NodeRow>,
-    pool: Resources,
+    scales: Scales,
     state: u64,
 }
 
 impl TwoChoices {
     /// For a cluster of that many resource kinds, without nodes yet.
     pub fn new(kinds: usize, seed: u64) -> TwoChoices {
-        let pool = Resources::zero(kinds);
         TwoChoices {
             tree: MaxTree::new(kinds),
             free: Vec::new(),
             up: Vec::new(),
-            pool,
+            scales: Scales::of(&Resources::zero(kinds)),
             state: seed,
         }
     }
@@ -53,10 +53,10 @@ impl Placement for TwoChoices {
         let drawn = [self.draw(), self.draw()];
         let fits =
             |node: &NodeRow| demand.fits_in(&self.free[node.index()]) && allowed.contains(*node);
-        let score = |node: NodeRow| (mismatch(demand, &self.free[node.index()], &self.pool), node);
+        let by = Mismatch::new(&self.scales, demand);
+        let fit = |node: NodeRow| by.of(self.free[node.index()].as_slice());
         let better = |a: NodeRow, b: NodeRow| {
-            let ((h, a), (i, b)) = (score(a), score(b));
-            if h.total_cmp(&i).then(a.cmp(&b)).is_le() { a } else { b }
+            if by.compare(&fit(a), &fit(b)).then(a.cmp(&b)).is_le() { a } else { b }
         };
         drawn.into_iter().filter(fits).reduce(better).or_else(|| self.tree.first(demand, allowed))
     }
@@ -89,7 +89,7 @@ impl Placement for TwoChoices {
     }
 
     fn set_pool(&mut self, pool: &Resources) {
-        self.pool = *pool;
+        self.scales = Scales::of(pool);
     }
 
     fn draws(&self) -> bool {

@@ -74,6 +74,36 @@ fn lost_tasks_wait_again_and_keep_their_failures() {
     assert_eq!(stage.decide(4), [(2, 2, 1), (3, 2, 0)]);
 }
 
+/// Slots that were free before are given out again the last first: here the second of two tasks
+/// that start at one instant has the smaller one.
+#[test]
+fn of_tasks_of_one_instant_the_one_that_started_last_is_lost() {
+    let mut stage = Stage::new(&slots_config(6, &policy("fair"), &["a"]));
+    stage.job(0, "a", 2, slots(1), false);
+    stage.decide(0);
+    stage.send(3, Ev::Ended(stage.running[0]));
+    stage.send(3, Ev::Ended(stage.running[1]));
+    stage.job(9, "a", 2, slots(3), false);
+    assert_eq!(stage.decide(9), [(0, 0, 0), (1, 0, 0)]);
+    let [.., first, last] = stage.running[..] else { panic!("two run") };
+    assert!(last.slot() < first.slot(), "the case is of interest");
+    // Whoever reads the state loses the same task.
+    let state = stage.shadow.engine.state();
+    let text = serde_json::to_string(&state).expect("plain data");
+    let node = stage.shadow.engine.node_ids().next().expect("there is one");
+    let lost_by = |state: &State| {
+        let place = Box::new(meed::place::FirstFit::new(1));
+        let mut engine = Engine::from_state(state, place).expect("it was written");
+        assert_eq!(engine.state(), *state, "read and written again");
+        let event = Event::NodeChanged(node, slots(3));
+        engine.apply(secs(13), event).expect("sound")
+    };
+    assert_eq!(lost_by(&state), Effect::Lost(vec![last]));
+    assert_eq!(lost_by(&serde_json::from_str(&text).expect("it was written")), lost_by(&state));
+    let lost = stage.send(13, Ev::NodeChanged(node, slots(3)));
+    assert_eq!(lost, Effect::Lost(vec![last]));
+}
+
 #[test]
 fn a_job_fails_when_a_task_used_up_its_attempts() {
     let mut stage = Stage::new(&two_nodes());

@@ -462,7 +462,10 @@ fn a_state_of_version_1_is_read_and_decides_as_recorded() {
     assert_eq!(serde_json::from_str::<State>(&text).unwrap(), read);
     assert_eq!(serde_json::to_string(&read).unwrap(), text.trim_end(), "it is written so now");
     let mut engine = reborn(&read, "power-of-two").unwrap();
-    assert_eq!(engine.state(), read);
+    // It did not say who of those that started at one instant was first: now it is said.
+    let mut told = engine.state();
+    told.running.live.iter_mut().for_each(|(_, running)| running.nth = 0);
+    assert_eq!(told, read);
     let expected = text_of(&format!("{folder}/state-1.decisions"));
     assert_eq!(golden::go_on(&mut engine, 40..90), expected);
 }

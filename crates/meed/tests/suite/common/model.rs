@@ -302,6 +302,28 @@ impl Model {
         }
     }
 
+    /// Who is lost on a node that has so much: those that run there keep their room in the order in
+    /// which they started, of one instant in the order of the log, as long as it lasts.
+    fn without_room(&self, node: usize, capacity: &Resources) -> Vec<AllocationId> {
+        let mut here: Vec<&Task> = self.running().filter(|task| task.node == node).collect();
+        here.sort_by_key(|task| task.start);
+        let others = &self.nodes[node].others;
+        let kinds = 0..capacity.kinds();
+        let room = kinds.map(|kind| capacity.get(kind).saturating_sub(others.get(kind)));
+        let mut room = Resources::new(&room.collect::<Vec<_>>());
+        let fits = |task: &&Task| {
+            let fits = task.demand.fits_in(&room);
+            if fits {
+                room.sub(&task.demand);
+            }
+            fits
+        };
+        let kept: Vec<AllocationId> =
+            here.iter().copied().filter(fits).map(|t| t.allocation).collect();
+        let lost = here.iter().map(|task| task.allocation);
+        lost.filter(|task| !kept.contains(task)).collect()
+    }
+
     pub(crate) fn share(&self, q: usize) -> Resources {
         self.queues[q].shares[self.queues[q].shares.len() - 1].1
     }
@@ -479,10 +501,13 @@ impl Model {
         match (event, effect) {
             (Ev::NodeJoined(spec), _) => self.nodes.push(Node::new(spec)),
             (Ev::NodeChanged(node, capacity), Effect::Lost(lost)) => {
+                assert_eq!(*lost, self.without_room(node.index(), capacity), "lost by {node:?}");
                 self.lose(lost);
                 self.nodes[node.index()].spec.capacity = *capacity;
             }
             (Ev::NodeLeft(node), Effect::Lost(lost)) => {
+                let nothing = Resources::zero(self.share(0).kinds());
+                assert_eq!(*lost, self.without_room(node.index(), &nothing), "lost by {node:?}");
                 self.lose(lost);
                 self.nodes[node.index()].up = false;
                 self.nodes[node.index()].cordoned = false;
