@@ -97,6 +97,9 @@ pub struct State {
     pub jobs: SlotsState<LiveJobState>,
     /// Arrival number of the next job.
     pub arrivals: u64,
+    /// How many tasks have started so far: ties are settled by these numbers.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_zero"))]
+    pub starts: u64,
     /// Running tasks.
     pub running: SlotsState<RunningState>,
     /// The integral of what all borrow over what all leave unused, with 64 fractional bits.
@@ -134,6 +137,12 @@ pub struct State {
     pub last_runs: Vec<[Option<Span>; 2]>,
     /// The random state of the placement; 0 for those that draw nothing.
     pub placement: u64,
+}
+
+/// Whether a count says nothing; serde asks by reference.
+#[cfg(feature = "serde")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A table of slots, each with the generation of what lives, or will live next, in it.
@@ -186,6 +195,9 @@ pub struct QueueState {
     pub removed: Option<AmountRow>,
     /// Its position among its siblings.
     pub standing: StandingState,
+    /// The number of the last start in it, or below it; 0 where there was none.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_zero"))]
+    pub served: u64,
     /// The later of a leaf's last service and the moment its demand began.
     pub waits_since: Time,
     /// The same without the tasks that run, where there is a guard and it does not follow.

@@ -95,7 +95,7 @@ impl Guard {
     }
 
     pub(super) fn add_queue(&mut self) {
-        let tie = (self.standings.len() as u64, 0);
+        let tie = (0, self.standings.len() as u32);
         self.standings.push(Standing::default());
         self.terms.push(Terms { weight: 1000, min: Minimum::NONE, share: 0, tie });
         self.places.push(NO_PLACE);
@@ -151,6 +151,12 @@ impl Guard {
         let (leaf, share) = (used.queue.index(), self.terms[used.queue.index()].share);
         self.standings[leaf].start(now, &rate, started, &self.domain, share);
         self.waits[leaf].start(started.0);
+    }
+
+    /// The tie of `leaf` is that of its books from now on: of leaves that have used as much, the one
+    /// served longest ago comes first (`order`).
+    pub(super) fn set_tie(&mut self, leaf: QueueRow, tie: (u64, u32)) {
+        self.terms[leaf.index()].tie = tie;
     }
 
     /// A task turns out to run on a node of another weight, as in `books`.
@@ -220,7 +226,7 @@ impl Guard {
     /// What its keys are made of; see `parts`.
     pub(super) fn parts(&mut self, now: Time, leaf: QueueRow, quantum: Span) -> KeyParts {
         let (standing, terms) = (&mut self.standings[leaf.index()], &self.terms[leaf.index()]);
-        standing.parts(now, &self.domain, terms, quantum)
+        KeyParts { served: terms.tie.0, ..standing.parts(now, &self.domain, terms, quantum) }
     }
 
     /// The quantum of those; see `parts`.
@@ -280,7 +286,7 @@ impl Guard {
             let share = standing.restore_share(&guard.domain, row.share());
             guard.standings.push(standing);
             if queue != QueueRow::ROOT {
-                guard.terms.push(Terms { tie: (u64::from(queue.0), 0), ..guard.terms[0] });
+                guard.terms.push(Terms { tie: (0, queue.0), ..guard.terms[0] });
                 guard.places.push(NO_PLACE);
                 guard.waits.push(Waits::default());
             }

@@ -32,6 +32,9 @@ pub struct KeyParts {
     pub measure: Measure,
     /// In thousandths.
     pub weight: u64,
+    /// Of a queue the number of its last service, 0 where there was none: of equal keys the
+    /// smaller number comes first, then who was declared first. Of a job 0.
+    pub served: u64,
     /// What is charged (or held) by now: a scalar in the first place, or, where dominant shares are
     /// compared, an amount of each kind.
     pub amounts: [Charge; MAX_KINDS],

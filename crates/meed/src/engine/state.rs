@@ -48,6 +48,7 @@ impl Engine {
                 draining: row.is_draining(),
                 removed: row.is_removed().then(|| amounts(row.share())),
                 standing,
+                served: books.served(id),
                 waits_since: self.ready.waits_since(id),
                 waited_before: guard.and_then(|guard| guard.waited_before(id)),
                 parked: self.is_set_apart(id),
@@ -90,6 +91,7 @@ impl Engine {
             fresh: room.fresh,
             jobs: SlotsState { generations: jobs.0, free: jobs.1, live: self.job_states() },
             arrivals: self.books.arrivals(),
+            starts: self.books.starts(),
             running: SlotsState {
                 generations: running.0,
                 free: running.1,
@@ -180,7 +182,10 @@ impl Engine {
         }
         let mut books = Books::from_state(state, &tree, &kinds)?;
         books.set_servers(|| room.alone());
-        let guard = Guard::from_state(state.guard.as_ref(), &root, &tree, state.now)?;
+        let mut guard = Guard::from_state(state.guard.as_ref(), &root, &tree, state.now)?;
+        if let Some(guard) = &mut guard {
+            tree.iter().for_each(|(queue, _)| guard.set_tie(queue, books.terms(queue).tie));
+        }
         let mut engine = Engine {
             now: state.now,
             ready: Ready::new(kinds.len()),

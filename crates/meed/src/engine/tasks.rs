@@ -90,6 +90,7 @@ impl Engine {
         let quantum = self.books.start(now, since, &self.tree, &used);
         if let Some(guard) = &mut self.guard {
             guard.start(now, &used, (since, quantum));
+            guard.set_tie(leaf, self.books.terms(leaf).tie);
         }
         if let Some(servers) = &mut self.servers {
             servers.hold(&self.tree, leaf, node, &demand);

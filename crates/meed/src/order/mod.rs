@@ -18,6 +18,31 @@
 //! A rule for which there is no such thing is no measure: it is computed outside, and told
 //! (`told`).
 //!
+//! **Ties.** Of siblings with equal keys the one served longest ago comes first: starts are
+//! numbered, and the number of a child's last service (the last start of a task of it, or below it)
+//! stands behind its ratio; who was never served has 0 and comes first, in order of declaration. A
+//! number changes when a task of its child starts, and rises then, so the law of keys holds. Who is
+//! `told` where it stands is told its ties too: there declaration decides.
+//!
+//! > *Rotation.* Take consecutive starts below a parent, at each of which all children in a set D
+//! > want something that fits and have the same tier and ratio, the smallest of all. Between two
+//! > starts of one of them each other one in D starts exactly once. So in any stretch of such
+//! > starts the numbers of starts of any two children in D differ by at most one.
+//!
+//! Proof: at each of these starts the child in D with the smallest number is served, and gets the
+//! largest. After a start of c, all others in D have smaller numbers than c until they are served,
+//! so c is not served again before each of them is. When d is served meanwhile, its number is
+//! larger than c's, so d is not served again before c is. The starts go round D.
+//!
+//! Equal children that end and start at once stay equal: under `fair`, n children of one weight
+//! that always want unit tasks, G of which run at a time and end together, are served in turns for
+//! ever, so that their totals never differ by more than one (tests/suite/rotation.rs), where
+//! declaration would give the first G mod n one task more in each round.
+//!
+//! A start that is undone was a service here (unlike in ledgers): it was that child's turn. Were it
+//! given back, a child whose starts always fail would come first at each tie. Adopted tasks count
+//! when they are told of, in the order in which they are told.
+//!
 //! To add a measure: a variant of `Measure` with its row in `Measure::info` and a preset in
 //! `policy.rs`; a file here with its key; its line in this file with the units of its key; an arm
 //! in [`Standing::key`]. The compiler and `policy`'s test name what was forgotten.

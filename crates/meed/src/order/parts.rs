@@ -8,7 +8,7 @@ use crate::resources::MAX_KINDS;
 use crate::time::{Span, Time};
 
 impl Standing {
-    /// At `now`; `quantum` is the child's own, read where the policy says no other.
+    /// At `now`, but for the tie; `quantum` is the child's own, read where the policy says no other.
     pub(crate) fn parts(
         &mut self,
         now: Time,
@@ -20,6 +20,7 @@ impl Standing {
         let mut parts = KeyParts {
             measure: rule.measure,
             weight: terms.weight,
+            served: 0,
             amounts: [0; MAX_KINDS],
             pseudo: 0,
             parts: domain.pool.count(),

@@ -21,8 +21,21 @@ pub(crate) struct Terms {
     pub(crate) min: Minimum,
     /// S as a scalar, for the discount.
     pub(crate) share: u64,
-    /// Declaration or arrival order.
+    /// Which of two equal ones comes first: of a queue the number of its last service and its row
+    /// (see `order`), of a job its number of arrival and the group's number in it.
     pub(crate) tie: (u64, u32),
+}
+
+impl Terms {
+    /// What settles ties under this measure. Where the order is told from outside, declaration alone
+    /// does.
+    #[inline]
+    fn tie_under(&self, measure: Measure) -> (u64, u32) {
+        match measure {
+            Measure::Told => (0, self.tie.1),
+            _ => self.tie,
+        }
+    }
 }
 
 /// A minimum share: a scalar (`of` is 1), or a dominant share, as [`Share`].
@@ -130,9 +143,10 @@ impl Standing {
         if domain.is_dominant() {
             return self.dominant_key(now, domain, terms);
         }
+        let tie = terms.tie_under(domain.rule.measure);
         if self.held < terms.min.amount {
             let held = u128::from(self.held);
-            return Key::new(Tier::BelowMinimum, held, terms.min.amount, terms.tie);
+            return Key::new(Tier::BelowMinimum, held, terms.min.amount, tie);
         }
         let (amount, weight) = match domain.rule.measure {
             Measure::Arrival => fifo::ratio(self),
@@ -141,12 +155,12 @@ impl Standing {
             Measure::Told => told::ratio(self),
             Measure::TaskShare | Measure::Commitment => unreachable!("they count all kinds"),
         };
-        Key::new(Tier::Ordinary, amount, weight, terms.tie)
+        Key::new(Tier::Ordinary, amount, weight, tie)
     }
 
     fn dominant_key(&mut self, now: Time, domain: &Domain, terms: &Terms) -> Key {
-        let (tier, tie) = (Tier::Ordinary, terms.tie);
-        self.key_below_minimum(&domain.pool, terms).unwrap_or_else(|| match domain.rule.measure {
+        let (tier, tie) = (Tier::Ordinary, terms.tie_under(domain.rule.measure));
+        self.key_below_minimum(domain, terms).unwrap_or_else(|| match domain.rule.measure {
             Measure::Arrival => {
                 let (amount, weight) = fifo::ratio(self);
                 Key::new(tier, amount, weight, tie)
@@ -184,17 +198,17 @@ impl Standing {
     }
 
     /// The key of one that holds less than its minimum, as a dominant share.
-    pub(crate) fn key_below_minimum(&self, pool: &Pool, terms: &Terms) -> Option<Key> {
+    pub(crate) fn key_below_minimum(&self, domain: &Domain, terms: &Terms) -> Option<Key> {
         let min = terms.min;
         if min.amount == 0 {
             return None;
         }
-        let held = self.held_share(pool);
+        let (held, tie) = (self.held_share(&domain.pool), terms.tie_under(domain.rule.measure));
         let least = u128::from(min.amount);
         cmp_ratios(held.amount, held.of, least, min.of).is_lt().then(|| {
             // Below it: both are at most 2^64.
             let (amount, weight) = (held.amount * u128::from(min.of), held.per(min.amount));
-            Key::of_ratio(Tier::BelowMinimum, amount, weight, terms.tie)
+            Key::of_ratio(Tier::BelowMinimum, amount, weight, tie)
         })
     }
 

@@ -24,6 +24,7 @@ mod refusals;
 mod rescaled;
 mod reserved;
 mod returns;
+mod rotation;
 mod rounds;
 mod spares;
 mod state;

@@ -79,7 +79,7 @@ fn it_counts_what_could_run_and_not_what_there_is() {
 
 /// The illustration that our notes have of Kesidis et al.: two servers of 100 and 30, and 30 and
 /// 100; tasks of 5 and 1, and of 1 and 5. Our notes count 42 under rPS-DSF, however ties are
-/// broken.
+/// broken; where each server is filled by itself, 28 or 32.
 #[test]
 fn residual_shares_send_tasks_where_they_fit_best() {
     let nodes = [node("s1", amounts(&[100, 30])), node("s2", amounts(&[30, 100]))];
@@ -88,7 +88,7 @@ fn residual_shares_send_tasks_where_they_fit_best() {
     let [residual, alone] =
         ["rps-dsf", "per-server-drf"].map(|order| filled(order, &nodes, &queues, &demands, ALL));
     assert_eq!(residual.iter().sum::<u64>(), 42, "{residual:?}");
-    assert_eq!(alone.iter().sum::<u64>(), 32, "{alone:?}");
+    assert_eq!(alone.iter().sum::<u64>(), 28, "{alone:?}");
 }
 
 fn tetris(fairness: u32) -> Policy {

@@ -144,7 +144,8 @@ impl Books {
     }
 
     /// A task that runs since `since` starts: charges the leaf and all queues above it, each by its
-    /// parent's policy, and the job by its leaf's. The job's quantum now.
+    /// parent's policy, and the job by its leaf's. It is the last service of all these queues. The
+    /// job's quantum now.
     #[inline]
     pub(in crate::engine) fn start(
         &mut self,
@@ -155,6 +156,7 @@ impl Books {
     ) -> Span {
         self.meter.start(now, used.queue.index(), used.demand);
         let quantum = self.job_mut(used.job).quantum.quantum;
+        self.starts += 1;
         for (at, parent) in tree.up(used.queue) {
             self.first_start_of_round(now, tree, at, parent);
             let account = &mut self.accounts[at.index()];
@@ -162,6 +164,7 @@ impl Books {
             let rate = domain.rate(used.demand, used.node_weight);
             let share = account.terms.share;
             account.standing.start(now, &rate, (since, quantum), domain, share);
+            account.terms.tie.0 = self.starts;
             account.held.add(used.demand);
         }
         // The walks over a path stop below the root; what it holds is for those who look.

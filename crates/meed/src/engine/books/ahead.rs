@@ -7,8 +7,8 @@
 //! read at an instant to come. Cost: O(what is prepaid on both), only where tasks may be stopped.
 
 use super::{Books, Used};
-use crate::order::Standing;
 use crate::order::key::Key;
+use crate::order::{Standing, Terms};
 use crate::policy::Newcomer;
 use crate::spec::{JobId, QueueRow};
 use crate::time::{Span, Time};
@@ -62,20 +62,22 @@ impl Books {
     ) -> bool {
         let (domain, then) = (self.domain_above(first), now.saturating_add(guard));
         let then = domain.rule.horizon().map_or(then, |horizon| then.min(horizon));
-        let key = |of: QueueRow, change: &dyn Fn(&mut Standing, u64)| -> Key {
+        let key = |of: QueueRow, served: u64, change: &dyn Fn(&mut Standing, u64)| -> Key {
             let account = &self.accounts[of.index()];
             let mut standing = account.standing.clone();
             change(&mut standing, account.terms.share);
-            standing.key(then, domain, &account.terms)
+            let terms = Terms { tie: (served, of.0), ..account.terms };
+            standing.key(then, domain, &terms)
         };
-        let first = key(first, &|standing, share| {
+        // Who starts something now was served last.
+        let first = key(first, self.starts + starts.len() as u64, &|standing, share| {
             for used in starts {
                 let quantum = self.jobs[used.job.slot()].as_ref().expect("it waits").quantum;
                 let rate = domain.rate(used.demand, used.node_weight);
                 standing.start(now, &rate, (now, quantum.quantum), domain, share);
             }
         });
-        let last = key(last, &|standing, share| {
+        let last = key(last, self.served(last), &|standing, share| {
             for ran in stops {
                 let rate = domain.rate(ran.used.demand, ran.used.node_weight);
                 standing.end(now, &rate, (ran.started, ran.quantum), domain, share);

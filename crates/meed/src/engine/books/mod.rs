@@ -85,6 +85,8 @@ pub(super) struct Books {
     jobs: Vec<Option<JobAccount>>,
     /// Arrival number of the next job.
     arrivals: u64,
+    /// How many tasks have started so far: by these numbers ties are settled (`order`).
+    starts: u64,
     meter: Meter,
     quanta: Option<QuantumUpdater>,
     /// Live jobs of which a task has ended since the last refresh of the quanta.
@@ -117,6 +119,7 @@ impl Books {
             accounts: Vec::new(),
             jobs: Vec::new(),
             arrivals: 0,
+            starts: 0,
             meter: Meter::new(measured, kinds),
             quanta,
             learners: Vec::new(),
@@ -137,7 +140,8 @@ impl Books {
     ) {
         let domain = self.domain_for(now, policy, pool);
         let ordered_by = parent.map_or(domain, |parent| self.accounts[parent.index()].domain);
-        let tie = (self.accounts.len() as u64, 0);
+        // It was never served.
+        let tie = (0, self.accounts.len() as u32);
         self.note_order(parent.is_some(), ordered_by);
         self.accounts.push(Account {
             standing: Standing::default(),
@@ -249,7 +253,7 @@ impl Books {
     /// The key of `queue` where it holds less than its minimum, as a dominant share.
     pub(super) fn key_below_minimum(&self, queue: QueueRow) -> Option<Key> {
         let account = &self.accounts[queue.index()];
-        account.standing.key_below_minimum(&self.domain_above(queue).pool, &account.terms)
+        account.standing.key_below_minimum(self.domain_above(queue), &account.terms)
     }
 
     /// The key of a group of tasks in its leaf: that of its job, then its number in the job.

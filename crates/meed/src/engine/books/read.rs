@@ -55,7 +55,8 @@ impl Books {
         let quantum = self.quantum(queue).unwrap_or(Span::ZERO);
         let account = &mut self.accounts[queue.index()];
         let domain = &self.domains[account.ordered_by];
-        account.standing.parts(now, domain, &account.terms, quantum)
+        let parts = account.standing.parts(now, domain, &account.terms, quantum);
+        KeyParts { served: account.terms.tie.0, ..parts }
     }
 
     pub(in crate::engine) fn parts_of_job(&mut self, now: Time, job: JobId) -> KeyParts {

@@ -53,6 +53,16 @@ impl Books {
         self.arrivals
     }
 
+    /// How many tasks have started so far.
+    pub(in crate::engine) fn starts(&self) -> u64 {
+        self.starts
+    }
+
+    /// The number of the last service of `queue`.
+    pub(in crate::engine) fn served(&self, queue: QueueRow) -> u64 {
+        self.accounts[queue.index()].terms.tie.0
+    }
+
     pub(in crate::engine) fn lending_state(&self) -> (u128, Time) {
         self.meter.lending_state()
     }
@@ -78,7 +88,9 @@ impl Books {
         let (now, kinds) = (state.now, kinds.len());
         let mut books = Books::new(state.measured, kinds, None);
         books.arrivals = state.arrivals;
+        books.starts = state.starts;
         ensure!(state.arrivals <= MAX_COUNT, "arrivals", "more than 2^53");
+        ensure!(state.starts <= MAX_COUNT, "starts", "more than 2^53");
         for (index, order) in state.orders.iter().enumerate() {
             let domain = Domain::from_state(order, now, kinds, format_args!("orders[{index}]"))?;
             books.push_domain(domain);
@@ -93,11 +105,12 @@ impl Books {
                 None => 0,
             };
             let min = row.min().map_or(Minimum::NONE, |min| domain.minimum(&min));
-            let tie = (u64::from(queue.0), 0);
+            let at = || format!("queues[{}].served", queue.index());
+            ensure!(of.served <= state.starts, at(), "more than there were starts");
             books.note_order(row.parent().is_some(), ordered_by);
             books.accounts.push(Account {
                 standing,
-                terms: Terms { weight: row.weight(), min, share, tie },
+                terms: Terms { weight: row.weight(), min, share, tie: (of.served, queue.0) },
                 held: Resources::zero(kinds),
                 active_tasks: 0,
                 domain: of.order,

@@ -285,6 +285,23 @@ impl Model {
         served.map(|task| task.start).max().unwrap_or(0).max(self.queues[leaf].began)
     }
 
+    /// Of siblings with equal keys the smallest comes first: the one whose last start of all, undone
+    /// or adopted ones too, lies furthest back, at first those without any, then who was declared
+    /// first. Where the order is told from outside declaration alone decides.
+    pub(crate) fn tie(&self, q: usize) -> (usize, usize) {
+        self.tie_under(self.queues[q].parent.expect("not the root"), q)
+    }
+
+    /// The same where the order of `parent` decides.
+    pub(crate) fn tie_under(&self, parent: usize, q: usize) -> (usize, usize) {
+        if self.queues[parent].spec.policy.measure == Measure::Told {
+            return (0, q);
+        }
+        // Tasks stand in order of their starts.
+        let last = self.tasks.iter().rposition(|task| self.is_below(task.queue, q));
+        (last.map_or(0, |last| last + 1), q)
+    }
+
     pub(crate) fn running(&self) -> impl Iterator<Item = &Task> {
         self.tasks.iter().filter(|task| task.end.is_none())
     }

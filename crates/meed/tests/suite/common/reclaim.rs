@@ -233,7 +233,7 @@ impl Model {
             self.is_below_minimum(first) || {
                 let a = self.key_then(at, first, then, &stopped, starts);
                 let b = self.key_then(at, last, then, &stopped, starts);
-                a.cmp_value(&b).then(first.cmp(&last)) == Ordering::Less
+                a.0.cmp_value(&b.0).then(a.1.cmp(&b.1)) == Ordering::Less
             }
         })
     }
@@ -286,7 +286,8 @@ impl Model {
         self.key_below_minimum(q).is_some()
     }
 
-    /// The key of a queue at an instant to come, if these tasks stop now and the turn starts.
+    /// The key of a queue at an instant to come, and its tie, if these tasks stop now and the turn
+    /// starts.
     fn key_then(
         &self,
         at: usize,
@@ -294,7 +295,7 @@ impl Model {
         then: u64,
         stopped: &[usize],
         starts: &Places,
-    ) -> Ratio {
+    ) -> (Ratio, (usize, usize)) {
         let (mut model, held) = (self.clone(), &self.holds[at]);
         stopped.iter().for_each(|&task| model.tasks[task].end = Some(self.now));
         let each = starts.iter().flat_map(|(group, nodes)| each_start(*group, nodes));
@@ -313,7 +314,7 @@ impl Model {
             undone: false,
         }));
         model.now = then;
-        model.queue_key(q)
+        (model.queue_key(q), model.tie(q))
     }
 
     /// Whether all that have reservations owe the leaf.
@@ -340,7 +341,7 @@ impl Model {
     }
 
     fn comes_before(&self, a: usize, b: usize) -> Ordering {
-        self.queue_key(a).cmp_value(&self.queue_key(b)).then(a.cmp(&b))
+        self.queue_key(a).cmp_value(&self.queue_key(b)).then(self.tie(a).cmp(&self.tie(b)))
     }
 
     /// The leaf that owes most is first.

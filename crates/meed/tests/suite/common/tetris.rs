@@ -57,7 +57,7 @@ impl Model {
             .filter(wanting)
             .map(|child| (child, self.queue_key(child)))
             .collect();
-        children.sort_by(|a, b| a.1.cmp_value(&b.1).then(a.0.cmp(&b.0)));
+        children.sort_by(|a, b| a.1.cmp_value(&b.1).then(self.tie(a.0).cmp(&self.tie(b.0))));
         // The least whole number that is no less than (1 - f) J.
         let most = match knob {
             None => 1,

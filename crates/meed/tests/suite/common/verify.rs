@@ -138,7 +138,8 @@ impl Model {
                 pairs.push((key, child, node));
             }
         }
-        pairs.sort_by(|a, b| a.0.cmp_value(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        let tie = |pair: &(Ratio, usize, usize)| (self.tie(pair.1), pair.2);
+        pairs.sort_by(|a, b| a.0.cmp_value(&b.0).then(tie(a).cmp(&tie(b))));
         pairs.first().map(|pair| pair.2)
     }
 
@@ -192,7 +193,7 @@ impl Model {
             .collect()
     }
 
-    /// The children of `parent` in order of their keys; ties to the one declared first.
+    /// The children of `parent` in order of their keys; ties as [`Model::tie`] says.
     fn order(&self, parent: usize, ready: &[usize]) -> Vec<(usize, Ratio)> {
         let leads = |&c: &usize| ready.iter().any(|&leaf| self.is_below(leaf, c));
         let mut order: Vec<(usize, Ratio)> = self
@@ -201,7 +202,7 @@ impl Model {
             .filter(leads)
             .map(|c| (c, self.queue_key(c)))
             .collect();
-        order.sort_by(|a, b| a.1.cmp_value(&b.1).then(a.0.cmp(&b.0)));
+        order.sort_by(|a, b| a.1.cmp_value(&b.1).then(self.tie(a.0).cmp(&self.tie(b.0))));
         order
     }
 
@@ -220,7 +221,8 @@ impl Model {
         if let Some(t_wait) = self.queues[0].spec.policy.t_wait {
             let mut leaves: Vec<(usize, Ratio)> =
                 ready.iter().map(|&q| (q, self.guard_key(q))).collect();
-            leaves.sort_by(|a, b| a.1.cmp_value(&b.1).then(a.0.cmp(&b.0)));
+            let tie = |q: usize| self.tie_under(0, q);
+            leaves.sort_by(|a, b| a.1.cmp_value(&b.1).then(tie(a.0).cmp(&tie(b.0))));
             if let Some(&(leaf, _)) = leaves.first() {
                 let waited = self.now - self.waits_since(leaf);
                 if waited >= t_wait.as_micros() {
@@ -334,7 +336,8 @@ impl Model {
             // The next that wants something: nobody ready stands before it.
             true => {
                 let before = |row: &&(usize, Ratio)| {
-                    row.1.cmp_value(&shown).then(row.0.cmp(&id.index())) == Ordering::Less
+                    let tie = self.tie(row.0).cmp(&self.tie(id.index()));
+                    row.1.cmp_value(&shown).then(tie) == Ordering::Less
                 };
                 assert!(self.waiting(id.index()) > 0, "{choice:?}");
                 let early = order[1..].iter().find(before).map(|row| row.0);
