@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use meed_config::text::clean;
 use meed_sim::record::Comparison;
-use meed_sim::replay::{Difference, Recording, ReplayOptions, replay, verify};
+use meed_sim::replay::{Difference, Recording, ReplayOptions, Verified, replay, verified};
 use meed_sim::scenario::Scenario;
 
 use crate::exit::Failure;
@@ -47,7 +47,8 @@ pub(crate) struct ReplayArgs {
     sets: Vec<String>,
     #[command(flatten)]
     weights: WeightArgs,
-    /// Only says whether the recorded policy decides as recorded, and shows the first difference.
+    /// Only says whether the recorded policy decides as recorded, and shows the first difference. A
+    /// log that earlier rules decided is played back instead (docs/replay.md).
     #[arg(long, conflicts_with_all = ["policy", "cluster", "sets", "weights", "json", "report",
         "log", "series"])]
     verify: bool,
@@ -128,19 +129,20 @@ fn rename(called: &[(String, String)], comparison: &mut Comparison) {
 
 fn check(args: &ReplayArgs, recording: &Recording) -> Result<(), Failure> {
     let mut watch = Terminal::new(args.quiet);
-    let result = verify(recording, &mut watch);
+    let result = verified(recording, &mut watch);
     watch.finish();
     let file = args.log_file.display();
     if !args.quiet {
         recording.remarks().iter().for_each(|words| remark(words));
     }
     match result? {
-        None if args.quiet => Ok(()),
-        None => {
+        Verified::AsRecorded | Verified::PlayedBack(_) if args.quiet => Ok(()),
+        Verified::PlayedBack(words) => print(&format!("{}\n", clean(&words))),
+        Verified::AsRecorded => {
             let policy = clean(recording.policy());
             print(&format!("{file}: {policy} decides as recorded, line by line\n"))
         }
-        Some(Difference { line, recorded, replayed }) => {
+        Verified::Differs(Difference { line, recorded, replayed }) => {
             let or_end = |text: Option<String>| {
                 text.map_or_else(|| "(the log ends)".to_owned(), |line| clean(&line).into_owned())
             };

@@ -17,6 +17,7 @@ pub fn header_of(world: &str, policy: &str, config: &Config, placement: &str) ->
     };
     Header {
         schema: SCHEMA,
+        rules: Some(meed::RULES),
         world: world.to_owned(),
         policy: policy.to_owned(),
         resources: kinds.names().map(str::to_owned).collect(),

@@ -18,6 +18,9 @@ pub type Keys = Map<String, Value>;
 pub struct Header {
     /// Version of the format.
     pub schema: u32,
+    /// The edition of the rules that decided ([`meed::RULES`]); see [`Header::rules`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<u32>,
     /// What kind of world it was; empty: the simulator.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub world: String,
@@ -91,6 +94,12 @@ pub struct Header {
 }
 
 impl Header {
+    /// The edition of the rules that decided: logs from before editions were counted name none, and
+    /// are of the first.
+    pub fn rules(&self) -> u32 {
+        self.rules.unwrap_or(1)
+    }
+
     /// The resources; in words what is wrong with them.
     pub fn kinds(&self) -> Result<ResourceKinds, String> {
         if self.resources.len() != self.units.len() {

@@ -21,6 +21,7 @@
 //! |---|---|
 //! | form: 1 scalar, 2 dominant shares | 1 |
 //! | weight in thousandths | 8 |
+//! | the number of its last service: of equal keys the smaller comes first | 8 |
 //! | held: mebibytes, cores | 8, 8 |
 //! | amounts of memory (or of the scalar) and of cores | 16, 16 |
 //! | by how much they grow with each microsecond of memory time | 8, 8 |
@@ -78,7 +79,7 @@ impl Paces {
 }
 
 /// A row, with its place or its name.
-const ROW_BYTES: usize = 260;
+const ROW_BYTES: usize = 268;
 
 /// Writes an answer.
 pub(crate) struct Writer {
@@ -167,6 +168,7 @@ impl Writer {
         let dominant = policy.scalar == Scalar::Dominant;
         self.bytes.push(if dominant { 2 } else { 1 });
         self.long(parts.weight);
+        self.long(parts.served);
         (0..2).for_each(|kind| self.long(held.get(kind) / UNITS[kind]));
         (0..2).for_each(|kind| self.wide(parts.amounts[kind]));
         // A cluster's capacity has 53 bits, and what it is counted by ten.

@@ -6,6 +6,12 @@ use crate::order::Tier;
 use crate::spec::{AllocationId, JobId, NodeId, QueueId};
 use crate::time::Span;
 
+/// The edition of the rules by which this engine decides: who is served next, where, and for whom
+/// tasks stop. Logs name the edition that decided, so that a reader knows why another version may
+/// decide otherwise. It rises with each release that decides otherwise under an unchanged policy
+/// (docs/log.md has the list).
+pub const RULES: u32 = 2;
+
 /// A task is to start now.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Start {

@@ -72,7 +72,7 @@ pub mod state;
 pub mod time;
 
 pub use constraints::{Constraints, Labels};
-pub use decision::{Choice, Choices, KeyValue, Reason, Start};
+pub use decision::{Choice, Choices, KeyValue, RULES, Reason, Start};
 pub use engine::{
     ChildView, Engine, FirstChildren, GangFit, GangPart, GroupView, GuardView, HeldWith, KeyParts,
     MemoryClock, NodeRoom, QueueView, ReservationView, RunningView,

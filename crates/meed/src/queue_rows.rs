@@ -1,8 +1,9 @@
 //! Which row of the tables is which queue's.
 //!
-//! Rows are in order of declaration, so that ties go by that order. A queue that is removed keeps
-//! its row for a while, with all its history, for it may come back (decision record 10). The rows
-//! of those that are removed are bounded ([`crate::rows`]); `engine::forget` says which go.
+//! Rows are in order of declaration, so that ties of those that were never served go by that order.
+//! A queue that is removed keeps its row for a while, with all its history, for it may come back
+//! (decision record 10). The rows of those that are removed are bounded ([`crate::rows`]);
+//! `engine::forget` says which go.
 
 use crate::rows::{Rows, RowsState, Words};
 use crate::spec::{QueueId, QueueRow};

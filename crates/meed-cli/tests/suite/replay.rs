@@ -513,3 +513,62 @@ fn a_log_of_schema_1_is_run_again_and_explained() {
         }
     }
 }
+
+/// A log that rules 1 decided (`rules-1.jsonl`, written by a version of before rules
+/// were counted): its ties went to the queue
+/// declared first.
+#[test]
+fn a_log_of_earlier_rules_is_played_back_as_recorded() {
+    let folder = folder();
+    let log = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/rules-1.jsonl");
+    let text = fs::read_to_string(&log).expect("a text");
+    let runs = runs(&text);
+    let log = log.display().to_string();
+    let replay = |args: &[&str]| {
+        let output = meed(folder.path(), &[&["replay", &log][..], args].concat());
+        let words = String::from_utf8(output.stderr).expect("text");
+        assert!(output.status.success(), "{args:?}: {words}");
+        (String::from_utf8(output.stdout).expect("text"), words)
+    };
+    // Run 1 is decided otherwise now, run 2 is not.
+    for (number, run) in ["1", "2"].into_iter().zip(&runs) {
+        let (out, words) = replay(&["--run", number, "--log", "again.jsonl"]);
+        let again = fs::read_to_string(folder.path().join("again.jsonl")).expect("it was written");
+        assert!(again == *run, "run {number} is written as it was");
+        let said = "rules-1.jsonl: decided by rules 1; this version decides by rules 2 (under fair \
+            line 13 is the first that differs); the recorded run is played back as the log tells \
+            it";
+        assert_eq!(words.replace("\n  ", " ").contains(said), number == "1", "{words}");
+        assert!(out.contains("(recorded)"), "{out}");
+        let (verified, _) = replay(&["--run", number, "--verify"]);
+        let said = match number {
+            "1" => said.replace(
+                "the recorded run is played back as the log tells it",
+                "played \
+                back as recorded",
+            ),
+            _ => "rules-1.jsonl: long-term decides as recorded, line by line".to_owned(),
+        };
+        assert!(verified.ends_with(&format!("{said}\n")), "{verified}");
+    }
+    // What cannot be played back, or does not come out as told, is a difference as ever.
+    let (first, second) = ("\"task\":0,\"node\":\"n\",\"reason\"", "\"end\":{\"job\":1,");
+    for (from, to, words) in [
+        (first, first.replace("0,", "5,"), "no such task"),
+        (second, second.replace("end", "fail"), "differs from what this Meed writes"),
+    ] {
+        assert!(runs[0].contains(from), "{from}");
+        fs::write(folder.path().join("wrong.jsonl"), runs[0].replacen(from, &to, 1))
+            .expect("a writable folder");
+        let said = fail(folder.path(), &["replay", "wrong.jsonl", "--verify"], 3);
+        assert!(said.contains(words), "{said}");
+    }
+    let explained =
+        meed(folder.path(), &["explain", &log, "--run", "1", "--queue", "dan", "--at", "14"]);
+    let words = String::from_utf8_lossy(&explained.stderr).replace("\n  ", " ");
+    assert!(words.contains("decided by rules 1"), "{words}");
+    // What is logged now says which rules decided.
+    fs::write(folder.path().join("everything.toml"), EVERYTHING).expect("a writable folder");
+    let new = record(folder.path(), "everything.toml", &["fair"], "new.jsonl");
+    assert!(new.starts_with("{\"seq\":0,\"t\":0.0,\"run\":{\"schema\":2,\"rules\":2,"), "{new}");
+}

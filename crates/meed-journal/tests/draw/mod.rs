@@ -275,7 +275,7 @@ prop_compose! {
         resources in prop::collection::vec("[a-z]{1,4}", 0..4),
         (partitioned, slots_per_server) in (any::<bool>(), of(any::<u32>())),
         max_attempts in any::<u16>(),
-        (fails, until) in (of(0u64..999), of(time())),
+        (fails, until, rules) in (of(0u64..999), of(time()), of(1u32..9)),
         (root, base) in (keys(), of(keys())),
         policies in prop::collection::btree_map("[a-z]{1,3}", keys(), 0..2),
         nodes in prop::collection::vec(node(), 0..3),
@@ -286,6 +286,7 @@ prop_compose! {
     ) -> Header {
         Header {
             schema: SCHEMA,
+            rules,
             world,
             epoch_us,
             scenario,

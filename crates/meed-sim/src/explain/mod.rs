@@ -306,11 +306,7 @@ fn in_its_world<L: Look>(
             true => "that of its own run",
             false => "that of the record, played back",
         };
-        remarks.push(format!(
-            "{}:{}: this Meed decides otherwise; the state is {whose}",
-            recording.log.name(),
-            difference.line
-        ));
+        remarks.push(recording.decides_otherwise(difference, &format!("the state is {whose}")));
     }
     Ok((seen, differs.is_none()))
 }

@@ -38,6 +38,8 @@ struct State<'a> {
     bytes: Option<Difference>,
     decisions: Option<Difference>,
     failure: Option<LogError>,
+    /// What is compared was played back: reasons, and orders to stop, are not told again.
+    played_back: bool,
     /// Where the bytes go as well.
     copy: Option<&'a mut dyn Write>,
 }
@@ -58,8 +60,17 @@ impl<'a> Compare<'a> {
             bytes: None,
             decisions: None,
             failure: None,
+            played_back: false,
             copy,
         }))))
+    }
+
+    /// The same for a run that is played back: all lines but their numbers, without what is not
+    /// told then.
+    pub(crate) fn played_back(log: &LogFile, run: &Run) -> Result<Compare<'a>, LogError> {
+        let compare = Compare::new(log, run, None)?;
+        compare.0.borrow_mut().played_back = true;
+        Ok(compare)
     }
 
     /// The first difference in bytes, and the first in decisions. `whole`: the run has ended, so
@@ -101,21 +112,31 @@ impl State<'_> {
         let mine = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         let is_start = begins(mine, "start");
         if self.bytes.is_none() {
-            let is_old = self.recorded.is_converted();
-            match self.recorded.next_raw()? {
-                Some((_, theirs)) if theirs == mine || is_old && same_but_next(theirs, mine) => {
-                    self.starts += u64::from(is_start);
-                    return Ok(());
-                }
-                // A record that was cut short says nothing about what came later.
-                None if !self.run.finished => return Ok(()),
-                theirs => {
-                    let line = theirs.map_or(self.run.last_line + 1, |(line, _)| line);
-                    let recorded = theirs.map(|(_, theirs)| text(theirs));
-                    self.bytes = Some(Difference { line, recorded, replayed: Some(text(mine)) });
-                    self.left = Some(self.starts_from(self.starts)?);
+            let (is_old, is_played) = (self.recorded.is_converted(), self.played_back);
+            let same = |theirs: &[u8]| {
+                theirs == mine
+                    || is_old && same_but_next(theirs, mine)
+                    || is_played && same_when_played(theirs, mine)
+            };
+            loop {
+                match self.recorded.next_raw()? {
+                    Some((_, theirs)) if is_played && begins(theirs, "reclaim") => {}
+                    Some((_, theirs)) if same(theirs) => {
+                        self.starts += u64::from(is_start);
+                        return Ok(());
+                    }
+                    // A record that was cut short says nothing about what came later.
+                    None if !self.run.finished => return Ok(()),
+                    theirs => {
+                        let line = theirs.map_or(self.run.last_line + 1, |(line, _)| line);
+                        let (recorded, replayed) =
+                            (theirs.map(|(_, theirs)| text(theirs)), Some(text(mine)));
+                        self.bytes = Some(Difference { line, recorded, replayed });
+                        break;
+                    }
                 }
             }
+            self.left = Some(self.starts_from(self.starts)?);
         }
         if is_start && self.decisions.is_none() { self.start(mine) } else { Ok(()) }
     }
@@ -175,6 +196,19 @@ fn same_but_next(one: &[u8], other: &[u8]) -> bool {
         Some(record)
     };
     without(one).is_some_and(|one| Some(one) == without(other))
+}
+
+/// Whether two lines say the same but for their numbers and the reasons of starts.
+fn same_when_played(one: &[u8], other: &[u8]) -> bool {
+    let told = |line: &[u8]| {
+        let mut record = Record::decode(line).ok()?;
+        record.seq = 0;
+        if let Fact::Start(start) = &mut record.fact {
+            start.reason = None;
+        }
+        Some(record)
+    };
+    told(one).is_some_and(|one| Some(one) == told(other))
 }
 
 fn line_of(record: &Record) -> String {

@@ -74,6 +74,7 @@ pub(super) fn replay(
     });
     // All names first: a typo in the last is told before the first has run.
     let setups = setups.collect::<Result<Vec<_>, ScenarioError>>()?;
+    // It cannot be played back: its log is that of its own run.
     let copy = match (&mut log, setups.is_empty()) {
         (Some(out), true) => Some(&mut **out as &mut dyn Write),
         _ => None,

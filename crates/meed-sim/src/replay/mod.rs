@@ -6,11 +6,12 @@
 //! recorded, and the log to the byte; that is verified each time (`compare.rs`).
 //!
 //! The recorded run's own record is made by running it again where that takes the recorded
-//! decisions. Where it does not (another version's log, one edited by hand), what happened is what
-//! the log says: it is then played back, each start as recorded (`world::script`), through the same
-//! books.
+//! decisions. Where it does not (a log of another edition of the rules, one edited by hand), what
+//! happened is what the log says: it is then played back, each start as recorded (`world::script`),
+//! through the same books (`editions.rs`).
 
 mod compare;
+mod editions;
 mod live;
 mod mapreduce;
 mod source;
@@ -28,6 +29,7 @@ use meed_workload::CLOCK_END_US;
 
 pub(crate) use compare::Compare;
 pub use compare::Difference;
+pub use editions::{Verified, verified};
 pub(crate) use mapreduce::WORLD;
 pub(crate) use source::{ARRIVALS, Workload, arrival_of};
 
@@ -184,12 +186,6 @@ impl Recording {
         (!self.run.finished).then_some(cut).into_iter().collect()
     }
 
-    /// A remark that this Meed decides otherwise, from `difference` on, and what is shown `so`.
-    fn decides_otherwise(&self, difference: &Difference, so: &str) -> String {
-        let (name, line, policy) = (self.log.name(), difference.line, self.policy());
-        format!("{name}:{line}: this Meed decides otherwise under {policy}; {so}")
-    }
-
     pub(crate) fn recorded_plan(&self) -> Result<Plan, LogError> {
         Ok(self.scenario.recorded_plan(&self.run.header, &place(&self.log, &self.run))?)
     }
@@ -338,15 +334,15 @@ fn place(log: &LogFile, run: &Run) -> String {
 }
 
 /// Whether running `recording` again gives the recorded log to the byte, or of a live world the
-/// recorded decisions; if not, the first difference.
+/// recorded decisions; if not, the first difference. A run that another edition of the rules
+/// decided is verified by playing it back: see [`verified`].
 pub fn verify(
     recording: &Recording,
     watch: &mut dyn Watch,
 ) -> Result<Option<Difference>, ReplayError> {
-    match recording.is_live() {
-        // How its world worded its reasons is its own.
-        true => Ok(recording.live_again(0, watch)?.1),
-        false => Ok(recording.again(0, None, watch)?.bytes),
+    match verified(recording, watch)? {
+        Verified::AsRecorded | Verified::PlayedBack(_) => Ok(None),
+        Verified::Differs(difference) => Ok(Some(difference)),
     }
 }
 
@@ -368,11 +364,15 @@ pub fn replay(
     }
     let mut remarks = recording.remarks();
     let others = Others::of(recording, options, &mut remarks)?;
-    let copy = match (&mut log, others.plans.is_empty()) {
+    let alone = others.plans.is_empty();
+    let copy = match (&mut log, alone && !recording.has_other_rules()) {
         (Some(out), true) => Some(&mut **out as &mut dyn Write),
         _ => None,
     };
     let again = recording.again(options.series_points, copy, watch)?;
+    if let (Some(out), true) = (&mut log, alone && recording.has_other_rules()) {
+        recording.write_by_other_rules(again.bytes.is_some(), &mut **out, watch)?;
+    }
     let mut runs = vec![again.record];
     if let Some(difference) = &again.decisions {
         remarks.push(recording.decides_otherwise(difference, PLAYED_BACK));

@@ -1,4 +1,5 @@
-//! Ties go to the queue that a scenario declares first, at every level and for the guard.
+//! Ties of those that were never served go to the queue that a scenario declares first, at every
+//! level and for the guard.
 
 use std::path::Path;
 

@@ -110,6 +110,7 @@ pub(crate) fn end(id: &str, at: u64) -> ContainerEvent {
 pub(crate) struct Row {
     pub(crate) form: u8,
     pub(crate) weight: u64,
+    pub(crate) served: u64,
     pub(crate) held: [u64; 2],
     /// As of the last answer: brought along the row's line.
     pub(crate) amounts: [u128; 2],
@@ -179,6 +180,7 @@ impl Reader<'_> {
         (form > 0).then(|| Row {
             form,
             weight: self.long(),
+            served: self.long(),
             held: self.longs(),
             amounts: [self.wide(), self.wide()],
             rates: self.longs(),

@@ -5,7 +5,9 @@
 //! fails, and `MEED_WRITE=1 cargo test -p meed-yarn table` writes it anew.
 //!
 //! What happened since the tick is told to the engine a microsecond after it, and to Java as what
-//! is held now and what has ended: both must come to one order.
+//! is held now and what has ended: both must come to one order. Of ties Java knows the last
+//! services as of the tick, and who has started something since; so where there are ties each queue
+//! starts once at most after the tick, in the order of those services.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -82,9 +84,13 @@ impl Case {
     }
 
     fn start(&mut self, at: u64) -> ContainerEvent {
+        let queue = draw(&[self.seed, self.next + 1, 10], self.weights.len() as u64) as usize;
+        self.start_in(queue, at)
+    }
+
+    fn start_in(&mut self, queue: usize, at: u64) -> ContainerEvent {
         self.next += 1;
         let (seed, n) = (self.seed, self.next);
-        let queue = draw(&[seed, n, 10], self.weights.len() as u64) as usize;
         let even = self.is_even();
         let memory = if even { 1024 } else { 1 + draw(&[seed, n, 12], 1 << 16) };
         let cores = if even { 1 } else { 1 + draw(&[seed, n, 13], 64) };
@@ -167,9 +173,18 @@ fn case(seed: u64) -> String {
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let _ = writeln!(text, "case {seed} {hex}");
     let mut events = Vec::new();
-    for n in 0..draw(&[seed, 40], 8) {
-        // Of two that tie the engine would see a microsecond more of the one that still runs.
-        if case.is_even() || draw(&[seed, n, 41], 3) > 0 {
+    if case.is_even() {
+        // Of two that tie the engine would see a microsecond more of the one that still runs: there
+        // are starts alone.
+        let queues = Rows::read(&bytes, &Rows::default()).queues;
+        let served = |queue: usize| queues[queue].as_ref().map(|row| row.served);
+        let starts = |queue: &usize| draw(&[seed, *queue as u64, 42], 2) == 0;
+        let mut some: Vec<usize> = (0..queues.len()).filter(starts).collect();
+        some.sort_by_key(|&queue| served(queue));
+        events.extend(some.into_iter().map(|queue| case.start_in(queue, at)));
+    }
+    for n in 0..if case.is_even() { 0 } else { draw(&[seed, 40], 8) } {
+        if draw(&[seed, n, 41], 3) > 0 {
             events.push(case.start(at));
         } else if let Some((event, runs)) = case.end(at) {
             let started = &runs.started;

@@ -153,8 +153,8 @@ impl Guard {
         self.waits[leaf].start(started.0);
     }
 
-    /// The tie of `leaf` is that of its books from now on: of leaves that have used as much, the one
-    /// served longest ago comes first (`order`).
+    /// The tie of `leaf` is that of its books from now on: of leaves that have used as much, the
+    /// one served longest ago comes first (`order`).
     pub(super) fn set_tie(&mut self, leaf: QueueRow, tie: (u64, u32)) {
         self.terms[leaf.index()].tie = tie;
     }

@@ -6,8 +6,8 @@
 //!
 //! With tasks of one demand D that is n max_r (D_r / free_lr) / w, n how many run. The pair of a
 //! server and a child with the smallest key among those of which something fits is served, one task
-//! at a time; ties go to the child declared first, then to the server that joined first. Of which
-//! nothing is free on a server, while the child holds some: it comes last there.
+//! at a time; ties go to the child served longest ago, then to the server that joined first. Of
+//! which nothing is free on a server, while the child holds some: it comes last there.
 //!
 //! A child below its minimum share of the pool comes first everywhere. Below the root the server is
 //! settled: at each level its smallest key decides. All else is as under `per_server`.

@@ -3,8 +3,9 @@
 //! > key = g_i / w_i,  g_i what the child holds now
 //!
 //! Children below their minimum share come first, by g_i / min_i (see `Standing::key`); ties go to
-//! the one declared first. Properties (TSC'18 Table 2): sharing incentive and Pareto efficiency;
-//! not the fairness of resources as contributed, for what was lent is forgotten at once.
+//! the one served longest ago (`super`). Properties (TSC'18 Table 2): sharing incentive and Pareto
+//! efficiency; not the fairness of resources as contributed, for what was lent is forgotten at
+//! once.
 
 use super::{Standing, Terms};
 

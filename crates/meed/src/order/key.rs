@@ -32,7 +32,8 @@ pub(crate) struct Key {
     /// Of the ratio; zero where only bounds are known.
     weight: Halves,
     approx: f64,
-    /// Declaration or arrival order, then the order within: no two keys of a heap are equal.
+    /// The number of the last service, or of the arrival, then the order of declaration, or within
+    /// the job: no two keys of a heap are equal.
     tie: u64,
     tie_within: u32,
     tier: Tier,

@@ -8,7 +8,8 @@ use crate::resources::MAX_KINDS;
 use crate::time::{Span, Time};
 
 impl Standing {
-    /// At `now`, but for the tie; `quantum` is the child's own, read where the policy says no other.
+    /// At `now`, but for the tie; `quantum` is the child's own, read where the policy says no
+    /// other.
     pub(crate) fn parts(
         &mut self,
         now: Time,

@@ -27,8 +27,8 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// What settles ties under this measure. Where the order is told from outside, declaration alone
-    /// does.
+    /// What settles ties under this measure. Where the order is told from outside, declaration
+    /// alone does.
     #[inline]
     fn tie_under(&self, measure: Measure) -> (u64, u32) {
         match measure {

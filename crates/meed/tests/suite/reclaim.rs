@@ -95,8 +95,8 @@ fn young_tasks_are_let_be_and_it_is_tried_again() {
 
 /// Of four slots `b` owns two, `a` and `c` one each. `a` runs two tasks from 0 on, `c` two that
 /// are too young to be stopped when `b` takes its two. At 110 s `a` has used 220 slot-seconds and
-/// holds nothing more; `b` has used as much for its weight 220 s later, and as it is served now, `a`
-/// comes first then.
+/// holds nothing more; `b` has used as much for its weight 220 s later, and as it is served now,
+/// `a` comes first then.
 #[test]
 fn nobody_is_stopped_where_the_order_would_turn_within_the_guard() {
     for (guard, stops) in [(219, vec![1, 0]), (220, vec![])] {

@@ -285,9 +285,9 @@ impl Model {
         served.map(|task| task.start).max().unwrap_or(0).max(self.queues[leaf].began)
     }
 
-    /// Of siblings with equal keys the smallest comes first: the one whose last start of all, undone
-    /// or adopted ones too, lies furthest back, at first those without any, then who was declared
-    /// first. Where the order is told from outside declaration alone decides.
+    /// Of siblings with equal keys the smallest comes first: the one whose last start of all,
+    /// undone or adopted ones too, lies furthest back, at first those without any, then who was
+    /// declared first. Where the order is told from outside declaration alone decides.
     pub(crate) fn tie(&self, q: usize) -> (usize, usize) {
         self.tie_under(self.queues[q].parent.expect("not the root"), q)
     }

@@ -61,7 +61,11 @@ final class Key {
         && endedCores == itsEndedCores;
   }
 
-  /** The smaller one is served first; of equal ones the one that was declared first. */
+  /**
+   * The smaller one is served first; of equal ones the one that has started nothing since the tick,
+   * then the one that was served longest ago as of the tick, and of those never served the one that
+   * was declared first.
+   */
   static int compare(Key a, Key b) {
     int form = Integer.compare(form(a.row), form(b.row));
     if (form != 0) {
@@ -76,7 +80,19 @@ final class Key {
     }
     int exact = a.row.dominant ? compareShares(a, b)
         : Wide.compareRatios(a.first, a.row.weight, b.first, b.row.weight);
-    return exact != 0 ? exact : Integer.compare(a.row.number, b.row.number);
+    if (exact != 0) {
+      return exact;
+    }
+    if (a.hasStarted() != b.hasStarted()) {
+      return a.hasStarted() ? 1 : -1;
+    }
+    int tie = Long.compare(a.row.served, b.row.served);
+    return tie != 0 ? tie : Integer.compare(a.row.number, b.row.number);
+  }
+
+  /** Whether a queue holds more than at the tick: what ended since is not seen in that. */
+  private boolean hasStarted() {
+    return row.number >= 0 && (memory > row.heldMemory || cores > row.heldCores);
   }
 
   private static int form(Row row) {

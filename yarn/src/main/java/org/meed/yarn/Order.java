@@ -16,8 +16,8 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.Schedulable;
  * Whose turn it is: the smallest key first, over one snapshot and what is held at this instant.
  *
  * <p>In order: who is starved (the guard's word), who is below its minimum share, who asks for
- * anything at all, the key, who was declared first, the name. A total order: two are never equal,
- * for a set would drop one of them.
+ * anything at all, the key, who was served longest ago as of the tick, who was declared first, the
+ * name. A total order: two are never equal, for a set would drop one of them.
  *
  * <p>Each child is looked at once, when it is first compared, so that it does not move while a set
  * is made of it; a set asks of one new child again and again, so the last one is kept at hand. One

@@ -39,6 +39,11 @@ final class Row {
 
   final boolean dominant;
   final long weight;
+  /**
+   * Of a queue: the number of its last service as of the tick, 0 where it was never served; of
+   * equal keys the smaller comes first. Of an application: 0.
+   */
+  final long served;
   final long heldMemory;
   final long heldCores;
   private final Wide[] amounts = new Wide[2];
@@ -56,7 +61,10 @@ final class Row {
   private final long[] within = new long[2];
   /** What ran before was charged from then on: milliseconds. */
   private final long since;
-  /** Of a queue: declared as number so and so; ties go to the smaller. Of an application: 0. */
+  /**
+   * Of a queue: declared as number so and so; of queues with equal keys that were never served the
+   * smaller comes first. Of an application: -1.
+   */
   final int number;
 
   private volatile Wide endedMemory = Wide.ZERO;
@@ -74,6 +82,7 @@ final class Row {
     this.dominant = dominant;
     this.number = number;
     weight = in.getLong();
+    served = in.getLong();
     heldMemory = in.getLong();
     heldCores = in.getLong();
     amounts[0] = wide(in);
@@ -97,6 +106,7 @@ final class Row {
     dominant = of.dominant;
     number = of.number;
     weight = of.weight;
+    served = of.served;
     heldMemory = of.heldMemory;
     heldCores = of.heldCores;
     pseudo = of.pseudo;
@@ -125,6 +135,7 @@ final class Row {
     dominant = above.dominant;
     this.weight = weight;
     this.number = number;
+    served = 0;
     heldMemory = 0;
     heldCores = 0;
     amounts[0] = Wide.ZERO;
@@ -260,8 +271,9 @@ final class Row {
 
   /** All that a key is made of at the tick: for tests. */
   String told(Pace at) {
-    return dominant + " weight " + weight + " held " + heldMemory + " " + heldCores + " amounts "
-        + charged(0, at).big() + " " + charged(1, at).big() + " rates " + Arrays.toString(rates)
+    return dominant + " weight " + weight + " served " + served + " held " + heldMemory + " "
+        + heldCores + " amounts " + charged(0, at).big() + " " + charged(1, at).big() + " rates "
+        + Arrays.toString(rates)
         + " pseudo " + pseudo.big() + " parts " + parts
         + " capacity " + Arrays.toString(capacity) + " quantum " + quantum + " ahead " + ahead(at)
         + " units " + Arrays.toString(units) + " discount " + discount + " shares "

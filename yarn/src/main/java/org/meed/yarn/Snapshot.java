@@ -135,7 +135,7 @@ final class Snapshot {
       if (place >= rows.length) {
         rows = Arrays.copyOf(rows, place + Math.max(16, place / 8));
       }
-      rows[place] = Row.read(in, 0);
+      rows[place] = Row.read(in, -1);
       if (known == null) {
         places.put(name, place);
       }
