@@ -12,8 +12,11 @@
 //! | queues | how many there are 4; how many are told 4, then each: its place 4 in the order in which they were declared, a row |
 //! | applications that are no more | count 4, then each: length 4, UTF-8 |
 //! | applications | count 4, then each: length 4, UTF-8, a row |
-//! | t_wait in microseconds, or -1 | 8; where there is one: count 4, then each: place 4, since when its leaf has waited, in microseconds since 1970, 8, a row |
+//! | t_wait in microseconds, or -1 | 8; where there is one: count 4, then each: place 4, since when its leaf has waited, in microseconds since 1970, 8, what it is entitled to, a row of weight 1 |
 //! | paces | count 4, then each: memory time 8, the memory time of its quantum 8 (-1: as the clock, the quantum itself) |
+//!
+//! What a leaf is entitled to is a fraction ([`meed::Engine::entitlement`]): a part, and what it is a
+//! part of, each as length 4 and so many bytes without a sign.
 //!
 //! A row is one zero byte where there is nothing to compare, else:
 //!
@@ -135,6 +138,14 @@ impl Writer {
 
     pub(crate) fn waits_since(&mut self, micros: u64) {
         self.long(micros);
+    }
+
+    /// What a leaf under guard is entitled to.
+    pub(crate) fn entitlement(&mut self, (part, whole): &(Vec<u8>, Vec<u8>)) {
+        for number in [part, whole] {
+            self.count(number.len());
+            self.bytes.extend_from_slice(number);
+        }
     }
 
     /// What rows move by, as of now.

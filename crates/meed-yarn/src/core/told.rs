@@ -3,7 +3,8 @@
 //! Amounts are kept in memory time, in which the past does not fade, and each is a line until a
 //! container outruns its quantum ([`meed::KeyParts`]). So a row stands, and what it is now follows
 //! from it and from the memory time of now, until something is told of its queue (or of one below
-//! it), it leaves its line, its quantum changes (averages are taken), or all rows change at once
+//! it), it leaves its line, its quantum or that of what runs below it changes (averages are taken),
+//! or all rows change at once
 //! ([`meed::Engine::sweeps`]). Memory time, and what a start is charged under a half-life, are told
 //! once for all rows of one clock and quantum.
 //!
@@ -49,11 +50,13 @@ pub(super) struct Told {
     paces: Paces,
 }
 
-/// Of a queue; the quantum as its siblings are charged, and as the guard charges.
+/// Of a queue; the quantum as its siblings are charged, and as the guard charges, and when what
+/// runs was last charged by other quanta ([`meed::Engine::recharged`]).
 #[derive(Clone, Default)]
 struct ToldQueue {
     quantum: Span,
     guarded: Span,
+    recharged: u64,
     turns: Option<Time>,
 }
 
@@ -198,7 +201,8 @@ impl Core {
         let engine = self.live.engine();
         for (place, (&queue, told)) in self.queues.iter().zip(&self.told.queues).enumerate() {
             let guarded = engine.guard_quantum(queue).unwrap_or_default();
-            if engine.key_quantum(queue) != told.quantum || guarded != told.guarded {
+            let recharged = engine.recharged(queue) != told.recharged;
+            if recharged || engine.key_quantum(queue) != told.quantum || guarded != told.guarded {
                 queues.insert(place);
             }
         }
@@ -240,7 +244,7 @@ impl Core {
         let quantum = engine.key_quantum(queue);
         let turns = parts.map_or(Time::MAX, |parts| parts.turns);
         let Some(told) = self.told.queues.get_mut(place) else { return };
-        told.quantum = quantum;
+        (told.quantum, told.recharged) = (quantum, engine.recharged(queue));
         let before = told.turns.replace(turns);
         self.told.turn(before, turns, || Whose::Queue(place));
     }
@@ -274,6 +278,7 @@ impl Core {
             let view = engine.queue(queue);
             out.count(place);
             out.waits_since(self.names.epoch_us + engine.waits_since(queue).as_micros());
+            out.entitlement(&engine.entitlement(queue).unwrap_or_default());
             let by = (engine.policy(QueueId::ROOT), engine.capacity());
             let paces = (&mut self.told.paces, engine.now());
             out.row(parts.filter(|_| view.is_leaf), by, *view.held, paces);

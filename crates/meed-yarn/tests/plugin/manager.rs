@@ -75,6 +75,7 @@ impl World {
         assert_eq!(after.queues, all.queues, "queues of the tick at {now}");
         assert_eq!(after.apps, all.apps, "applications of the tick at {now}");
         assert_eq!((after.t_wait, &after.guard), (all.t_wait, &all.guard), "tick at {now}");
+        assert_eq!(after.entitled, all.entitled, "tick at {now}");
         self.rows = after.clone();
         after
     }
@@ -141,6 +142,8 @@ pub(crate) struct Rows {
     pub(crate) t_wait: i64,
     /// Since when each leaf waits, and what the guard compares.
     pub(crate) guard: BTreeMap<usize, (u64, Row)>,
+    /// What each leaf under guard is entitled to.
+    pub(crate) entitled: BTreeMap<usize, (u128, u128)>,
 }
 
 struct Reader<'b>(&'b [u8]);
@@ -169,6 +172,11 @@ impl Reader<'_> {
         let (head, rest) = self.0.split_at(length);
         self.0 = rest;
         String::from_utf8(head.to_vec()).expect("UTF-8")
+    }
+
+    /// One of any length, here of at most 128 bits.
+    fn number(&mut self) -> u128 {
+        (0..self.count()).fold(0, |number, _| number << 8 | u128::from(self.take::<1>()[0]))
     }
 
     fn longs<const N: usize>(&mut self) -> [u64; N] {
@@ -240,6 +248,8 @@ impl Rows {
         let guarded = if rows.t_wait == -1 { 0 } else { from.count() };
         for _ in 0..guarded {
             let (place, since) = (from.count(), from.long());
+            let entitled = (from.number(), from.number());
+            rows.entitled.insert(place, entitled);
             match from.row() {
                 Some(row) => drop(rows.guard.insert(place, (since, row))),
                 None => drop(rows.guard.remove(&place)),

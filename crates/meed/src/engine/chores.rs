@@ -3,12 +3,22 @@
 //! Chores are done when the first event at or after their time comes, before it is taken in. The
 //! books do them (`books::chores`); here running tasks are told to them, and the keys that may have
 //! fallen are brought up to date afterwards.
+//!
+//! The running tasks of a job are charged by the job's quantum of now (ICS'14 Eq. 15, Sec. 5.2.2):
+//! where a refresh changes it, their charges follow at the same instant, at every level and in the
+//! guard's ledgers. They fall where the job learns that its tasks are short, so the keys of the job
+//! and of all queues above are brought up to date at once. Without an event in between nobody reads
+//! a charge, and what a charge is at an instant depends on the quantum of that instant alone: so it
+//! does not matter that a refresh is done at the first event after its time. Cost: O(running tasks
+//! of the jobs whose mean has changed), those that started at one instant at once.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Engine;
 use super::books::Used;
 use super::room::Room;
 use super::work::Running;
-use crate::spec::QueueRow;
+use crate::spec::{JobId, QueueRow};
 
 /// What a running task counts by.
 pub(super) fn used<'a>(room: &'a Room, task: &Running) -> Used<'a> {
@@ -27,7 +37,8 @@ impl Engine {
     }
 
     pub(super) fn do_chores(&mut self) {
-        self.refreshes += u64::from(self.books.refresh_quanta(self.now, &self.tree));
+        let learnt = self.books.refresh_quanta(self.now, &self.tree);
+        self.refreshes += u64::from(learnt.is_some());
         let mut changed = self.books.begin_rounds(self.now);
         if !changed.is_empty() {
             for (_, task) in self.work.all_running() {
@@ -46,6 +57,11 @@ impl Engine {
                 running.map(|(_, task)| (used(&self.room, task), (task.started, task.quantum))),
             );
         }
+        // By the rounds and clocks of now.
+        let learnt = learnt.unwrap_or_default();
+        let recharged = self.charge_by_new_quanta(&learnt);
+        recharged.into_iter().for_each(|queue| self.note_recharged(queue));
+        learnt.into_iter().for_each(|job| self.rekey_job(job));
         for domain in changed {
             let (queues, jobs) = self.books.members(domain);
             queues.into_iter().for_each(|queue: QueueRow| self.rekey(queue));
@@ -53,5 +69,41 @@ impl Engine {
         }
         self.rekey_guard();
         self.schedule_chores();
+    }
+
+    /// What a queue is charged has changed by a refresh of quanta, and its key may have fallen.
+    fn note_recharged(&mut self, queue: QueueRow) {
+        if queue.index() >= self.recharged.len() {
+            self.recharged.resize(self.tree.len(), 0);
+        }
+        self.recharged[queue.index()] = self.refreshes;
+        self.rekey(queue);
+    }
+
+    /// The running tasks of these jobs are charged by their jobs' quanta of now. The queues whose
+    /// charges that changes.
+    fn charge_by_new_quanta(&mut self, jobs: &[JobId]) -> BTreeSet<QueueRow> {
+        let mut changed = BTreeSet::new();
+        for &job in jobs {
+            let quantum = self.books.job_quantum(job);
+            let mut alike = BTreeMap::new();
+            for id in self.work.running_of(job) {
+                let task = self.work.running(id).expect("it runs");
+                let weight = self.room.weight(task.node);
+                let key = (task.started, task.quantum, task.shape.number(), weight);
+                alike.entry(key).or_insert((task.shape, task.queue, 0)).2 += 1;
+                self.work.set_quantum(id, quantum);
+            }
+            for ((started, before, _, node_weight), (shape, queue, tasks)) in alike {
+                let used = Used { job, queue, demand: self.room.demand(shape), node_weight };
+                let quanta = (started, before, quantum);
+                self.books.change_quantum(self.now, &self.tree, (&used, tasks), quanta);
+                if let Some(guard) = &mut self.guard {
+                    guard.change_quantum(self.now, (&used, tasks), quanta);
+                }
+                changed.extend(self.tree.up(queue).map(|(queue, _)| queue));
+            }
+        }
+        changed
     }
 }

@@ -8,6 +8,7 @@ use super::ready::Bucket;
 use super::room::ShapeId;
 use crate::decision::KeyValue;
 use crate::order::Tier;
+use crate::order::heap::Item;
 use crate::order::key::Key;
 use crate::policy::{Policy, Scalar};
 use crate::resources::Resources;
@@ -106,8 +107,8 @@ pub struct GuardView {
     pub t_wait: Span,
     /// How long this one has waited: since its last service or since its demand began.
     pub waited: Span,
-    /// Demanding leaves that have used less by the root's rules, least first: the guard serves
-    /// those first.
+    /// Demanding leaves that have used less of what they are entitled to, by the root's rules,
+    /// least first: the guard serves those first.
     pub before: Vec<QueueId>,
 }
 
@@ -325,18 +326,18 @@ impl Engine {
     pub fn guard_view(&self, leaf: QueueId) -> Option<GuardView> {
         let guard = self.seen().2?;
         let leaf = self.row(leaf);
-        let key = |leaf: QueueRow| guard.key_seen(self.now, leaf);
-        let mine = key(leaf);
+        let mine = guard.seen(self.now, leaf);
         let others = self.tree.iter().filter(|(_, row)| row.is_leaf()).map(|(other, _)| other);
         let others = others.filter(|&other| other != leaf);
         let walked = others.filter(|&other| self.ready.waiting(other) > 0);
-        let mut before: Vec<(Key, QueueRow)> =
-            walked.map(|other| (key(other), other)).filter(|(other, _)| *other < mine).collect();
-        before.sort_unstable_by_key(|(key, _)| *key);
+        let stands = walked.map(|other| guard.seen(self.now, other));
+        let mut before: Vec<Item> =
+            stands.filter(|other| guard.compare(other, &mine).is_lt()).collect();
+        before.sort_unstable_by(|a, b| guard.compare(a, b));
         Some(GuardView {
             t_wait: guard.t_wait(),
             waited: self.now.saturating_since(self.ready.waits_since(leaf)),
-            before: before.into_iter().map(|(_, leaf)| self.tree.id(leaf)).collect(),
+            before: before.into_iter().map(|(_, leaf)| self.tree.id(QueueRow(leaf))).collect(),
         })
     }
 

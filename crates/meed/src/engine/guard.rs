@@ -1,21 +1,32 @@
 //! The starvation guard of H-LTRF (TSC'18 Algorithm 2).
 //!
-//! Among all demanding leaves, whatever their parents, the one that has used least (u_i / w_i, as
-//! in Algorithm 1, by the root's rules) is served out of turn once it has waited t_wait since its
-//! last service or since its demand began. So t_wait = 0 is single-level LTRF over the leaves, and
-//! t_wait = infinity the naive walk (Theorem 1).
+//! Among all demanding leaves, whatever their parents, the one that has used least of what it is
+//! entitled to is served out of turn once it has waited t_wait since its last service or since its
+//! demand began.
+//!
+//! > key = u_i / e_i,  u_i by the root's rules (Algorithm 1, Eq. 6), e_i the leaf's part of the
+//! > root (`entitled`)
+//!
+//! A leaf's weight alone means something among its siblings only. So t_wait = 0 is single-level
+//! LTRF over the leaves, each with its entitlement as its weight (S_i of Eq. 2, what it
+//! contributed), and t_wait = infinity the naive walk (Theorem 1). Who stands exactly at its
+//! entitlement is never starved for good: the guard and the walk agree on who has had how much.
 //!
 //! The guard keeps a ledger of its own for each leaf, by the root's memory, discount and quantum,
 //! since a parent's may differ. It also keeps when the tasks that run were started: a start that is
 //! undone was no service, and the leaf waits since it did before. Cost: one more heap, ledger and
 //! look-up for each start and end, only where t_wait is set.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use num_bigint::BigUint;
+
 use super::books::Used;
+use super::entitled::Entitlements;
 use super::tree::Tree;
 use super::{Engine, KeyParts, NO_PLACE};
-use crate::order::heap::Heap;
+use crate::order::heap::{Heap, Item};
 use crate::order::key::Key;
 use crate::order::{Domain, Minimum, Pool, Standing, Terms};
 use crate::policy::Policy;
@@ -30,6 +41,8 @@ pub(super) struct Guard {
     domain: Domain,
     standings: Vec<Standing>,
     terms: Vec<Terms>,
+    /// What leaves are entitled to: by it the keys in the heap are compared.
+    entitled: Entitlements,
     demanding: Heap,
     places: Vec<u32>,
     /// By queue: since when a leaf waits.
@@ -82,11 +95,12 @@ impl Guard {
             domain: Domain::new(root),
             standings: Vec::new(),
             terms: Vec::new(),
+            entitled: Entitlements::new(),
             demanding: Heap::default(),
             places: Vec::new(),
             waits: Vec::new(),
         };
-        guard.add_queue();
+        guard.add_row();
         guard
     }
 
@@ -95,9 +109,15 @@ impl Guard {
     }
 
     pub(super) fn add_queue(&mut self) {
+        self.add_row();
+        self.entitled.add_queue();
+    }
+
+    fn add_row(&mut self) {
         let tie = (0, self.standings.len() as u32);
         self.standings.push(Standing::default());
-        self.terms.push(Terms { weight: 1000, min: Minimum::NONE, share: 0, tie });
+        // Keys are what was used; they are compared by entitlement.
+        self.terms.push(Terms { weight: 1, min: Minimum::NONE, share: 0, tie });
         self.places.push(NO_PLACE);
         self.waits.push(Waits::default());
     }
@@ -133,16 +153,20 @@ impl Guard {
         waits.before = before.unwrap_or(waits.known_before(since));
     }
 
+    /// Shares have changed: of the cluster, or of queues among each other. O(queues).
     pub(super) fn share_out(&mut self, now: Time, tree: &Tree, total: &Resources) {
         if self.domain.is_dominant() && !total.is_zero() {
             self.domain.pool = Pool::new(total);
         }
         for (queue, row) in tree.iter() {
             let terms = &mut self.terms[queue.index()];
-            terms.weight = row.weight();
             let standing = &mut self.standings[queue.index()];
             terms.share = standing.set_share(now, &self.domain, terms.share, row.share());
         }
+        // Keys are compared by the new entitlements from here on: none stays where it was.
+        let leaves = self.demanding.drain(&mut self.places);
+        self.entitled.share_out(tree);
+        leaves.into_iter().for_each(|leaf| self.add(now, QueueRow(leaf)));
     }
 
     /// A task that runs since a given instant starts, with its job's quantum.
@@ -185,6 +209,22 @@ impl Guard {
         self.rekey(now, used.queue);
     }
 
+    /// The quantum of equal running tasks changes, as in [`Books::change_quantum`]; the leaf is
+    /// rekeyed by the caller.
+    ///
+    /// [`Books::change_quantum`]: super::books::Books::change_quantum
+    pub(super) fn change_quantum(
+        &mut self,
+        now: Time,
+        (used, tasks): (&Used<'_>, u64),
+        quanta: (Time, Span, Span),
+    ) {
+        let rate = self.domain.rate(used.demand, used.node_weight);
+        let (leaf, share) = (used.queue.index(), self.terms[used.queue.index()].share);
+        let standing = &mut self.standings[leaf];
+        standing.change_quantum(now, (&rate, tasks), quanta, &self.domain, share);
+    }
+
     /// When the clock alone next changes something.
     pub(super) fn next_chore(&self) -> Option<Time> {
         self.domain.rule.next_chore().filter(|_| self.domain.rule.keeps_usage())
@@ -217,13 +257,34 @@ impl Guard {
         }
     }
 
-    /// The key of `leaf`, read in a copy.
-    pub(super) fn key_seen(&self, now: Time, leaf: QueueRow) -> Key {
+    /// Where `leaf` stands, read in a copy; see [`Guard::compare`].
+    pub(super) fn seen(&self, now: Time, leaf: QueueRow) -> Item {
         let (standing, terms) = (&self.standings[leaf.index()], &self.terms[leaf.index()]);
-        standing.clone().key(now, &self.domain, terms)
+        (standing.clone().key(now, &self.domain, terms), leaf.0)
     }
 
-    /// What its keys are made of; see `parts`.
+    /// Which of two leaves has used less of its entitlement; of equals the one served longest ago.
+    pub(super) fn compare(&self, a: &Item, b: &Item) -> Ordering {
+        self.entitled.compare(a, b)
+    }
+
+    /// The first of these leaves.
+    pub(super) fn first_of(
+        &mut self,
+        now: Time,
+        leaves: impl Iterator<Item = QueueRow>,
+    ) -> Option<QueueRow> {
+        let items: Vec<Item> = leaves.map(|leaf| (self.key(now, leaf), leaf.0)).collect();
+        let first = items.iter().min_by(|a, b| self.entitled.compare(a, b));
+        first.map(|&(_, leaf)| QueueRow(leaf))
+    }
+
+    /// What a queue is entitled to: a part, and what it is a part of.
+    pub(super) fn entitlement(&self, queue: QueueRow) -> (BigUint, BigUint) {
+        self.entitled.of(queue).fraction()
+    }
+
+    /// What its keys are made of, by weight 1; see `parts`.
     pub(super) fn parts(&mut self, now: Time, leaf: QueueRow, quantum: Span) -> KeyParts {
         let (standing, terms) = (&mut self.standings[leaf.index()], &self.terms[leaf.index()]);
         KeyParts { served: terms.tie.0, ..standing.parts(now, &self.domain, terms, quantum) }
@@ -280,6 +341,8 @@ impl Guard {
         let mut guard = Guard::new(t_wait, root);
         guard.domain = Domain::from_state(&order, now, kinds, format_args!("guard"))?;
         guard.standings.clear();
+        (1..tree.len()).for_each(|_| guard.entitled.add_queue());
+        guard.entitled.share_out(tree);
         for ((queue, row), of) in tree.iter().zip(&state.standings) {
             let place = format_args!("guard.standings[{}]", queue.index());
             let mut standing = Standing::from_state(of, &guard.domain, now, kinds, place)?;
@@ -290,8 +353,7 @@ impl Guard {
                 guard.places.push(NO_PLACE);
                 guard.waits.push(Waits::default());
             }
-            let terms = &mut guard.terms[queue.index()];
-            (terms.weight, terms.share) = (row.weight(), share);
+            guard.terms[queue.index()].share = share;
         }
         Ok(Some(guard))
     }
@@ -315,28 +377,36 @@ impl Guard {
         self.standings.iter_mut().for_each(Standing::restored);
     }
 
-    pub(super) fn key(&mut self, now: Time, leaf: QueueRow) -> Key {
+    /// What `leaf` has used, as a key of weight 1.
+    fn key(&mut self, now: Time, leaf: QueueRow) -> Key {
         self.standings[leaf.index()].key(now, &self.domain, &self.terms[leaf.index()])
     }
 
     pub(super) fn add(&mut self, now: Time, leaf: QueueRow) {
         if self.places[leaf.index()] == NO_PLACE {
-            let key = self.key(now, leaf);
-            self.demanding.push(key, leaf.0, &mut self.places);
+            let (key, entitled) = (self.key(now, leaf), &self.entitled);
+            let order = |a: &Item, b: &Item| entitled.compare(a, b);
+            self.demanding.push_by(key, leaf.0, &mut self.places, order);
         }
     }
 
     pub(super) fn remove(&mut self, leaf: QueueRow) {
         if self.places[leaf.index()] != NO_PLACE {
-            self.demanding.remove(leaf.0, &mut self.places);
+            let order = |a: &Item, b: &Item| self.entitled.compare(a, b);
+            self.demanding.remove_by(leaf.0, &mut self.places, order);
         }
     }
 
     pub(super) fn rekey(&mut self, now: Time, leaf: QueueRow) {
         if self.places[leaf.index()] != NO_PLACE {
             let key = self.key(now, leaf);
-            self.demanding.update(key, leaf.0, &mut self.places);
+            self.update(key, leaf);
         }
+    }
+
+    fn update(&mut self, key: Key, leaf: QueueRow) {
+        let order = |a: &Item, b: &Item| self.entitled.compare(a, b);
+        self.demanding.update_by(key, leaf.0, &mut self.places, order);
     }
 
     /// The demanding leaf with the smallest key.
@@ -347,7 +417,7 @@ impl Guard {
             if self.demanding.certifies(&key) {
                 return Some(QueueRow(id));
             }
-            self.demanding.update(key, id, &mut self.places);
+            self.update(key, QueueRow(id));
         }
     }
 }

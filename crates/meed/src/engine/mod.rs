@@ -21,6 +21,7 @@ mod books;
 mod by_node;
 mod chores;
 mod decide;
+mod entitled;
 mod estimates;
 mod explain;
 mod fair_order;
@@ -122,6 +123,8 @@ pub struct Engine {
     /// See [`Engine::sweeps`] and [`Engine::refreshes`].
     sweeps: u64,
     refreshes: u64,
+    /// See [`Engine::recharged`]: by row of the queue, as far as there is anything to tell.
+    recharged: Vec<u64>,
 }
 
 impl Engine {
@@ -167,6 +170,7 @@ impl Engine {
             seen: OnceCell::new(),
             sweeps: 0,
             refreshes: 0,
+            recharged: Vec::new(),
             kinds,
         };
         if engine.holds.is_some() {

@@ -172,8 +172,7 @@ impl Engine {
     /// The guard's leaf among `able`, and how long it has waited.
     fn starved_among(&mut self, able: &[Able]) -> Option<(QueueRow, crate::Span)> {
         let guard = self.guard.as_mut()?;
-        let least =
-            able.iter().map(|&(leaf, _)| leaf).min_by_key(|&leaf| guard.key(self.now, leaf))?;
+        let least = guard.first_of(self.now, able.iter().map(|&(leaf, _)| leaf))?;
         let waited = self.now.saturating_since(self.ready.waits_since(least));
         (waited >= guard.t_wait()).then_some((least, waited))
     }

@@ -14,8 +14,8 @@
 //!
 //! to the unit, with a half-life and with a discount too. So the parts of a child are known until
 //! something is told of it, or until [`KeyParts::turns`]. What else may change without a word,
-//! [`Engine::refreshes`], [`Engine::key_quantum`] and [`Engine::sweeps`] tell, for less than the
-//! parts cost.
+//! [`Engine::refreshes`], [`Engine::recharged`], [`Engine::key_quantum`] and [`Engine::sweeps`]
+//! tell, for less than the parts cost.
 
 use super::Engine;
 use crate::ledger::{Charge, Clock};
@@ -103,10 +103,20 @@ impl Engine {
     }
 
     /// What the starvation guard compares of a leaf; `None` where the root's policy has no guard.
+    /// The weight is 1: what was used is to be divided by [`Engine::entitlement`].
     pub fn guard_parts(&mut self, leaf: QueueId) -> Option<KeyParts> {
         let leaf = self.row(leaf);
         let quantum = self.books.quantum(leaf).unwrap_or(Span::ZERO);
         Some(self.guard.as_mut()?.parts(self.now, leaf, quantum))
+    }
+
+    /// What the starvation guard holds a leaf entitled to, as a fraction in lowest terms (a part,
+    /// and what it is a part of): the product over the path of w over the sum of w of the queue and
+    /// its siblings, but for the sum below the root, which all leaves share. Integers of any
+    /// length, big-endian; it changes with [`Engine::sweeps`]. `None` where there is no guard.
+    pub fn entitlement(&self, leaf: QueueId) -> Option<(Vec<u8>, Vec<u8>)> {
+        let (part, whole) = self.guard.as_ref()?.entitlement(self.row(leaf));
+        Some((part.to_bytes_be(), whole.to_bytes_be()))
     }
 
     /// How often all keys may have changed at once: a round has begun, a landmark of the half-life
@@ -122,8 +132,14 @@ impl Engine {
         self.refreshes
     }
 
+    /// The count of [`Engine::refreshes`] at which what runs below a queue was last charged by
+    /// other quanta than before; 0 where that has not happened since the engine was made.
+    pub fn recharged(&self, queue: QueueId) -> u64 {
+        self.recharged.get(self.row(queue).index()).copied().unwrap_or(0)
+    }
+
     /// [`KeyParts::quantum`] of `queue`. Where it is as it was, nothing was told of the queue,
-    /// nothing of it has outrun its quantum ([`KeyParts::turns`]), and [`Engine::refreshes`] and
+    /// nothing of it has outrun its quantum ([`KeyParts::turns`]), and [`Engine::recharged`] and
     /// [`Engine::sweeps`] are as they were, its [`KeyParts`] are as they were, but for the amounts,
     /// which are on their line.
     pub fn key_quantum(&self, queue: QueueId) -> Span {

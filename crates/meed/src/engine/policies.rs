@@ -234,6 +234,8 @@ impl Engine {
                 for (_, job) in &mut state.jobs.live {
                     job.quantum = JobQuantumState { quantum: initial, ..Default::default() };
                 }
+                // What runs is charged by its job's quantum, whenever it started.
+                state.running.live.iter_mut().for_each(|(_, task)| task.quantum = initial);
             }
         }
     }

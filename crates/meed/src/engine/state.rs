@@ -200,6 +200,7 @@ impl Engine {
             seen: OnceCell::new(),
             sweeps: 0,
             refreshes: 0,
+            recharged: Vec::new(),
             kinds,
             tree,
             work,

@@ -231,7 +231,7 @@ pub(super) struct Running {
     /// Its number in the order of starts, which the log has too: it orders tasks that started at
     /// one instant.
     pub(super) order: NonZeroU64,
-    /// Its job's quantum when it started.
+    /// Its job's quantum, by which it is charged.
     pub(super) quantum: Span,
 }
 
@@ -409,6 +409,11 @@ impl Work {
         let before = std::mem::replace(&mut self.running[id].node, node);
         self.by_node.unlink(id.slot() as u32, before);
         self.by_node.link(id.slot() as u32, node);
+    }
+
+    /// The task is charged by another quantum.
+    pub(super) fn set_quantum(&mut self, id: AllocationId, quantum: Span) {
+        self.running[id].quantum = quantum;
     }
 
     /// Rows of nodes have moved; none on which a task runs is forgotten.

@@ -177,6 +177,19 @@ impl Ledger {
         }
     }
 
+    /// A task that runs with these numbers is assumed to end at another instant from `now` on: the
+    /// charge is what it would be had the task been started so (Eq. 15 with the quantum of now).
+    pub(crate) fn change_end(
+        &mut self,
+        now: Time,
+        rate: u64,
+        (before, after): (Time, Time),
+        rules: Rules<'_>,
+    ) {
+        self.end(now, rate, before, rules);
+        self.start(now, rate, after, rules);
+    }
+
     /// Brings the books up to `now`. Needed before the share changes; all other calls do it
     /// themselves.
     #[inline]

@@ -436,6 +436,30 @@ impl Standing {
         });
     }
 
+    /// The quantum of `tasks` equal tasks that were started at `started` changes: what they are
+    /// charged ahead follows, where this order charges by it. What they hold stays.
+    pub(crate) fn change_quantum(
+        &mut self,
+        now: Time,
+        (rate, tasks): (&Rate, u64),
+        (started, before, after): (Time, Span, Span),
+        domain: &Domain,
+        share: u64,
+    ) {
+        let rule = &domain.rule;
+        if !rule.keeps_usage() {
+            return;
+        }
+        let [before, after] = [before, after].map(|quantum| rule.assumed_end(started, quantum));
+        // Beyond both it is charged with time, whatever the quantum.
+        if before == after || before.max(after) <= now {
+            return;
+        }
+        self.for_each_ledger(rate, share, |ledger, rate, share| {
+            ledger.change_end(now, rate * tasks, (before, after), rule.ledger_rules(share));
+        });
+    }
+
     /// Undoes [`Standing::start`].
     pub(crate) fn undo(
         &mut self,

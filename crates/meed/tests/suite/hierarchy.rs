@@ -95,8 +95,9 @@ fn the_guard_bounds_the_wait() {
     }
 }
 
-/// The same leaves in a random tree and flat, with the same jobs.
-fn theorem_1(dice: &mut Dice) -> (Config, Config, Vec<SimJob>) {
+/// The same leaves in a random tree of unequal groups and flat, there by what they are entitled to,
+/// with the same jobs; nothing where that is no weight.
+fn theorem_1(dice: &mut Dice) -> Option<(Config, Config, Vec<SimJob>)> {
     let mut rule = root(None);
     rule.memory =
         dice.pick(&[Memory::Forever, Memory::Rounds(span(9 * S)), Memory::HalfLife(span(5 * S))]);
@@ -108,15 +109,41 @@ fn theorem_1(dice: &mut Dice) -> (Config, Config, Vec<SimJob>) {
     let mut flat = config.clone();
     for (name, is_leaf) in rows {
         let inner = if is_leaf { policy("fifo") } else { dice.policy(kind_count) };
-        let weight = if is_leaf { dice.weight() } else { 1000 };
+        // Small ones, so that parts of the root are whole numbers of something.
+        let weight = dice.pick(&[1, 1, 2, 3, 4, 6, 9]);
         config.queues.push(queue(&name, weight, inner.clone()));
         if is_leaf {
             let own = name.rsplit('.').next().unwrap_or(&name);
             flat.queues.push(queue(own, weight, inner));
         }
     }
+    for (spec, weight) in flat.queues.iter_mut().zip(whole_parts(&config)?) {
+        spec.weight = weight;
+    }
     let jobs = dice.jobs(&config, 14);
-    (config, flat, jobs)
+    Some((config, flat, jobs))
+}
+
+/// What the leaves are entitled to, as whole numbers, where these are weights.
+fn whole_parts(config: &Config) -> Option<Vec<u64>> {
+    let rows = super::guard::entitlements(config);
+    let gcd = |mut a: u128, mut b: u128| {
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    let lowest = |part: u128, whole: u128| whole / gcd(part, whole);
+    let all = rows.iter().try_fold(1u128, |all, &(_, part, whole)| {
+        let own = lowest(part, whole);
+        (all / gcd(all, own)).checked_mul(own)
+    })?;
+    let weight = |(_, part, whole): (String, u128, u128)| {
+        let common = gcd(part, whole);
+        let weight = u64::try_from(all / (whole / common) * (part / common)).ok()?;
+        (1..=1_000_000_000).contains(&weight).then_some(weight)
+    };
+    rows.into_iter().map(weight).collect()
 }
 
 fn sequence(config: &Config, jobs: &[SimJob]) -> Vec<(String, usize, u32, u64)> {
@@ -130,7 +157,7 @@ proptest! {
     #![proptest_config(cases(300))]
     #[test]
     fn theorem_1_holds(mut dice in dice(200)) {
-        let (mut tree, flat, jobs) = theorem_1(&mut dice);
+        let Some((mut tree, flat, jobs)) = theorem_1(&mut dice) else { return Ok(()) };
         let leaf_of = |id: QueueId| tree.queues[id.index() - 1].name.rsplit('.').next()
             .map(str::to_owned);
         let flat_id = |id: QueueId| leaf_of(id).and_then(|name| engine(&flat).find_queue(&name))

@@ -11,6 +11,7 @@ mod conservation;
 mod events;
 mod forgotten;
 mod gangs;
+mod guard;
 mod hierarchy;
 mod live;
 mod memory;

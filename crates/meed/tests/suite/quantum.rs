@@ -1,6 +1,8 @@
 //! The adaptive quantum through the whole engine (ICS'14 Fig. 3, TSC'18 Fig. 4): what a task is
 //! charged when it starts shows which quantum it was handed.
 
+use std::collections::BTreeMap;
+
 use crate::common::shadow::Ev;
 use crate::common::*;
 use meed::*;
@@ -115,4 +117,79 @@ fn a_queue_that_comes_later_may_bring_adaptive_quanta() {
             (6, Submit("new.leaf"), 4.0),
         ],
     );
+}
+
+/// One that starts with Q_0 = 600 s and is refreshed each second.
+fn long_begin() -> Policy {
+    let quantum = Quantum::Adaptive { initial: span(600 * S), interval: span(S) };
+    Policy { quantum, ..policy("long-term") }
+}
+
+fn submit(engine: &mut Engine, now: u64, queue: QueueId, tasks: u32) {
+    let groups = vec![TaskGroup::new(tasks, slots(1))];
+    let event = Ev::Job { queue, weight: 1000, groups, open: false, max_attempts: 0 };
+    event.send(engine, now).expect("sound");
+}
+
+/// Eq. 15 has the Q of now: max(Q, t - s) while a task runs, at every level and for the guard.
+#[test]
+fn running_tasks_are_charged_by_the_quantum_of_now() {
+    let root = Policy { t_wait: Some(Span::MAX), ..long_begin() };
+    let mut engine = engine(&slots_config(8, &root, &["g", "b", "g.a"]));
+    let ids = ["g", "g.a"].map(|name| engine.find_queue(name).expect("declared"));
+    submit(&mut engine, 0, ids[1], 4);
+    let mut running = Vec::new();
+    engine.decide(false, |start| running.push(start.allocation));
+    let check = |engine: &mut Engine, now: u64, expected: f64| {
+        engine.advance(micros(now)).expect("time goes on");
+        for queue in ids {
+            let charged = engine.charged(queue, micros(now)) / 1000.0;
+            assert!((charged - expected).abs() < 1e-9, "{charged} not {expected} at {now} us");
+        }
+        let guarded = engine.guard_parts(ids[1]).expect("it has a guard").amounts[0] as f64;
+        assert!((guarded / 1e12 - expected).abs() < 1e-9, "the guard has {guarded} at {now} us");
+    };
+    check(&mut engine, 0, 2400.0);
+    for task in &running[..3] {
+        Ev::Ended(*task).send(&mut engine, 10 * S).expect("it runs");
+    }
+    check(&mut engine, 10 * S, 630.0);
+    // The mean of those that have ended is 10 s: max(10, 11) of the fourth.
+    check(&mut engine, 11 * S, 41.0);
+    check(&mut engine, 25 * S, 55.0);
+    // A longer mean holds for what has not run so long.
+    submit(&mut engine, 25 * S, ids[1], 1);
+    engine.decide(false, |_| ());
+    check(&mut engine, 25 * S, 65.0);
+    Ev::Ended(running[3]).send(&mut engine, 50 * S).expect("it runs");
+    check(&mut engine, 51 * S, 80.0 + 26.0);
+}
+
+/// ICS'14's own Q_0 = 600 s. Of `a` four tasks of 500 s run, and many of 10 s wait; `b` comes at
+/// 20 s, and catches up with what `a` has used by then. Once the quantum is 10 s, `a` owes nothing
+/// for 600 s that nobody has used.
+#[test]
+fn a_long_first_quantum_starves_nobody_once_it_is_learnt() {
+    let mut engine = engine(&slots_config(16, &long_begin(), &["a", "b"]));
+    let [a, b] = ["a", "b"].map(|name| engine.find_queue(name).expect("declared"));
+    let mut ends: BTreeMap<(u64, u64), AllocationId> = BTreeMap::new();
+    let (mut started, mut of_a) = (0, Vec::new());
+    submit(&mut engine, 0, a, 2_004);
+    for second in 0..240 {
+        while let Some(end) = ends.first_entry().filter(|end| end.key().0 <= second) {
+            Ev::Ended(end.remove()).send(&mut engine, second * S).expect("it runs");
+        }
+        if second == 20 {
+            submit(&mut engine, 20 * S, b, 4_000);
+        }
+        engine.advance(micros(second * S)).expect("time goes on");
+        engine.decide(false, |start| {
+            let lasts = if start.queue == a && start.task < 4 { 500 } else { 10 };
+            started += 1;
+            ends.insert((second + lasts, started), start.allocation);
+            of_a.extend((start.queue == a).then_some(second));
+        });
+    }
+    let gap = of_a.windows(2).map(|pair| pair[1] - pair[0]).max().expect("some started");
+    assert!(gap <= 50, "`a` starts nothing for {gap} s: {of_a:?}");
 }

@@ -445,8 +445,10 @@ mod golden {
     }
 }
 
-/// Version 1, kept for ever: what was written then is read now, and decides as it did. At first all
-/// values had their names; in the second file, made of the first with `MEED_WRITE_STATE=1`, what
+/// Version 1, kept for ever: what was written then is read now, and decides as it did, but for what
+/// a later version decides otherwise (the guard counts by parts of the root since 0.3, and running
+/// tasks are charged by the quantum of now). `MEED_WRITE_STATE=1` writes the decisions anew. At
+/// first all values had their names; in the second file, made of the first in the same way, what
 /// there are most of stands in rows.
 #[test]
 fn a_state_of_version_1_is_read_and_decides_as_recorded() {

@@ -10,8 +10,46 @@ fn drf_quantum() -> Quantum {
     Quantum::Fixed(span(S))
 }
 
+/// Quanta that are learnt, at some levels or all.
+fn learn_quanta(dice: &mut Dice, config: &mut Config) {
+    let initial = span(dice.pick(&[2 * S, 0, S / 2, 20 * S, 5 * S]));
+    let interval = span(dice.pick(&[S, S / 2, 3 * S]));
+    let queues = config.queues.iter_mut().map(|queue| &mut queue.policy);
+    for policy in std::iter::once(&mut config.root).chain(queues) {
+        if dice.below(4) > 0 {
+            policy.quantum = Quantum::Adaptive { initial, interval };
+        }
+        if dice.below(3) > 0 && policy.measure != Measure::TaskShare {
+            policy.measure = Measure::Usage;
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(cases(4000))]
+    /// Running tasks are charged by the quantum of now (ICS'14 Eq. 15): by the job's, learnt from
+    /// its tasks that have ended, under every memory, discount and newcomer's term.
+    #[test]
+    fn decides_as_a_plain_scan_with_adaptive_quanta(mut dice in dice(260)) {
+        let mut config = dice.config();
+        learn_quanta(&mut dice, &mut config);
+        let jobs = dice.jobs(&config, 16);
+        World::run_with_gangs(&config, jobs);
+    }
+
+    /// The same under the guard, whose ledgers follow as well.
+    #[test]
+    fn decides_as_a_plain_scan_with_adaptive_quanta_under_the_guard(
+        mut dice in dice(260), wait in 0u64..6,
+    ) {
+        let mut config = dice.config();
+        config.root.measure = Measure::Usage;
+        learn_quanta(&mut dice, &mut config);
+        (config.root.newcomer, config.root.t_wait) = (Newcomer::Zero, Some(span(wait * S)));
+        let jobs = dice.jobs(&config, 16);
+        World::run_with_gangs(&config, jobs);
+    }
+
     #[test]
     fn decides_as_a_plain_scan(mut dice in dice(260)) {
         let config = dice.config();

@@ -141,14 +141,29 @@ pub(super) fn worked_choice(_: &Context) -> Result<ItemOutcome, ReproduceError> 
     Ok(ItemOutcome { checks: vec![check], ..ItemOutcome::default() })
 }
 
+/// A tree whose groups differ in weight (G1 has 2, G2 has 1) and in members, and the same users on
+/// a single level by their parts of the root: 6, 1, 1 and 1 of nine.
+const UNEQUAL: [&str; 6] = ["G1", "G2", "G1.A", "G2.B", "G2.C", "G2.D"];
+
+fn with_weight(text: &str, queue: &str, weight: u32) -> String {
+    let name = format!("name = \"{queue}\"\n");
+    text.replace(&name, &format!("{name}weight = {weight}\n"))
+}
+
 /// Theorem 1: with `t_wait` = 0 H-LTRF serves as the single level does, with infinity as the naive
-/// walk.
+/// walk. Every second workload is for unequal groups.
 pub(super) fn theorem_1(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let mut equal = [0u64; 2];
     for seed in 0..context.seeds {
         let waves = random_waves(context.first_seed + seed);
-        let tree = unit_scenario(12, &QUEUES, jobs(&waves, 2));
-        let flat = unit_scenario(12, &["A", "B", "C", "D"], jobs(&waves, 0));
+        let single = unit_scenario(12, &["A", "B", "C", "D"], jobs(&waves, 0));
+        let (tree, flat) = match seed % 2 {
+            0 => (unit_scenario(12, &QUEUES, jobs(&waves, 2)), single),
+            _ => {
+                let tree = unit_scenario(12, &UNEQUAL, jobs(&waves, 2));
+                (with_weight(&tree, "G1", 2), with_weight(&single, "A", 6))
+            }
+        };
         let sequence = |text: &str, policy: &str| {
             Ok::<_, ReproduceError>(starts(text, policy)?.iter().map(served).collect::<Vec<_>>())
         };

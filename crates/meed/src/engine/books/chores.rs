@@ -27,19 +27,54 @@ impl Books {
         self.next_chore = due.unwrap_or(Time::MAX).min(quanta);
     }
 
-    /// Takes the averages of the quanta, if it is time; whether it was.
-    pub(in crate::engine) fn refresh_quanta(&mut self, now: Time, tree: &Tree) -> bool {
-        let Some(quanta) = self.quanta.as_mut().filter(|quanta| quanta.next_refresh() <= now)
-        else {
-            return false;
-        };
+    /// Takes the averages of the quanta, if it is time: the live jobs whose quantum is another one
+    /// now, each once. Their running tasks are to be charged by it ([`Books::change_quantum`]).
+    pub(in crate::engine) fn refresh_quanta(
+        &mut self,
+        now: Time,
+        tree: &Tree,
+    ) -> Option<Vec<JobId>> {
+        let quanta = self.quanta.as_mut().filter(|quanta| quanta.next_refresh() <= now)?;
+        let mut changed = Vec::new();
         for id in std::mem::take(&mut self.learners) {
             if let Some(job) = self.jobs[id.slot()].as_mut().filter(|job| job.is(id)) {
+                let before = job.quantum.quantum;
                 quanta.refresh_job(job.queue, &mut job.quantum);
+                if job.quantum.quantum != before {
+                    changed.push(id);
+                }
             }
         }
         quanta.refresh(|queue| tree[queue].parent());
-        true
+        Some(changed)
+    }
+
+    /// A job's quantum now.
+    pub(in crate::engine) fn job_quantum(&self, id: JobId) -> Span {
+        self.jobs[id.slot()].as_ref().expect("the job is alive").quantum.quantum
+    }
+
+    /// The quantum of `tasks` equal running tasks of a job, started at one instant, changes from
+    /// one to another (ICS'14 Sec. 5.2.2: RC estimates the assumed execution time of each running
+    /// task with the updated value): their charge follows at every level.
+    pub(in crate::engine) fn change_quantum(
+        &mut self,
+        now: Time,
+        tree: &Tree,
+        (used, tasks): (&Used<'_>, u64),
+        quanta: (Time, Span, Span),
+    ) {
+        let domain = &self.domains[self.accounts[used.queue.index()].domain];
+        let rate = domain.rate(used.demand, used.node_weight);
+        let job = self.jobs[used.job.slot()].as_mut().expect("the job is alive");
+        job.standing.change_quantum(now, (&rate, tasks), quanta, domain, u64::MAX);
+        for (at, _) in tree.up(used.queue) {
+            let account = &mut self.accounts[at.index()];
+            let domain = &self.domains[account.ordered_by];
+            let rate = domain.rate(used.demand, used.node_weight);
+            let share = account.terms.share;
+            account.standing.change_quantum(now, (&rate, tasks), quanta, domain, share);
+        }
     }
 
     /// Begins the rounds that are due: what the members of their domains used before is forgotten,

@@ -66,10 +66,11 @@ fn round_start(policy: &Policy, now: u64) -> u64 {
     }
 }
 
-fn quantum(policy: &Policy) -> u64 {
+/// Q of Eq. 15: the one of now, however long the task runs.
+fn quantum(policy: &Policy, task: &Charged) -> u64 {
     match policy.quantum {
         Quantum::Fixed(span) => span.as_micros(),
-        Quantum::Adaptive { .. } => panic!("the twin knows fixed quanta only"),
+        Quantum::Adaptive { .. } => task.quantum,
     }
 }
 
@@ -79,15 +80,16 @@ pub(crate) struct Charged {
     node: usize,
     start: u64,
     end: Option<u64>,
-}
-
-impl Charged {
-    fn of(task: &Task) -> Charged {
-        Charged { demand: task.demand, node: task.node, start: task.start, end: task.end }
-    }
+    /// Its job's, where it is learnt.
+    quantum: u64,
 }
 
 impl Model {
+    fn charged(&self, task: &Task) -> Charged {
+        let &Task { demand, node, start, end, .. } = task;
+        Charged { demand, node, start, end, quantum: self.jobs[task.job].quantum }
+    }
+
     fn rate_of(&self, task: &Charged, policy: &Policy) -> u64 {
         rate(&policy.scalar, &task.demand, self.nodes[task.node].spec.weight)
     }
@@ -298,7 +300,7 @@ impl Model {
         if policy.discount == 1000 {
             let lasted = |task: &Charged| match task.end {
                 Some(end) => end.saturating_sub(begin(task)),
-                None => (now - begin(task)).max(quantum(policy)),
+                None => (now - begin(task)).max(quantum(policy, task)),
             };
             return tasks
                 .iter()
@@ -307,7 +309,7 @@ impl Model {
         }
         let mut cuts: Vec<u64> = vec![from, now];
         for task in tasks {
-            cuts.extend([task.start, task.end.unwrap_or(now), begin(task) + quantum(policy)]);
+            cuts.extend([task.start, task.end.unwrap_or(now), begin(task) + quantum(policy, task)]);
         }
         cuts.extend(shares.iter().map(|(at, _)| *at));
         cuts.sort_unstable();
@@ -316,7 +318,8 @@ impl Model {
             let holds = |task: &&Charged| match task.end {
                 Some(end) => task.start <= cut[0] && cut[0] < end,
                 None => {
-                    task.start <= cut[0] && (cut[0] < now || cut[0] < begin(task) + quantum(policy))
+                    let assumed_end = begin(task) + quantum(policy, task);
+                    task.start <= cut[0] && (cut[0] < now || cut[0] < assumed_end)
                 }
             };
             let held: u64 = tasks.iter().filter(holds).map(|task| self.rate_of(task, policy)).sum();
@@ -352,14 +355,16 @@ impl Model {
 
     fn tasks_below(&self, q: usize) -> Vec<Charged> {
         let known = self.charged_tasks_from(self.queues[q].first_task);
-        let below = known.filter(|task| self.is_below(task.queue, q)).map(Charged::of);
+        let below =
+            known.filter(|task| self.is_below(task.queue, q)).map(|task| self.charged(task));
         let idle = self.idle[self.queues[q].first_idle..].iter();
         let idle = idle.filter(|idle| self.is_charged(idle) && self.is_below(idle.queue, q));
         below.chain(idle.map(|idle| self.charged_idle(idle))).collect()
     }
 
     fn tasks_of(&self, job: usize) -> Vec<Charged> {
-        let ours = self.charged_tasks().filter(|task| task.job == job).map(Charged::of);
+        let ours =
+            self.charged_tasks().filter(|task| task.job == job).map(|task| self.charged(task));
         let idle = self.idle.iter().filter(|idle| self.is_charged(idle) && idle.job == job);
         ours.chain(idle.map(|idle| self.charged_idle(idle))).collect()
     }
@@ -371,7 +376,7 @@ impl Model {
     /// Room held idle counts as a task that has ended: by now, if it is held still.
     fn charged_idle(&self, idle: &Idle) -> Charged {
         let (start, end) = (idle.from, Some(idle.until.unwrap_or(self.now)));
-        Charged { demand: idle.amounts, node: idle.node, start, end }
+        Charged { demand: idle.amounts, node: idle.node, start, end, quantum: 0 }
     }
 
     /// Jobs have no share.
@@ -469,13 +474,24 @@ impl Model {
         Ratio::ordinary(value, self.unit(policy))
     }
 
-    /// u_i / w_i of the starvation guard: by the root's policy, whatever the parents'.
+    /// u_i / S_i of the starvation guard (TSC'18 Algorithm 2, with the single-level LTRF of Theorem
+    /// 1: Algorithm 1, whose user i contributed S_i, Eq. 2): by the root's policy, whatever the
+    /// parents', over the leaf's part of the root.
     pub(crate) fn guard_key(&self, leaf: usize) -> Ratio {
         let policy = &self.queues[0].spec.policy;
         let ours = self.charged_tasks().filter(|task| task.queue == leaf);
-        let tasks: Vec<Charged> = ours.map(Charged::of).collect();
+        let tasks: Vec<Charged> = ours.map(|task| self.charged(task)).collect();
         let used = self.used(policy, &tasks, &self.queues[leaf].shares);
-        Ratio::ordinary(used.over(&whole(self.queues[leaf].spec.weight)), 1.0)
+        Ratio::ordinary(used.over(&self.part_of_root(leaf)), 1.0)
+    }
+
+    /// A queue's part of its parent, times its parent's part of the root: w_i over the sum of w_k
+    /// of all children of the parent, whether they want anything or not.
+    fn part_of_root(&self, q: usize) -> Fraction {
+        let Some(parent) = self.queues[q].parent else { return Fraction::new(1, 1) };
+        let all: u64 = self.children(parent).iter().map(|&c| self.queues[c].spec.weight).sum();
+        let part = whole(self.queues[q].spec.weight).over(&whole(all));
+        part.times(&self.part_of_root(parent))
     }
 
     /// A new round forgets who arrived when, but for those with a task across its start (Eq. 14).

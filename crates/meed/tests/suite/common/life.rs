@@ -258,6 +258,7 @@ impl Model {
             (group.fresh, group.retries) = (Vec::new(), Vec::new());
         }
         self.jobs[job].alive = false;
+        self.job_left(job);
     }
 
     /// What became of a job after one of its tasks ended.
@@ -275,5 +276,8 @@ impl Model {
         };
         assert_eq!((state, stopped.len()), (expected, 0));
         self.jobs[job].alive = expected != JobState::Done;
+        if expected == JobState::Done {
+            self.job_left(job);
+        }
     }
 }

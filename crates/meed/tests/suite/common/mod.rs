@@ -8,6 +8,7 @@ pub(crate) mod gangs;
 pub(crate) mod joint;
 pub(crate) mod life;
 pub(crate) mod model;
+pub(crate) mod quanta;
 pub(crate) mod reclaim;
 pub(crate) mod reserve;
 pub(crate) mod shadow;

@@ -20,6 +20,8 @@ pub(crate) struct Queue {
     pub(crate) rank: Rank,
     /// When its demand began, last.
     pub(crate) began: u64,
+    /// Its adaptive quantum, where it has been handed one.
+    pub(crate) quantum: Option<u64>,
     pub(crate) entitled: u128,
     /// Dominant shares held, and what of those wanted its part would have served: shares of the
     /// pool x microsecond.
@@ -84,6 +86,10 @@ pub(crate) struct Job {
     pub(crate) groups: Vec<Group>,
     pub(crate) alive: bool,
     pub(crate) counts: Counts,
+    /// Its adaptive quantum; 0 where none is learnt.
+    pub(crate) quantum: u64,
+    /// How long each of its tasks ran that ended well.
+    pub(crate) ran: Vec<u64>,
 }
 
 #[derive(Clone)]
@@ -156,6 +162,8 @@ pub(crate) struct Model {
     pub(crate) idle: Vec<super::reserve::Idle>,
     /// Tasks that ended well, in order: of which queue, and how long they ran.
     pub(crate) runs: Vec<(usize, u64)>,
+    /// How quanta are learnt, if they are.
+    pub(crate) quanta: Option<super::quanta::Quanta>,
 }
 
 impl Group {
@@ -193,10 +201,13 @@ impl Model {
             stops: Vec::new(),
             idle: Vec::new(),
             runs: Vec::new(),
+            quanta: None,
         };
         model.add_queue(root, None, kinds);
+        model.begin_to_learn(&config.root);
         for spec in &config.queues {
             let parent = model.parent_of(&spec.name);
+            model.begin_to_learn(&spec.policy);
             model.add_queue(spec.clone(), Some(parent), kinds);
         }
         model.share_out();
@@ -214,6 +225,7 @@ impl Model {
     /// One that was removed is what it was, unless its parent orders in other units now.
     fn queue_added(&mut self, spec: &QueueSpec) {
         let (parent, kinds) = (self.parent_of(&spec.name), self.share(0).kinds());
+        self.begin_to_learn(&spec.policy);
         let same = |q: &Queue| q.removed && q.parent == Some(parent) && q.spec.name == spec.name;
         let Some(back) = self.queues.iter().position(same) else {
             return self.add_queue(spec.clone(), Some(parent), kinds);
@@ -240,6 +252,7 @@ impl Model {
             counts: Counts::default(),
             rank: Rank::default(),
             began: 0,
+            quantum: None,
             entitled: 0,
             dominant: (0.0, 0.0),
             borrowed: 0,
@@ -474,6 +487,7 @@ impl Model {
     pub(crate) fn advance(&mut self, now: u64) {
         let passed = now - self.now;
         self.now = now;
+        self.refresh_quanta();
         if passed == 0 {
             return;
         }
@@ -552,7 +566,10 @@ impl Model {
                     groups: Vec::new(),
                     alive: true,
                     counts: Counts::default(),
+                    quantum: 0,
+                    ran: Vec::new(),
                 });
+                self.hand_down(self.jobs.len() - 1);
                 self.add_groups(self.jobs.len() - 1, groups);
             }
             (Ev::Tasks { job, groups, open }, _) => {
@@ -567,7 +584,9 @@ impl Model {
             (Ev::Cancelled(job), Effect::Lost(stopped)) => self.drop_job(self.job(*job), stopped),
             (Ev::Ended(allocation), Effect::Ended { job, state, stopped }) => {
                 let task = &self.tasks[self.task(*allocation)];
-                self.runs.push((task.queue, now - task.start));
+                let (of, ran) = (task.job, now - task.start);
+                self.runs.push((task.queue, ran));
+                self.job_learns(of, ran);
                 self.end(*allocation);
                 self.check_state(*job, *state, stopped);
             }
@@ -633,6 +652,7 @@ impl Model {
             let jobs = self.jobs.iter().any(|job| job.alive && job.queue == q);
             if self.queues[q].draining && !jobs {
                 (self.queues[q].draining, self.queues[q].removed) = (false, true);
+                self.quantum_left(q);
             }
         }
     }

@@ -95,13 +95,29 @@ final class Key {
     return row.number >= 0 && (memory > row.heldMemory || cores > row.heldCores);
   }
 
+  /** Whether both are keys of one form, which can be compared by what was used. */
+  boolean isLike(Key other) {
+    return form(row) == form(other.row);
+  }
+
+  /** The key as a float. */
+  double approximate() {
+    return ratio;
+  }
+
+  /** The key as a fraction, of a row. */
+  BigInteger[] exact() {
+    return row.dominant ? row.exact(first, second)
+        : new BigInteger[] {first.big(), BigInteger.valueOf(row.weight)};
+  }
+
   private static int form(Row row) {
     return row == null ? 0 : row.dominant ? 2 : 1;
   }
 
   private static int compareShares(Key a, Key b) {
-    BigInteger[] left = a.row.exact(a.first, a.second);
-    BigInteger[] right = b.row.exact(b.first, b.second);
+    BigInteger[] left = a.exact();
+    BigInteger[] right = b.exact();
     return left[0].multiply(right[1]).compareTo(right[0].multiply(left[1]));
   }
 }

@@ -156,8 +156,9 @@ final class Order implements Comparator<Schedulable> {
 
   /**
    * Ranks of queues by the starvation guard (TSC'18 Algorithm 2): among demanding leaves the one
-   * with the smallest key comes first once it has waited long enough. Where it cannot be served,
-   * the next one is asked, as long as each of them is starved.
+   * that has used least of what it is entitled to, as a part of the root, comes first once it has
+   * waited long enough. Where it cannot be served, the next one is asked, as long as each of them
+   * is starved.
    */
   static Map<String, Integer> starved(Snapshot snapshot, Leaves leaves, long now, Served served) {
     if (snapshot.tWait < 0) {
@@ -177,7 +178,8 @@ final class Order implements Comparator<Schedulable> {
         demanding.add(leaf);
       }
     });
-    Collections.sort(demanding, (a, b) -> Key.compare(a.key, b.key));
+    Collections.sort(demanding, (a, b) ->
+        Entitlement.compare(a.key, a.guarded.entitled, b.key, b.guarded.entitled));
     Map<String, Integer> ranks = new HashMap<>();
     for (int rank = 0; rank < demanding.size(); rank++) {
       Snapshot.Guarded guarded = demanding.get(rank).guarded;

@@ -21,14 +21,21 @@ final class Snapshot {
   /** A leaf under the starvation guard. */
   static final class Guarded {
     final String queue;
+    /** What it has used, by weight 1. */
     final Row row;
+    final Entitlement entitled;
     /** Since when it has waited: microseconds since 1970. */
     final long since;
 
-    Guarded(String queue, Row row, long since) {
+    Guarded(String queue, Row row, Entitlement entitled, long since) {
       this.queue = queue;
       this.row = row;
+      this.entitled = entitled;
       this.since = since;
+    }
+
+    Guarded withoutEnds() {
+      return new Guarded(queue, row.withoutEnds(), entitled, since);
     }
   }
 
@@ -148,8 +155,9 @@ final class Snapshot {
     for (int i = in.getInt(); i > 0; i--) {
       int place = in.getInt();
       long since = in.getLong();
+      Entitlement entitled = Entitlement.read(in);
       Row row = Row.read(in, place);
-      all[place] = row == null ? null : new Guarded(queues.get(place), row, since);
+      all[place] = row == null ? null : new Guarded(queues.get(place), row, entitled, since);
     }
     return all;
   }
@@ -176,7 +184,7 @@ final class Snapshot {
     for (int place : last.endedGuarded) {
       Guarded it = guarded[place];
       if (it != null && it == last.guarded[place]) {
-        guarded[place] = new Guarded(it.queue, it.row.withoutEnds(), it.since);
+        guarded[place] = it.withoutEnds();
       }
     }
   }
@@ -262,7 +270,9 @@ final class Snapshot {
     });
     for (Guarded it : guarded) {
       if (it != null) {
-        all.put("guard " + it.since + " " + it.queue, it.row);
+        Entitlement of = it.entitled;
+        String entitled = of.part + "/" + of.whole;
+        all.put("guard " + it.since + " " + entitled + " " + it.queue, it.row);
       }
     }
     return all;

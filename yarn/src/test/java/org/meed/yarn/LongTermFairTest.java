@@ -195,6 +195,28 @@ public class LongTermFairTest extends VirtualCluster {
         .getResourceUsage().getMemorySize() / 1024);
   }
 
+  /**
+   * Two groups of weight 1 and 3, of one and two leaves: parts 1/4, 3/8, 3/8 of the root. Whoever
+   * the guard serves, at t_wait = 0 everybody, gets its part.
+   */
+  @Test
+  public void theGuardServesByPartsOfTheRoot() throws Exception {
+    keys.put("meed.yarn.policy.t-wait", "0s");
+    up(OURS, "<queue name=\"g1\">" + queue("a") + "</queue>"
+        + "<queue name=\"g2\"><weight>3</weight>" + queue("b") + queue("c") + "</queue>");
+    addNode(16 * 1024, 64);
+    String[] leaves = {"root.g1.a", "root.g2.b", "root.g2.c"};
+    ApplicationAttemptId[] apps = new ApplicationAttemptId[3];
+    for (int i = 0; i < 3; i++) {
+      apps[i] = createSchedulingRequest(1024, leaves[i], "u", 100);
+    }
+    scheduler.update();
+    tick();
+    beat(16);
+    assertArrayEquals(new int[] {4, 6, 6},
+        new int[] {held(apps[0]), held(apps[1]), held(apps[2])});
+  }
+
   @Test
   public void dominantSharesAreRemembered() throws Exception {
     keys.put("meed.yarn.policy.order", "long-term-drf");
