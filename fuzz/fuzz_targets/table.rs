@@ -7,8 +7,8 @@ use libfuzzer_sys::fuzz_target;
 use meed_fuzz::{drain, kinds, round_trip};
 use meed_workload::format::TraceFormat;
 use meed_workload::table::{
-    KnownTable, TableAmounts, TableDots, TableForm, TableAssumptions, TableSizes, TableSource,
-    read_weights, table_resources, weights_of,
+    KnownTable, TableAmounts, TableAssumptions, TableDates, TableDecimal, TableDots, TableForm,
+    TableSizes, TableSource, WeightTable, read_weights, table_resources, weights_of,
 };
 use meed_workload::{JobSource, OnBadLine, Origin};
 
@@ -27,6 +27,7 @@ fn options(choice: u8) -> TableAssumptions {
         2 => Some(KnownTable::Openb),
         3 if choice & 64 == 0 => Some(KnownTable::Alibaba2018),
         3 => Some(KnownTable::AzureVms),
+        4 if choice & 1 == 1 => Some(KnownTable::GridEngine),
         5 => Some(KnownTable::Pbs),
         6 => Some(KnownTable::Condor),
         7 => Some(KnownTable::Lsf),
@@ -37,6 +38,8 @@ fn options(choice: u8) -> TableAssumptions {
         form: match (choice & 1, known) {
             (_, Some(KnownTable::Pbs)) => TableForm::Accounting,
             (_, Some(KnownTable::Lsf)) => TableForm::Lsf,
+            (_, Some(KnownTable::GridEngine)) => TableForm::GridEngine,
+            (1, Some(KnownTable::Slurm)) => TableForm::SlurmJson,
             (_, Some(KnownTable::Condor)) => TableForm::JsonLines,
             (0, _) => TableForm::Separated,
             _ => TableForm::JsonLines,
@@ -52,6 +55,9 @@ fn options(choice: u8) -> TableAssumptions {
         sizes: (!often).then_some(TableSizes::Binary),
         amounts: (!often).then_some(TableAmounts::PerJob),
         dots: if choice & 128 == 0 { TableDots::Flat } else { TableDots::Path },
+        dates: TableDates::default(),
+        decimal: if choice & 32 == 0 { TableDecimal::Point } else { TableDecimal::Comma },
+        accounts: [("a".to_owned(), "x.y/".to_owned()), ("b".to_owned(), "x.b".to_owned())].into(),
     }
 }
 
@@ -63,7 +69,7 @@ fuzz_target!(|data: &[u8]| {
     if let Ok(found) = table_resources(&origin, &options) {
         assert!(!found.is_empty());
     }
-    if let Ok(rows) = read_weights(&origin) {
+    if let Ok(WeightTable { rows, .. }) = read_weights(&origin) {
         let names = rows.iter().flat_map(|row| row.names.iter().chain(&row.plain));
         let queues: BTreeSet<String> = names.step_by(2).cloned().collect();
         match weights_of(&origin, &rows, &queues) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use meed_config::words::suggest;
 use meed_files::open::Origin;
-use meed_workload::table::{WeightsFound, read_weights, weights_of};
+use meed_workload::table::{WeightTable, WeightsFound, read_weights, weights_of};
 
 use crate::exit::Failure;
 use crate::output::remark;
@@ -31,39 +31,113 @@ impl WeightArgs {
         &self,
         sets: Vec<String>,
         quiet: bool,
-        queues: impl FnOnce(&[String]) -> Result<BTreeSet<String>, Failure>,
+        queues: impl Fn(&[String]) -> Result<BTreeSet<String>, Failure>,
     ) -> Result<Vec<String>, Failure> {
         let Some(path) = &self.weights else { return Ok(sets) };
         let origin = Origin::path(path);
-        let rows = read_weights(&origin)?;
-        let queues = queues(&sets)?;
-        let WeightsFound { weights, others } = weights_of(&origin, &rows, &queues)?;
-        if weights.is_empty() {
-            let known = queues.iter().map(String::as_str);
-            let what = match rows.first() {
-                None => "it holds no weight".to_owned(),
-                Some(row) => format!(
-                    "no row is of a queue here, as \"{}\" of line {} is not; {}",
-                    row.name(),
-                    row.line,
-                    suggest(row.name(), known)
-                ),
-            };
-            return Err(Failure::Input(format!("{}: {what}", path.display())));
+        let table = read_weights(&origin)?;
+        let flat = queues(&sets)?;
+        let tree = tree_of(&table, &flat).map(|set| [vec![set], sets.clone()].concat());
+        // A log has the tree that it was recorded with, and only tables can be given another.
+        let placed = tree.as_ref().and_then(|sets| queues(sets).ok()).filter(|new| *new != flat);
+        let is_flat = tree.is_some() && placed.is_none();
+        let (sets, queues) = match (tree, placed) {
+            (Some(sets), Some(queues)) => (sets, queues),
+            _ => (sets, flat),
+        };
+        let found = weights_of(&origin, &table.rows, &queues)?;
+        if found.weights.is_empty() {
+            return Err(nobody(path, &table, &queues));
         }
         if !quiet {
-            let (file, found, all) = (path.display(), weights.len(), queues.len());
-            let others = match others {
-                0 => String::new(),
-                1 => "; 1 row is of no queue here".to_owned(),
-                others => format!("; {others} rows are of no queue here"),
-            };
-            remark(&format!("{file}: weights of {found} of {all} queues{others}"));
+            told(path, &found, queues.len(), is_flat);
         }
-        let text = |name: &str| serde_json::Value::from(name).to_string();
         let set = |(queue, weight): (&&str, &&str)| {
             format!("queue.{}.weight={}", text(queue), text(weight))
         };
-        Ok(weights.iter().map(set).chain(sets).collect())
+        Ok(found.weights.iter().map(set).chain(sets).collect())
     }
+}
+
+fn text(name: &str) -> String {
+    serde_json::Value::from(name).to_string()
+}
+
+/// The change that puts accounts of these queues where they are in the tree of the table.
+fn tree_of(table: &WeightTable, queues: &BTreeSet<String>) -> Option<String> {
+    let is_here = |account: &str| {
+        let account = account.replace('.', "_");
+        let below = format!("{account}.");
+        let next = queues.range::<String, _>(&account..).next();
+        let inside = queues.range::<String, _>(&below..).next();
+        next == Some(&account) || inside.is_some_and(|queue| queue.starts_with(&below))
+    };
+    let here = table.accounts.iter().filter(|(account, _)| is_here(account));
+    let pairs: Vec<String> =
+        here.map(|(account, path)| format!("{} = {}", text(account), text(path))).collect();
+    (!pairs.is_empty()).then(|| format!("trace.accounts={{ {} }}", pairs.join(", ")))
+}
+
+/// No row is of a queue.
+fn nobody(path: &Path, table: &WeightTable, queues: &BTreeSet<String>) -> Failure {
+    let known = queues.iter().map(String::as_str);
+    let what = match table.rows.first() {
+        None => "it holds no weight".to_owned(),
+        Some(row) => format!(
+            "no row is of a queue here, as \"{}\" of line {} is not; {}",
+            row.name(),
+            row.line,
+            suggest(row.name(), known)
+        ),
+    };
+    Failure::Input(format!("{}: {what}", path.display()))
+}
+
+/// Says what the file gave.
+fn told(path: &Path, found: &WeightsFound<'_>, all: usize, is_flat: bool) {
+    let rows =
+        |count: usize| if count == 1 { "1 row is".to_owned() } else { format!("{count} rows are") };
+    let shares = |count: usize, word: &str| {
+        let (share, verb) = if count == 1 { ("share", "is") } else { ("shares", "are") };
+        format!("{count} {share} {verb} {word}")
+    };
+    let (file, count) = (path.display(), found.weights.len());
+    let others = match found.others {
+        0 => String::new(),
+        others => format!("; {} of no queue here", rows(others)),
+    };
+    remark(&format!("{file}: weights of {count} of {all} queues{others}"));
+    let say = |is: bool, words: String| {
+        if is {
+            remark(&format!("{file}: {words}"));
+        }
+    };
+    say(
+        found.zero > 0,
+        format!(
+            "{}: the weight is 0.001, the least; in Slurm whoever has it comes last in the account",
+            shares(found.zero, "0")
+        ),
+    );
+    say(
+        found.inherited > 0,
+        format!(
+            "{}: the weight is 1; in Slurm's fair tree such a user comes first in the account",
+            shares(found.inherited, "`parent`")
+        ),
+    );
+    say(
+        is_flat,
+        "accounts stand below accounts there, and the queues here do not: shares are compared with \
+         others than in Slurm"
+            .to_owned(),
+    );
+    say(
+        found.apart > 0,
+        format!(
+            "{} of users within their accounts, which are no queues here; --map \
+             tenant=Account/User makes the tree",
+            shares(found.apart, "those")
+        ),
+    );
 }

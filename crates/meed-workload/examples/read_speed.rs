@@ -55,8 +55,10 @@ fn read(path: &Path, kinds: &ResourceKinds) -> Result<(u64, u64), TraceError> {
         | TraceFormat::Tsv
         | TraceFormat::JsonLines
         | TraceFormat::Sacct
+        | TraceFormat::SacctJson
         | TraceFormat::Pbs
         | TraceFormat::Lsf
+        | TraceFormat::GridEngine
         | TraceFormat::Condor
         | TraceFormat::Openb
         | TraceFormat::Alibaba2018

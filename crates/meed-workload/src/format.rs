@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::jhist::is_first_line;
 use crate::philly::published::is_published;
 use crate::philly::rows::NAMES as COLUMNS;
-use crate::table::{KnownTable, TableForm, is_likely, known_of};
+use crate::table::{KnownTable, TableForm, is_grid_engine, is_likely, is_slurm_json, known_of};
 use crate::{Origin, TraceError};
 
 /// The trace formats that can be read.
@@ -42,10 +42,14 @@ pub enum TraceFormat {
     JsonLines,
     /// `sacct --parsable2` of Slurm, [`crate::table`].
     Sacct,
+    /// `sacct --json` of Slurm, [`crate::table`].
+    SacctJson,
     /// Accounting logs of PBS Professional, OpenPBS and Torque, [`crate::table`].
     Pbs,
     /// `lsb.acct` of LSF, [`crate::table`].
     Lsf,
+    /// The accounting file of Grid Engine, [`crate::table`].
+    GridEngine,
     /// `condor_history -jsonl` of HTCondor, [`crate::table`].
     Condor,
     /// Pods of Alibaba's GPU cluster of 2023, [`crate::table`].
@@ -57,7 +61,7 @@ pub enum TraceFormat {
 }
 
 /// Every format by the name that scenarios give it.
-const NAMES: [(&str, TraceFormat); 20] = [
+const NAMES: [(&str, TraceFormat); 22] = [
     ("swf", TraceFormat::Swf),
     ("mwf", TraceFormat::Mwf),
     ("google", TraceFormat::Google),
@@ -72,8 +76,10 @@ const NAMES: [(&str, TraceFormat); 20] = [
     ("tsv", TraceFormat::Tsv),
     ("jsonl", TraceFormat::JsonLines),
     ("sacct", TraceFormat::Sacct),
+    ("sacct-json", TraceFormat::SacctJson),
     ("pbs", TraceFormat::Pbs),
     ("lsf", TraceFormat::Lsf),
+    ("grid-engine", TraceFormat::GridEngine),
     ("condor", TraceFormat::Condor),
     ("openb", TraceFormat::Openb),
     ("alibaba-2018", TraceFormat::Alibaba2018),
@@ -119,9 +125,10 @@ impl TraceFormat {
 /// What is said of a file that is none of the known formats.
 pub const UNKNOWN: &str = "neither its name nor its content tells the format of the trace. Known \
     are SWF (.swf), MWF (.mwf), SWIM (.tsv), Google's task_events*.csv, Philly (.csv, \
-    cluster_job_log), a YARN ResourceManager's applications, Hadoop's job histories (.jhist), lists of kubectl get -o json, \
-    sacct --parsable2, accounting logs of PBS and LSF, condor_history -jsonl, Alibaba's openb and \
-    batch_task, Azure's vmtable, Meed's own (.jsonl) and Meed's logs, compressed or not. Any \
+    cluster_job_log), a YARN ResourceManager's applications, Hadoop's job histories (.jhist), lists \
+    of kubectl get -o json, sacct --parsable2 or --json, accounting logs of PBS, LSF and Grid \
+    Engine, condor_history -jsonl, Alibaba's openb and batch_task, Azure's vmtable, Meed's own \
+    (.jsonl) and Meed's logs, compressed or not. Any \
     table with one job a row (CSV, TSV, JSON lines) is read with \
     --format csv --map tenant=COLUMN,submit=COLUMN,duration=COLUMN";
 
@@ -171,6 +178,8 @@ impl TraceFormat {
             TraceFormat::Sacct => (TableForm::Separated, Some(KnownTable::Slurm)),
             TraceFormat::Pbs => (TableForm::Accounting, Some(KnownTable::Pbs)),
             TraceFormat::Lsf => (TableForm::Lsf, Some(KnownTable::Lsf)),
+            TraceFormat::SacctJson => (TableForm::SlurmJson, Some(KnownTable::Slurm)),
+            TraceFormat::GridEngine => (TableForm::GridEngine, Some(KnownTable::GridEngine)),
             TraceFormat::Condor => (TableForm::JsonLines, Some(KnownTable::Condor)),
             TraceFormat::Openb => (TableForm::Separated, Some(KnownTable::Openb)),
             TraceFormat::Alibaba2018 => (TableForm::Separated, Some(KnownTable::Alibaba2018)),
@@ -186,6 +195,9 @@ impl TraceFormat {
     /// between tabs.
     pub fn of_content(start: &[u8]) -> Option<TraceFormat> {
         let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+        if is_grid_engine(start) {
+            return Some(TraceFormat::GridEngine);
+        }
         let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
         if is_published(start) {
             return Some(TraceFormat::Philly);
@@ -205,8 +217,10 @@ impl TraceFormat {
                 let yarn = || is_yarn(start).then_some(TraceFormat::Yarn);
                 let table = || is_likely(line).map(|_| TraceFormat::JsonLines);
                 let pods = || is_kubernetes(start).then_some(TraceFormat::Kubernetes);
+                let slurm = || is_slurm_json(start).then_some(TraceFormat::SacctJson);
                 let ours = ours.then_some(TraceFormat::Canonical);
                 ours.or_else(log)
+                    .or_else(slurm)
                     .or_else(yarn)
                     .or_else(pods)
                     .or_else(|| format_of(known_of(line)?))

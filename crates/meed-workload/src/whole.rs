@@ -93,6 +93,18 @@ impl<R> Whole<R> {
         Some(row)
     }
 
+    /// Puts the rows into the order of these numbers, one for each; stable.
+    pub(crate) fn reorder(&mut self, places: &[usize]) {
+        let mut rows: Vec<(usize, R)> = places.iter().copied().zip(self.rows.drain(..)).collect();
+        rows.sort_by_key(|(place, _)| *place);
+        self.rows = rows.into_iter().map(|(_, row)| row).collect();
+    }
+
+    /// The row that was taken last is part of the job of the row before it.
+    pub(crate) fn joined(&mut self) {
+        self.counts.jobs -= 1;
+    }
+
     /// The row that was taken last is no job.
     pub(crate) fn leave_out(&mut self) {
         self.counts.jobs -= 1;

@@ -214,3 +214,79 @@ fn the_cluster_of_a_bare_trace_follows_how_it_is_read() {
     assert_eq!(wrong.status.code(), Some(3), "{why}");
     assert!(why.contains("gpu"), "{why}");
 }
+
+/// As `sacct --parsable2` prints it: five users of accounts at two depths, with more work than 40
+/// cpus do.
+fn nested_jobs() -> String {
+    let mut text =
+        "JobID|User|Account|Submit|Eligible|Start|End|Elapsed|AllocTRES|State\n".to_owned();
+    let users = [("ana", "astro"), ("bo", "optics"), ("pat", "plasma"), ("cy", "synth")];
+    for (job, (user, account)) in users.iter().cycle().take(80).enumerate() {
+        text += &format!(
+            "{job}|{user}|{account}|2026-03-02T00:00:00|2026-03-02T00:00:00|2026-03-02T00:00:00|\
+             2026-03-02T01:00:00|01:00:00|cpu=4,mem=4G,node=1|COMPLETED\n"
+        );
+    }
+    text
+}
+
+/// As `sshare -P -a` prints it, with blanks for each level.
+const NESTED: &str = "\
+Account|User|RawShares|NormShares|RawUsage|EffectvUsage|FairShare
+root|||0.000000|1000000|1.000000|
+ physics||1|0.500000|600000|0.600000|
+  astro||10|0.333333|200000|0.333333|
+   astro|ana|1|1.000000|100000|0.500000|0.4
+  optics||10|0.333333|200000|0.333333|
+   optics|bo|parent|0.333333|200000|1.000000|0.3
+  plasma||parent|0.333333|200000|0.333333|
+   plasma|pat|10|1.000000|200000|1.000000|0.3
+ chemistry||1|0.500000|400000|0.400000|
+  synth||1|1.000000|400000|1.000000|
+   synth|cy|0|1.000000|400000|1.000000|0.2
+";
+
+/// Shares of Slurm count within their account, at any depth: half of the machine is the chemists',
+/// a third of the other half each physicist's.
+#[test]
+fn nested_accounts_of_slurm_make_a_tree() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "jobs.txt", &nested_jobs());
+    write(path, "shares.txt", NESTED);
+    // The recipe as the page has it: sacct prints Account and User in its own case.
+    let recipe =
+        ["simulate", "jobs.txt", "--map", "tenant=account/user", "--weights", "shares.txt"];
+    let more = ["--set", "cluster.node.0.capacity.cpu=40", "-p", "long-term", "--log", "n.jsonl"];
+    let told = meed(path, &[&recipe[..], &more[..]].concat());
+    let said = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert!(told.status.success(), "{said}");
+    for words in [
+        "shares.txt: weights of 8 of 9 queues; 1 row is of no queue here",
+        "1 share is 0: the weight is 0.001",
+        "1 share is `parent`: the weight is 1",
+    ] {
+        assert!(said.contains(words), "{words} in\n{said}");
+    }
+    for (queue, share) in [
+        ("chemistry.synth.cy", "20"),
+        ("physics.astro.ana", "6.667"),
+        ("physics.plasma/pat", "6.667"),
+    ] {
+        let told = succeed(path, &["explain", "n.jsonl", "--queue", queue, "--at", "30min"]);
+        assert!(told.contains(&format!("of a share of {share}")), "{queue}: {told}");
+    }
+    // Users alone are no tree, and a log has its own.
+    let users =
+        ["simulate", "jobs.txt", "--weights", "shares.txt", "-p", "fair", "--log", "u.jsonl"];
+    let told = meed(path, &users);
+    let said = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert!(said.contains("--map tenant=Account/User makes the tree"), "{said}");
+    let flat =
+        ["simulate", "jobs.txt", "--map", "tenant=Account/User", "-p", "fair", "--log", "f.jsonl"];
+    succeed(path, &flat);
+    let told = meed(path, &["replay", "f.jsonl", "--weights", "shares.txt", "-p", "fair"]);
+    let said = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert!(told.status.success(), "{said}");
+    assert!(said.contains("accounts stand below accounts there"), "{said}");
+}

@@ -322,8 +322,10 @@ fn cluster_for(
         | TraceFormat::Tsv
         | TraceFormat::JsonLines
         | TraceFormat::Sacct
+        | TraceFormat::SacctJson
         | TraceFormat::Pbs
         | TraceFormat::Lsf
+        | TraceFormat::GridEngine
         | TraceFormat::Condor
         | TraceFormat::Openb
         | TraceFormat::Alibaba2018

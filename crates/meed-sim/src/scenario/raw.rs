@@ -316,6 +316,7 @@ pub(super) struct Trace {
     pub(super) sizes: Option<String>,
     pub(super) amounts: Option<String>,
     pub(super) dots: Option<String>,
+    pub(super) accounts: Option<BTreeMap<String, String>>,
     // SWF, MWF, Google, YARN and Slurm
     pub(super) queues: Option<String>,
     pub(super) shape: Option<String>,

@@ -120,8 +120,10 @@ impl TracePlan {
             | TraceFormat::Tsv
             | TraceFormat::JsonLines
             | TraceFormat::Sacct
+            | TraceFormat::SacctJson
             | TraceFormat::Pbs
             | TraceFormat::Lsf
+            | TraceFormat::GridEngine
             | TraceFormat::Condor
             | TraceFormat::Openb
             | TraceFormat::Alibaba2018
@@ -257,6 +259,7 @@ pub(super) fn table(raw: &raw::Trace, format: TraceFormat) -> Result<TableAssump
         sizes: one_of("sizes", &raw.sizes, &sizes, None)?,
         amounts: one_of("amounts", &raw.amounts, &amounts, None)?,
         dots: one_of("dots", &raw.dots, &dots, TableDots::default())?,
+        accounts: raw.accounts.clone().unwrap_or_default(),
     })
 }
 
@@ -305,6 +308,21 @@ const LSF: Says = Says {
     nodes: Some("hosts"),
 };
 
+const GRID_ENGINE: Says = Says {
+    queues: &[
+        ("user", "owner"),
+        ("group", "group"),
+        ("group-user", "group/owner"),
+        ("project", "project"),
+        ("project-user", "project/owner"),
+        ("department", "department"),
+        ("department-user", "department/owner"),
+        ("queue", "qname"),
+        ("single", "=all"),
+    ],
+    nodes: None,
+};
+
 const CONDOR: Says = Says {
     queues: &[
         ("owner", "Owner|User"),
@@ -317,9 +335,10 @@ const CONDOR: Says = Says {
 
 fn says(format: TraceFormat) -> Option<&'static Says> {
     match format {
-        TraceFormat::Sacct => Some(&SACCT),
+        TraceFormat::Sacct | TraceFormat::SacctJson => Some(&SACCT),
         TraceFormat::Pbs => Some(&PBS),
         TraceFormat::Lsf => Some(&LSF),
+        TraceFormat::GridEngine => Some(&GRID_ENGINE),
         TraceFormat::Condor => Some(&CONDOR),
         _ => None,
     }
@@ -403,15 +422,40 @@ pub(super) fn history(
 }
 
 /// Each key of a format, whether it is given, and the formats that it means something for.
-fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 42] {
+fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 43] {
     use TraceFormat::{
-        Alibaba2018, AzureVms, Condor, Csv, Google, Jhist, JsonLines, Kubernetes, Log, Lsf, Mwf,
-        Openb, Pbs, Philly, Sacct, Swf, Swim, Tsv, Yarn,
+        Alibaba2018, AzureVms, Condor, Csv, Google, GridEngine, Jhist, JsonLines, Kubernetes, Log,
+        Lsf, Mwf, Openb, Pbs, Philly, Sacct, SacctJson, Swf, Swim, Tsv, Yarn,
     };
-    const TABLES: &[TraceFormat] =
-        &[Csv, Tsv, JsonLines, Sacct, Pbs, Lsf, Condor, Openb, Alibaba2018, AzureVms];
-    const DATED: &[TraceFormat] =
-        &[Csv, Tsv, JsonLines, Sacct, Pbs, Lsf, Condor, Openb, Alibaba2018, AzureVms, Philly];
+    const TABLES: &[TraceFormat] = &[
+        Csv,
+        Tsv,
+        JsonLines,
+        Sacct,
+        SacctJson,
+        Pbs,
+        Lsf,
+        GridEngine,
+        Condor,
+        Openb,
+        Alibaba2018,
+        AzureVms,
+    ];
+    const DATED: &[TraceFormat] = &[
+        Csv,
+        Tsv,
+        JsonLines,
+        Sacct,
+        SacctJson,
+        Pbs,
+        Lsf,
+        GridEngine,
+        Condor,
+        Openb,
+        Alibaba2018,
+        AzureVms,
+        Philly,
+    ];
     [
         ("run", raw.run.is_some(), &[Log]),
         ("map", raw.map.is_some(), TABLES),
@@ -423,12 +467,16 @@ fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 42] 
         ("sizes", raw.sizes.is_some(), TABLES),
         ("amounts", raw.amounts.is_some(), TABLES),
         ("dots", raw.dots.is_some(), TABLES),
+        ("accounts", raw.accounts.is_some(), TABLES),
         (
             "queues",
             raw.queues.is_some(),
-            &[Swf, Mwf, Google, Yarn, Jhist, Sacct, Pbs, Lsf, Condor, Kubernetes],
+            &[
+                Swf, Mwf, Google, Yarn, Jhist, Sacct, SacctJson, Pbs, Lsf, GridEngine, Condor,
+                Kubernetes,
+            ],
         ),
-        ("shape", raw.shape.is_some(), &[Swf, Philly, Yarn, Sacct, Pbs, Lsf, Condor]),
+        ("shape", raw.shape.is_some(), &[Swf, Philly, Yarn, Sacct, SacctJson, Pbs, Lsf, Condor]),
         ("processors", raw.processors.is_some(), &[Swf]),
         ("processor_resource", raw.processor_resource.is_some(), &[Swf, Mwf, Yarn, Jhist]),
         ("memory", raw.memory.is_some(), &[Swf, Mwf]),

@@ -11,7 +11,8 @@
 //! | `Elapsed\|End` | the first of them that holds something |
 //! | `=1` | this, in every row |
 //!
-//! A column that has exactly this name comes before all of that.
+//! A column that has exactly this name comes before all of that. Where no column has, one that
+//! differs in case alone is meant, if it is the only one.
 
 use meed_config::words::{quote, suggest};
 
@@ -223,8 +224,16 @@ fn whole(part: Part) -> Alternative {
 }
 
 fn exact(text: &str, names: &[String]) -> Option<Part> {
-    let column = names.iter().position(|name| name == text)?;
+    let column = names.iter().position(|name| name == text).or_else(|| in_any_case(text, names))?;
     Some(Part { column, inside: None })
+}
+
+/// The only column of this name in whatever case: programs print names in their own case.
+fn in_any_case(text: &str, names: &[String]) -> Option<usize> {
+    let is = |(_, name): &(usize, &String)| name.eq_ignore_ascii_case(text);
+    let mut found = names.iter().enumerate().filter(is);
+    let (column, _) = found.next()?;
+    found.next().is_none().then_some(column)
 }
 
 /// One part: a column, by name or number, or a name in the list that it holds.
@@ -307,6 +316,8 @@ mod tests {
             ("tres[gres]", None),
             ("tres[mem]:MiB", Some("16G")),
             ("=7", Some("7")),
+            ("USER", Some("ann")),
+            ("Tres[gres/gpu]", Some("2")),
         ];
         for (text, expected) in rows {
             assert_eq!(find(text).as_deref(), expected, "{text}");

@@ -99,6 +99,10 @@ pub(super) struct Mapping {
     /// `>24` is 24.
     pub(super) over: bool,
     pub(super) dots: TableDots,
+    /// What the first part of a tenant's path is called.
+    pub(super) accounts: BTreeMap<String, String>,
+    /// Whether rows can be parts of one job, as Slurm's can.
+    pub(super) is_slurm: bool,
     /// Columns of numbers and times.
     pub(super) numbers: BTreeSet<usize>,
     /// What messages call the table.
@@ -297,6 +301,8 @@ impl Maker<'_> {
             per_job,
             over: preset.is_some_and(|preset| preset.over),
             dots,
+            accounts: self.options.accounts.clone(),
+            is_slurm: self.options.known == Some(super::KnownTable::Slurm),
             numbers,
             title,
             words,
@@ -408,9 +414,13 @@ impl Maker<'_> {
             Role::Duration => " (or start and end)",
             _ => "",
         };
+        let recipe = match self.options.known {
+            Some(super::KnownTable::Slurm) => format!("; {}", super::presets::SLURM_RECIPE),
+            _ => String::new(),
+        };
         format!(
             "no column is known to be the {key}; the columns are {}{more}; say which it is with \
-             --map {key}=COLUMN, or map.{key} in [trace]{way}",
+             --map {key}=COLUMN, or map.{key} in [trace]{way}{recipe}",
             names.join(", ")
         )
     }

@@ -20,11 +20,13 @@
 //! read once; memory grows with it by 72 bytes a job, names besides, and one sort.
 
 mod accounting;
+mod accounts;
 mod amounts;
 mod condor;
 mod day_order;
 mod decimals;
 mod expression;
+mod grid_engine;
 mod guess;
 mod lsf;
 mod mapping;
@@ -35,28 +37,31 @@ mod reasons;
 mod record;
 mod rows;
 mod separated;
+mod slurm;
 mod times;
 mod weights;
 mod when;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use meed::{Gang, ResourceKinds, Resources, Unit};
 use meed_files::lines::{LINE_LIMIT, Lines};
-use meed_files::open::Origin;
+use meed_files::open::{Input, Origin};
 
 pub use day_order::TableDates;
 pub use decimals::TableDecimal;
 pub use mapping::TableMap;
 pub use nodes::{is_openb_nodes, read_openb_nodes};
-pub use weights::{WeightRow, WeightsFound, read_weights, weights_of};
+pub use weights::{ShareKind, WeightRow, WeightTable, WeightsFound, read_weights, weights_of};
 pub use when::{date_of_run, people as date_for_people};
 
 use crate::error::BadRow;
 use crate::fields::{span, time};
 use crate::whole::Whole;
-use crate::{BadLine, Durations, Job, JobGroup, JobSource, OnBadLine, SourceCounts, TraceError};
+use crate::{
+    BadLine, Durations, Job, JobGroup, JobSource, MAX_TASKS, OnBadLine, SourceCounts, TraceError,
+};
 use mapping::Mapping;
 use named::{LineForm, NamedLines};
 use presets::Preset;
@@ -64,6 +69,10 @@ use reasons::{NoJob, Reasons};
 use record::Record;
 use rows::{Row, Rows};
 use separated::{SEPARATORS, Separated, separator_in, separator_of};
+use slurm::GpuTotals;
+use slurm::jobs as jobs_of_parts;
+use slurm::json::{self, JsonJobs};
+use slurm::parts::{self, Part, Parts};
 
 /// How the values of a table are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -77,17 +86,23 @@ pub enum TableForm {
     Accounting,
     /// Lines of an accounting log of LSF: fields between blanks.
     Lsf,
+    /// Lines of an accounting file of Grid Engine: fields between colons.
+    GridEngine,
+    /// `sacct --json`: the document, or one job of it on each line.
+    SlurmJson,
 }
 
 /// Tables whose columns are known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KnownTable {
-    /// `sacct --parsable2`.
+    /// `sacct --parsable2`, and `sacct --json` of the form [`TableForm::SlurmJson`].
     Slurm,
     /// Accounting logs of PBS; of the form [`TableForm::Accounting`].
     Pbs,
     /// `lsb.acct` of LSF; of the form [`TableForm::Lsf`].
     Lsf,
+    /// The accounting file of Grid Engine; of the form [`TableForm::GridEngine`].
+    GridEngine,
     /// `condor_history -jsonl`; of the form [`TableForm::JsonLines`].
     Condor,
     /// Pods of Alibaba's GPU cluster of 2023.
@@ -155,6 +170,9 @@ pub struct TableAssumptions {
     pub amounts: Option<TableAmounts>,
     /// What a dot in the name of a tenant is.
     pub dots: TableDots,
+    /// What accounts, the first part of a tenant's path, are called instead: `physics.optics` for
+    /// `optics`. Where it ends in `/` the next part follows at once: `physics.plasma/ann`.
+    pub accounts: BTreeMap<String, String>,
 }
 
 impl TableAssumptions {
@@ -163,6 +181,7 @@ impl TableAssumptions {
             KnownTable::Slurm => &presets::SLURM,
             KnownTable::Pbs => &presets::PBS,
             KnownTable::Lsf => &presets::LSF,
+            KnownTable::GridEngine => &presets::GRID_ENGINE,
             KnownTable::Condor => &presets::CONDOR,
             KnownTable::Openb => &presets::OPENB,
             KnownTable::Alibaba2018 => &presets::ALIBABA_2018,
@@ -238,7 +257,8 @@ impl TableSource {
         on_bad_line: OnBadLine,
     ) -> Result<TableSource, TraceError> {
         let table = Table::open(origin, options)?;
-        let sample = table.sample.iter().filter_map(|(_, record)| record.as_ref().ok()).collect();
+        let sample = table.sample.iter().filter_map(|(_, record)| record.as_ref().ok());
+        let sample = sample.filter(|record| table.fits(record)).collect();
         let mapping = mapping::make(&table.names, sample, kinds, options);
         let mapping = mapping.map_err(|why| header(origin.name(), table.line, why))?;
         table.read(origin.name(), mapping, kinds, (options.decimal, on_bad_line))
@@ -254,13 +274,23 @@ impl TableSource {
         let span = last.map_or(0, submit) - first.map_or(0, submit);
         let size = |kind: usize| {
             let (mut work, mut widest, mut at_once) = (0u128, 0u64, 0u64);
+            // Of the job of several rows that was looked at last.
+            let mut open = (Part::Whole, 0u64, 0u64);
             for row in self.file.left() {
                 let each = self.demands[row.demand as usize].get(kind);
                 let all = each.saturating_mul(u64::from(row.count));
-                widest = widest.max(each.saturating_mul(u64::from(row.gang.max(1))));
-                at_once = at_once.saturating_add(all);
                 let more = u128::from(all).saturating_mul(u128::from(row.duration));
                 work = work.saturating_add(more);
+                let gang = each.saturating_mul(u64::from(row.gang.max(1)));
+                let (wide, held) = match row.part {
+                    part if part == Part::Whole || part != open.0 => (gang, all),
+                    Part::Size(_) => (open.1.max(gang), open.2.max(all)),
+                    _ => (open.1.saturating_add(all), open.2.saturating_add(all)),
+                };
+                let before = if row.part == Part::Whole || row.part != open.0 { 0 } else { open.2 };
+                at_once = at_once.saturating_add(held - before);
+                widest = widest.max(wide);
+                open = (row.part, wide, held);
             }
             let mean = u64::try_from(work / u128::from(span.max(1))).unwrap_or(u64::MAX);
             mean.max(widest).min(at_once)
@@ -269,16 +299,7 @@ impl TableSource {
     }
 
     fn job(&self, row: Row) -> Job {
-        let gang = (row.gang > 1).then(|| Box::new(Gang::of(row.gang)));
-        let group = JobGroup {
-            limit: (row.limit > 0).then(|| span(row.limit)),
-            gang,
-            ..JobGroup::new(
-                row.count,
-                self.demands[row.demand as usize],
-                Durations::Same(span(row.duration)),
-            )
-        };
+        let group = self.group(&row);
         Job {
             label: row.label,
             queue: row.queue,
@@ -287,6 +308,36 @@ impl TableSource {
             chain: None,
             groups: vec![group],
         }
+    }
+
+    fn group(&self, row: &Row) -> JobGroup {
+        let gang = (row.gang > 1).then(|| Box::new(Gang::of(row.gang)));
+        JobGroup {
+            limit: (row.limit > 0).then(|| span(row.limit)),
+            gang,
+            ..JobGroup::new(
+                row.count,
+                self.demands[row.demand as usize],
+                Durations::Same(span(row.duration)),
+            )
+        }
+    }
+
+    /// The job of several rows of which `first` is one.
+    fn job_of_parts(&mut self, first: Row) -> Job {
+        let part = first.part;
+        let mut job = self.job(first);
+        while job.groups.len() < jobs_of_parts::MOST_ROWS {
+            let room = u64::from(MAX_TASKS).saturating_sub(job.tasks());
+            let next = self.file.left().next();
+            if !next.is_some_and(|row| row.part == part && u64::from(row.count) <= room) {
+                break;
+            }
+            let Some(row) = self.file.next() else { break };
+            self.file.joined();
+            job.groups.push(self.group(&row));
+        }
+        jobs_of_parts::job(job, part)
     }
 }
 
@@ -323,6 +374,9 @@ pub(crate) fn known_of(line: &[u8]) -> Option<KnownTable> {
     if lsf::is_line(line) {
         return Some(KnownTable::Lsf);
     }
+    if grid_engine::is_line(line) {
+        return Some(KnownTable::GridEngine);
+    }
     if line.starts_with(b"{") {
         let has = |name: &[u8]| line.windows(name.len()).any(|here| here == name);
         let is_condor = has(b"\"ClusterId\"") && has(b"\"QDate\"");
@@ -332,7 +386,10 @@ pub(crate) fn known_of(line: &[u8]) -> Option<KnownTable> {
     let fields: Vec<&[u8]> =
         line.split(|byte| *byte == separator).map(<[u8]>::trim_ascii).collect();
     let has = |name: &str| fields.contains(&name.as_bytes());
-    if (has("JobID") || has("JobIDRaw")) && ["Submit", "Start", "Elapsed"].into_iter().any(has) {
+    // With State alone it is what sacct prints where nobody names columns; the reader says what
+    // it lacks.
+    const OF_SACCT: [&str; 4] = ["Submit", "Start", "Elapsed", "State"];
+    if (has("JobID") || has("JobIDRaw")) && OF_SACCT.into_iter().any(has) {
         return (separator == b'|').then_some(KnownTable::Slurm);
     }
     if ["cpu_milli", "memory_mib", "gpu_milli", "qos", "creation_time"].into_iter().all(has) {
@@ -351,6 +408,16 @@ pub(crate) fn known_of(line: &[u8]) -> Option<KnownTable> {
     is_2018.then_some(KnownTable::Alibaba2018)
 }
 
+/// Whether a file begins like an accounting file of Grid Engine.
+pub(crate) fn is_grid_engine(start: &[u8]) -> bool {
+    grid_engine::is_beginning(start)
+}
+
+/// Whether a file begins like `sacct --json`.
+pub(crate) fn is_slurm_json(start: &[u8]) -> bool {
+    json::is_beginning(start)
+}
+
 fn lines_of(line: &[u8]) -> Option<Lines> {
     Some(Lines::new(Origin::bytes("", line).open().ok()?, LINE_LIMIT))
 }
@@ -363,6 +430,7 @@ fn header(file: &Arc<str>, line: u64, why: String) -> TraceError {
 enum Reader {
     Separated(Box<Separated>),
     Named(NamedLines),
+    Slurm(Box<JsonJobs>),
 }
 
 impl Reader {
@@ -370,14 +438,18 @@ impl Reader {
         match self {
             Reader::Separated(lines) => lines.next(record),
             Reader::Named(lines) => lines.next(record),
+            Reader::Slurm(jobs) => jobs.next(record),
         }
     }
 
-    fn lines(&self) -> &Lines {
-        match self {
+    /// What is read, and how many lines of it were.
+    fn input(&self) -> (&Input, u64) {
+        let lines = match self {
             Reader::Separated(reader) => &reader.lines,
             Reader::Named(reader) => &reader.lines,
-        }
+            Reader::Slurm(jobs) => return (&jobs.input, jobs.line),
+        };
+        (lines.input(), lines.number())
     }
 }
 
@@ -391,6 +463,8 @@ struct Table {
     fixed: bool,
     /// The first records, or what is wrong with them, with their lines.
     sample: Vec<(u64, Result<Record, BadRow>)>,
+    /// Of a table of Slurm.
+    gpus: Option<GpuTotals>,
 }
 
 impl Table {
@@ -402,11 +476,13 @@ impl Table {
             TableForm::JsonLines => Table::named(origin, LineForm::Json)?,
             TableForm::Accounting => Table::named(origin, LineForm::Accounting)?,
             TableForm::Lsf => Table::named(origin, LineForm::Lsf)?,
+            TableForm::GridEngine => Table::named(origin, LineForm::GridEngine)?,
+            TableForm::SlurmJson => Table::slurm_json(origin)?,
             TableForm::Separated => Table::separated(origin, options)?,
         };
         let mut record = Record::default();
         while table.sample.len() < SAMPLE {
-            let Some(found) = table.reader.next(&mut record)? else { break };
+            let Some(found) = table.next(&mut record)? else { break };
             table.sample.push((record.line, found.map(|()| record.copy())));
         }
         if let Reader::Named(lines) = table.reader {
@@ -429,6 +505,12 @@ impl Table {
         }
     }
 
+    /// Whether a record has as many values as there are columns: what others say of a column would
+    /// be of another.
+    fn fits(&self, record: &Record) -> bool {
+        !self.fixed || has_columns(record, self.names.len())
+    }
+
     /// Whether it is an accounting log of a batch system.
     fn is_log(&self) -> bool {
         self.names.iter().any(|name| name == "record.type")
@@ -442,7 +524,23 @@ impl Table {
     fn named(origin: &Origin, form: LineForm) -> Result<Table, TraceError> {
         let lines = NamedLines::new(Lines::new(origin.open()?, LINE_LIMIT), form);
         let reader = Reader::Named(lines);
-        Ok(Table { reader, names: Vec::new(), line: 1, fixed: false, sample: Vec::new() })
+        let (names, sample) = (Vec::new(), Vec::new());
+        Ok(Table { reader, names, line: 1, fixed: false, sample, gpus: None })
+    }
+
+    fn slurm_json(origin: &Origin) -> Result<Table, TraceError> {
+        let reader = Reader::Slurm(Box::new(JsonJobs::open(origin)?));
+        let (names, sample) = (json::names(), Vec::new());
+        Ok(Table { reader, names, line: 1, fixed: false, sample, gpus: None })
+    }
+
+    /// The next record, completed where its program leaves something to its reader.
+    fn next(&mut self, record: &mut Record) -> Result<Option<Result<(), BadRow>>, TraceError> {
+        let found = self.reader.next(record)?;
+        if let (Some(gpus), Some(Ok(()))) = (&self.gpus, &found) {
+            gpus.complete(record);
+        }
+        Ok(found)
     }
 
     fn separated(origin: &Origin, options: &TableAssumptions) -> Result<Table, TraceError> {
@@ -477,7 +575,9 @@ impl Table {
             }
         }
         let line = record.line.max(1);
-        Ok(Table { reader: Reader::Separated(Box::new(reader)), names, line, fixed: true, sample })
+        let gpus = (options.known == Some(KnownTable::Slurm)).then(|| GpuTotals::of(&names));
+        let reader = Reader::Separated(Box::new(reader));
+        Ok(Table { reader, names, line, fixed: true, sample, gpus })
     }
 
     /// Reads all rows.
@@ -495,6 +595,7 @@ impl Table {
             whole: Whole::new(file, on_bad_line),
             reasons: Reasons::default(),
             columns: self.fixed.then_some(self.names.len()),
+            parts: mapping.is_slurm.then(|| Parts::of(&self.names)),
         };
         for (line, record) in std::mem::take(&mut self.sample) {
             match record {
@@ -503,13 +604,19 @@ impl Table {
             }
         }
         let mut record = Record::default();
-        while let Some(found) = self.reader.next(&mut record)? {
+        while let Some(found) = self.next(&mut record)? {
             taker.take(record.line, found.map(|()| &mut record))?;
         }
-        let lines = self.reader.lines();
-        crate::records::end(lines.input(), lines.number() + 1, &mut taker.whole.bad)?;
+        let (input, lines) = self.reader.input();
+        crate::records::end(input, lines + 1, &mut taker.whole.bad)?;
         taker.done(file, &mapping)
     }
+}
+
+/// Whether a record has so many values; one more that is empty is what `sacct --parsable` writes.
+fn has_columns(record: &Record, columns: usize) -> bool {
+    let more = record.len() == columns + 1 && record.get(columns).is_empty();
+    record.len() == columns || more
 }
 
 /// Takes records and keeps what they are.
@@ -520,6 +627,8 @@ struct Taker<'a> {
     whole: Whole<Row>,
     reasons: Reasons,
     columns: Option<usize>,
+    /// Of a table of Slurm.
+    parts: Option<Parts>,
 }
 
 impl Taker<'_> {
@@ -529,7 +638,11 @@ impl Taker<'_> {
             self.check_columns(record)?;
             let (decimal, columns) = self.decimal;
             decimal.change(record, columns);
-            self.rows.row(record)
+            let mut row = self.rows.row(record)?;
+            if let Some(parts) = &mut self.parts {
+                row.part = parts.part(record, row.submit, row.queue);
+            }
+            Ok(row)
         });
         let found = match found {
             Ok(row) => Ok(Some(row)),
@@ -545,19 +658,16 @@ impl Taker<'_> {
         self.whole.add(line, found)
     }
 
-    /// One more that is empty is what `sacct --parsable` writes.
     fn check_columns(&self, record: &Record) -> Result<(), NoJob> {
-        let Some(columns) = self.columns else { return Ok(()) };
-        let more = record.len() == columns + 1 && record.get(columns).is_empty();
-        if record.len() == columns || more {
+        let Some(columns) = self.columns.filter(|columns| !has_columns(record, *columns)) else {
             return Ok(());
-        }
+        };
         let what = format!("{} values; the table has {columns} columns", record.len());
         Err(NoJob::Wrong("another number of values than there are columns", BadRow::line(what)))
     }
 
     fn done(self, file: &Arc<str>, mapping: &Mapping) -> Result<TableSource, TraceError> {
-        let Taker { rows, mut whole, reasons, .. } = self;
+        let Taker { rows, mut whole, reasons, parts, .. } = self;
         let counts = whole.counts();
         let reasons = reasons.words();
         if counts.lines > 0 && counts.bad > counts.lines / 2 {
@@ -576,10 +686,15 @@ impl Taker<'_> {
             return Err(header(file, line, why));
         }
         whole.ensure_some("a table has a line that names its columns, and a job on each other")?;
-        let all = whole.rows();
-        // Stable: equal times stay in the order of the file.
-        all.sort_by_key(|row| row.submit);
         let mut words = mapping.words.clone();
+        if let Some(parts) = parts {
+            words.extend(parts.words(whole.left().map(|row| row.part)));
+            words.extend(rows.without_gpus());
+        }
+        // Stable: equal times stay in the order of the file.
+        whole.rows().sort_by_key(|row| row.submit);
+        parts::group(&mut whole);
+        let all = whole.rows();
         let mut clock_us = None;
         if mapping.submit.times.since_1970 {
             let zero = all.first().map_or(0, |row| row.submit);
@@ -619,8 +734,12 @@ impl JobSource for TableSource {
     }
 
     fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
-        let row = self.file.next();
-        Ok(row.map(|row| self.job(row)))
+        let Some(row) = self.file.next() else { return Ok(None) };
+        let job = match row.part {
+            Part::Whole => self.job(row),
+            _ => self.job_of_parts(row),
+        };
+        Ok(Some(job))
     }
 
     fn counts(&self) -> SourceCounts {

@@ -1,5 +1,6 @@
 //! Records that name their values: an object of JSON on each line, or a line of an accounting log
-//! ([`super::accounting`], [`super::lsf`]).
+//! ([`super::accounting`], [`super::lsf`],
+//! [`super::grid_engine`]).
 //!
 //! Columns of JSON are the names of the values in it; those of an object inside are joined to its
 //! name by a dot (`resources.cpu`), an array is its text. The columns are the names of all rows, of
@@ -13,7 +14,7 @@ use serde_json::value::RawValue;
 
 use super::record::Record;
 use super::separated::MOST_COLUMNS;
-use super::{accounting, condor, lsf};
+use super::{accounting, condor, grid_engine, lsf};
 use crate::TraceError;
 use crate::error::BadRow;
 
@@ -28,6 +29,7 @@ pub(super) enum LineForm {
     Condor,
     Accounting,
     Lsf,
+    GridEngine,
 }
 
 /// See the module.
@@ -115,6 +117,10 @@ impl NamedLines {
                 LineForm::Json | LineForm::Condor => {}
                 LineForm::Accounting => {
                     return Ok(Some(accounting::put(&mut self.columns, record, line)));
+                }
+                LineForm::GridEngine if grid_engine::is_comment(line) => continue,
+                LineForm::GridEngine => {
+                    return Ok(Some(grid_engine::put(&mut self.columns, record, line)));
                 }
                 LineForm::Lsf => return Ok(Some(lsf::put(&mut self.columns, record, line))),
             }

@@ -63,12 +63,18 @@ impl Drop {
 const NEVER_STARTED: &str = "jobs that never started";
 const NOT_ENDED: &str = "jobs that have not ended";
 
+/// How to ask Slurm for all that is read.
+pub(super) const SLURM_RECIPE: &str = "sacct prints it with --parsable2 -o \
+    JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,Elapsed,Timelimit,AllocTRES,\
+    ReqMem,State";
+
 /// `sacct --parsable2`.
 pub(super) const SLURM: Preset = Preset {
     title: "Slurm",
     columns: None,
     map: &[
         ("submit", "Submit"),
+        ("eligible", "Eligible"),
         ("start", "Start"),
         ("end", "End"),
         ("duration", "ElapsedRaw:s|Elapsed"),
@@ -83,7 +89,7 @@ pub(super) const SLURM: Preset = Preset {
     binary: true,
     per_job: true,
     over: false,
-    falls_back: false,
+    falls_back: true,
     drops: &[
         Drop { column: "JobID", when: When::Holds(b'.'), why: "steps of jobs" },
         Drop { column: "JobIDRaw", when: When::Holds(b'.'), why: "steps of jobs" },
@@ -152,6 +158,7 @@ pub(super) const PBS: Preset = Preset {
     ],
 };
 
+const NO_RUN: &str = "runs without times: they never began, or were lost with their host";
 const NO_SLOT: &str = "jobs of the scheduler and local universes (DAGMan), which hold no slot";
 
 /// Accounting logs of LSF.
@@ -184,6 +191,42 @@ pub(super) const LSF: Preset = Preset {
     words: &[
         "run times are those under the scheduler of then, as is who waited for whom",
         "memory is the most that a job used: the log does not say what it asked for",
+    ],
+};
+
+/// The accounting file of Grid Engine.
+pub(super) const GRID_ENGINE: Preset = Preset {
+    title: "Grid Engine",
+    columns: None,
+    map: &[
+        ("submit", "submission_time"),
+        ("start", "start_time"),
+        ("end", "end_time"),
+        ("limit", "request.h_rt:s"),
+        ("tenant", "owner"),
+        ("name", "job"),
+        ("cpu", "slots"),
+    ],
+    binary: true,
+    per_job: true,
+    over: false,
+    falls_back: false,
+    drops: &[
+        Drop { column: "start_time", when: When::Is("0"), why: NO_RUN },
+        Drop {
+            column: "slave",
+            when: When::IsNot(""),
+            why: "tasks of parallel jobs that have a line of their own beside their job's",
+        },
+    ],
+    words: &[
+        "run times are those under the scheduler of then, as is who waited for whom",
+        "slots are those of the whole job; run times hold the time in which a job was suspended",
+        "a job that ran again comes when it was put back into the queue: the file forgets its \
+         first submission",
+        "requests of -l are columns, such as request.h_vmem; whether one is for each slot or for \
+         the job is said by the site alone, so memory and GPUs are not read (--map \
+         memory=request.h_vmem*slots)",
     ],
 };
 

@@ -32,6 +32,12 @@ impl Record {
         }
     }
 
+    /// How many blanks stand before the field of this column.
+    pub(super) fn indent(&self, column: usize) -> usize {
+        let field = self.fields.get(column).map_or(&b""[..], |(from, to)| &self.text[*from..*to]);
+        field.iter().take_while(|byte| **byte == b' ').count()
+    }
+
     /// Puts `value` into `column`, and nothing into those before it that have no field yet.
     pub(super) fn put(&mut self, column: usize, value: &[u8]) {
         let from = self.text.len();

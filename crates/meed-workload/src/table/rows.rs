@@ -13,6 +13,7 @@ use super::expression::{Found, Source, is_missing};
 use super::mapping::{Held, Lasting, Length, Mapping, Timed};
 use super::reasons::NoJob;
 use super::record::Record;
+use super::slurm::parts::Part;
 use super::times::{Wrong, duration};
 use crate::error::BadRow;
 use crate::{JobLabel, MAX_TASKS};
@@ -34,6 +35,8 @@ pub(super) struct Row {
     /// Its place among the demands that there are.
     pub(super) demand: u32,
     pub(super) label: JobLabel,
+    /// The job of several rows that it is of.
+    pub(super) part: Part,
 }
 
 /// Different values, numbered in order of their first use.
@@ -138,9 +141,22 @@ impl<'a> Rows<'a> {
             Some(source) => label_of(source, record)?,
             None => JobLabel::Number(record.line),
         };
-        let queue = self.tenants.of(&mapping.tenant, mapping.dots, record)?;
+        let queue = self.tenants.of(mapping, record)?;
         let demand = self.demands.of(&demand);
-        Ok(Row { submit, duration, limit, queue, count, gang, demand, label })
+        let part = Part::Whole;
+        Ok(Row { submit, duration, limit, queue, count, gang, demand, label, part })
+    }
+
+    /// What is said where Slurm tells of GPUs and no job holds one.
+    pub(super) fn without_gpus(&self) -> Option<String> {
+        const GPUS: &str = "gres/gpu";
+        let gpus = self.mapping.held.iter().find(|held| held.source.text.contains(GPUS))?;
+        let holds_some = |demand: &Resources| demand.get(gpus.kind) > 0;
+        (!self.demands.all.iter().any(holds_some)).then(|| {
+            format!(
+                "no job holds a GPU; sacct tells of them where AccountingStorageTRES has {GPUS}"
+            )
+        })
     }
 
     /// What each task holds.
@@ -199,7 +215,8 @@ impl<'a> Rows<'a> {
 }
 
 impl Tenants {
-    fn of(&mut self, source: &Source, dots: TableDots, record: &Record) -> Result<u32, NoJob> {
+    fn of(&mut self, mapping: &Mapping, record: &Record) -> Result<u32, NoJob> {
+        let source = &mapping.tenant;
         let mut key = std::mem::take(&mut self.key);
         key.clear();
         let there = source.path(record, |part| {
@@ -213,7 +230,7 @@ impl Tenants {
             true if key == self.last.0 && !self.all.is_empty() => Ok(self.last.1),
             true => match self.numbers.get(&key) {
                 Some(number) => Ok(*number),
-                None => self.add(&key, source, dots),
+                None => self.add(&key, mapping),
             },
         };
         if let Ok(number) = found {
@@ -224,7 +241,8 @@ impl Tenants {
         found
     }
 
-    fn add(&mut self, key: &[u8], source: &Source, dots: TableDots) -> Result<u32, NoJob> {
+    fn add(&mut self, key: &[u8], mapping: &Mapping) -> Result<u32, NoJob> {
+        let (source, dots) = (&mapping.tenant, mapping.dots);
         let fail = |why: String| {
             let row = BadRow::field(field("tenant", source), why);
             NoJob::Wrong("its tenant is no name", row)
@@ -236,7 +254,11 @@ impl Tenants {
             TableDots::Flat if has_dot => text.replace('.', "_"),
             _ => text.to_owned(),
         };
-        let name = flat.replace('\0', ".");
+        let account = text.split('\0').next().unwrap_or_default();
+        let name = match mapping.accounts.get(account) {
+            None => flat.replace('\0', "."),
+            Some(path) => below(path, flat.split_once('\0').map(|(_, rest)| rest)),
+        };
         check_name(&name).map_err(fail)?;
         if self.names.contains_key(&name) {
             return Err(fail(format!(
@@ -250,6 +272,16 @@ impl Tenants {
         self.names.insert(name, number);
         self.numbers.insert(key.to_vec(), number);
         Ok(number)
+    }
+}
+
+/// The name of what is `rest` in the account that is called `path`.
+fn below(path: &str, rest: Option<&str>) -> String {
+    let rest = rest.map(|rest| rest.replace('\0', "."));
+    match (rest, path.strip_suffix('/')) {
+        (None, whole) => whole.unwrap_or(path).to_owned(),
+        (Some(rest), Some(_)) => format!("{path}{rest}"),
+        (Some(rest), None) => format!("{path}.{rest}"),
     }
 }
 
@@ -348,7 +380,8 @@ fn arrival(mapping: &Mapping, submit: u64, record: &Record) -> Result<u64, NoJob
 }
 
 /// Words for a job without a time limit.
-const UNLIMITED: [&str; 5] = ["UNLIMITED", "Partition_Limit", "INFINITE", "NOT_SET", "-1"];
+const UNLIMITED: [&str; 6] =
+    ["UNLIMITED", "Partition_Limit", "INFINITE", "INFINITY", "NOT_SET", "-1"];
 
 fn limit_of(limit: &Lasting, record: &Record) -> Result<u64, NoJob> {
     let Some(found) = limit.source.find(record) else { return Ok(0) };

@@ -4,8 +4,9 @@
 //! The first line names the columns. A row is a user's where it has one, or else an account's; what
 //! stands in a column such as `queue` may be either. A user of an account may be a queue below the
 //! account's or a tenant of its own, so a row can have several names; the most exact one that is a
-//! queue counts. An account's row is of the account's queue, a user's never. Shares of Slurm that
-//! are their parent's are no weight.
+//! queue counts. An account's row is of the account's queue, a user's never. Accounts stand in a
+//! tree (`accounts`). Shares of Slurm that are their parent's are no weight, and a share of 0,
+//! which Slurm takes, is the least weight.
 //! A wrong line is an error where it concerns a queue that there is: lists of a whole site hold
 //! much that is of nobody here.
 
@@ -16,6 +17,7 @@ use meed_config::words::quote;
 use meed_files::lines::{LINE_LIMIT, Lines};
 use meed_files::open::Origin;
 
+use super::accounts::Accounts;
 use super::guess;
 use super::record::Record;
 use super::separated::{Separated, separator_in};
@@ -30,6 +32,12 @@ const NAMES: [&str; 8] = ["queue", "tenant", USER, "name", "team", "group", "pro
 const USER: &str = "user";
 /// The column of those above the users.
 const ACCOUNT: &str = "account";
+/// Columns that name what an account is below: sacctmgr's `ParentName`, `Par Name`.
+const ABOVE: [&str; 2] = ["parent_name", "par_name"];
+/// Columns of Slurm's shares, which may be 0.
+const SLURM_SHARES: [&str; 2] = ["raw_shares", "share"];
+/// The least weight.
+const LEAST: &str = "0.001";
 /// Slurm's word for shares that are those of the account.
 const INHERITED: &str = "parent";
 
@@ -46,6 +54,30 @@ pub struct WeightRow {
     pub is_account: bool,
     /// The weight, as it is written; nobody has looked whether it is one.
     pub weight: String,
+    /// What is special about the weight.
+    pub share: ShareKind,
+}
+
+/// What a weight says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ShareKind {
+    /// A weight as it stands there.
+    Own,
+    /// Slurm's share of 0: the least weight.
+    Zero,
+    /// Slurm's `parent`: no weight.
+    Parent,
+}
+
+/// All rows of a table of weights.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WeightTable {
+    /// The rows, in order.
+    pub rows: Vec<WeightRow>,
+    /// Accounts that are not called by their own name alone in the tree that the table has:
+    /// `physics.optics` of `optics`. A path that ends in `/` is of an account whose users stand
+    /// beside it, since its share is its parent's: `physics.plasma/` makes `physics.plasma/ann`.
+    pub accounts: BTreeMap<String, String>,
 }
 
 impl WeightRow {
@@ -62,10 +94,16 @@ pub struct WeightsFound<'a> {
     pub weights: BTreeMap<&'a str, &'a str>,
     /// How many rows are of no queue.
     pub others: usize,
+    /// How many of the weights are shares of 0.
+    pub zero: usize,
+    /// How many queues have the share of their parent, and so no weight.
+    pub inherited: usize,
+    /// How many queues are users' whose shares count within accounts that are no queues here.
+    pub apart: usize,
 }
 
 /// Reads all weights of a table.
-pub fn read_weights(origin: &Origin) -> Result<Vec<WeightRow>, TraceError> {
+pub fn read_weights(origin: &Origin) -> Result<WeightTable, TraceError> {
     let file = origin.name();
     let mut lines = Separated::new(Lines::new(origin.open()?, LINE_LIMIT), separator_in(origin)?);
     let mut record = Record::default();
@@ -75,12 +113,18 @@ pub fn read_weights(origin: &Origin) -> Result<Vec<WeightRow>, TraceError> {
     let names = first.map_err(|why| why.to_string()).and_then(|()| names_of(&record));
     let columns = names.and_then(|names| Columns::of(&names));
     let columns = columns.map_err(|why| header(file, record.line, why))?;
-    let mut rows = Vec::new();
+    let (mut told, mut accounts) = (Vec::new(), Accounts::default());
     while let Some(found) = lines.next(&mut record)? {
-        let row = found.map_err(|why| why.to_string()).and_then(|()| columns.row(&record));
-        rows.extend(row.map_err(|why| header(file, record.line, why))?);
+        let row = found.map_err(|why| why.to_string()).and_then(|()| columns.told(&record));
+        let row = row.map_err(|why| header(file, record.line, why))?;
+        if row.name.is_empty() {
+            accounts.add(&row.account, row.indent, &row.above, row.written == INHERITED);
+        }
+        told.push(row);
     }
-    Ok(rows)
+    let paths = accounts.paths();
+    let rows = told.into_iter().map(|told| columns.row(told, &paths)).collect();
+    Ok(WeightTable { rows, accounts: paths })
 }
 
 fn wanted() -> String {
@@ -96,8 +140,23 @@ struct Columns {
     weight: usize,
     name: Option<usize>,
     account: Option<usize>,
+    above: Option<usize>,
     /// The names are those of users.
     users: bool,
+    /// The weights are Slurm's shares.
+    slurm: bool,
+}
+
+/// What a row says.
+struct Told {
+    line: u64,
+    name: String,
+    account: String,
+    /// Blanks before the account.
+    indent: usize,
+    /// What the account is below, where a column says it.
+    above: String,
+    written: String,
 }
 
 impl Columns {
@@ -105,42 +164,64 @@ impl Columns {
         let words: Vec<String> = names.iter().map(|name| guess::words_of(name)).collect();
         let one = |known: &str| words.iter().position(|word| word == known);
         let first = |known: &[&str]| known.iter().find_map(|known| one(known));
-        let (name, account) = (first(&NAMES), one(ACCOUNT));
+        let (name, account, above) = (first(&NAMES), one(ACCOUNT), first(&ABOVE));
         let found = || format!("the columns are {}; {}", names.join(", "), wanted());
         let weight = first(&WEIGHTS).ok_or_else(found)?;
-        match name.or(account) {
-            Some(_) => {
-                let users = name.is_some_and(|name| words[name] == USER);
-                Ok(Columns { weight, name, account, users })
-            }
-            None => Err(found()),
+        if name.or(account).is_none() {
+            return Err(found());
         }
+        let users = name.is_some_and(|name| words[name] == USER);
+        let slurm = account.is_some() && SLURM_SHARES.contains(&words[weight].as_str());
+        Ok(Columns { weight, name, account, above, users, slurm })
     }
 
-    /// What a row says; nothing where its weight is another's.
-    fn row(&self, record: &Record) -> Result<Option<WeightRow>, String> {
-        let text = |column: usize| {
-            let value = record.get(column);
-            std::str::from_utf8(value).map_err(|_| format!("{} is no text in UTF-8", quote(value)))
+    /// What a record says.
+    fn told(&self, record: &Record) -> Result<Told, String> {
+        let text = |column: Option<usize>| {
+            let value = column.map_or(&b""[..], |column| record.get(column));
+            let text = std::str::from_utf8(value).map(str::to_owned);
+            text.map_err(|_| format!("{} is no text in UTF-8", quote(value)))
         };
-        let written = text(self.weight)?;
-        if written == INHERITED {
-            return Ok(None);
-        }
-        let name = self.name.map_or(Ok(""), text)?;
-        let account = self.account.map_or(Ok(""), text)?;
+        let (name, account) = (text(self.name)?, text(self.account)?);
         if name.is_empty() && account.is_empty() {
             return Err("the row names nobody".to_owned());
         }
-        let (names, plain) = names_in(name, account, self.users);
-        Ok(Some(WeightRow {
+        Ok(Told {
             line: record.line,
-            names,
-            plain,
-            is_account: name.is_empty(),
-            weight: written.to_owned(),
-        }))
+            name,
+            account,
+            indent: self.account.map_or(0, |account| record.indent(account)),
+            above: text(self.above)?,
+            written: text(Some(self.weight))?,
+        })
     }
+
+    /// The row of it, where accounts have these paths.
+    fn row(&self, told: Told, paths: &BTreeMap<String, String>) -> WeightRow {
+        let Told { line, name, account, written, .. } = told;
+        let (mut names, plain) = names_in(&name, &account, self.users);
+        if let Some(path) = paths.get(&account) {
+            let below = name.replace('.', "_");
+            let whole = match (name.is_empty(), path.strip_suffix('/')) {
+                (true, whole) => whole.unwrap_or(path).to_owned(),
+                (false, Some(_)) => format!("{path}{below}"),
+                (false, None) => format!("{path}.{below}"),
+            };
+            names.insert(0, whole);
+        }
+        let is_zero = || weight_is_zero(&written);
+        let share = match written.as_str() {
+            INHERITED => ShareKind::Parent,
+            _ if self.slurm && is_zero() => ShareKind::Zero,
+            _ => ShareKind::Own,
+        };
+        let weight = if share == ShareKind::Zero { LEAST.to_owned() } else { written };
+        WeightRow { line, names, plain, is_account: name.is_empty(), weight, share }
+    }
+}
+
+fn weight_is_zero(written: &str) -> bool {
+    !written.is_empty() && written.bytes().all(|byte| byte == b'0')
 }
 
 /// Names of queues that `name` in `account` can have, and those that only a tenant can have; in a
@@ -177,13 +258,19 @@ pub fn weights_of<'a>(
 ) -> Result<WeightsFound<'a>, TraceError> {
     let whose = Whose::of(rows, queues);
     let mut found: BTreeMap<&str, &WeightRow> = BTreeMap::new();
-    let mut others = 0;
+    let (mut others, mut zero, mut inherited, mut apart) = (0, 0, 0, 0);
     for row in rows {
         let fail = |why: String| header(origin.name(), row.line, why);
         let Some(name) = whose.queue_of(row) else {
-            others += 1;
+            others += usize::from(row.share != ShareKind::Parent);
             continue;
         };
+        apart += usize::from(!row.names.is_empty() && !row.names.iter().any(|own| own == name));
+        if row.share == ShareKind::Parent {
+            inherited += 1;
+            continue;
+        }
+        zero += usize::from(row.share == ShareKind::Zero);
         weight(&Quantity::Text(row.weight.clone()))
             .map_err(|why| fail(format!("the weight of {}: {why}", quote(name.as_bytes()))))?;
         let before = found.insert(name, row).filter(|before| before.weight != row.weight);
@@ -199,7 +286,7 @@ pub fn weights_of<'a>(
         }
     }
     let pairs = found.into_iter().map(|(name, row)| (name, row.weight.as_str()));
-    Ok(WeightsFound { weights: pairs.collect(), others })
+    Ok(WeightsFound { weights: pairs.collect(), others, zero, inherited, apart })
 }
 
 /// Who the queues are, users or accounts: sites have users and accounts of one name.
@@ -257,7 +344,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Vec<WeightRow>, TraceError> {
-        read_weights(&Origin::bytes("w", text.as_bytes()))
+        read_weights(&Origin::bytes("w", text.as_bytes())).map(|table| table.rows)
     }
 
     #[test]
@@ -270,9 +357,13 @@ mod tests {
                 "Account|User|RawShares|NormShares|RawUsage|EffectvUsage|FairShare\n\
                  root||1|1.0|0|1.0|\n bio||20|0.5|7|0.5|\n  bio|ann|parent|0.5|7|0.5|0.25\n  \
                  bio|j.doe|3|0.5|7|0.5|0.25\n",
-                "root=1 bio=20 bio.j.doe/bio.j_doe or j.doe/j_doe=3",
+                "root=1 bio=20 bio.ann or ann=parent bio.j.doe/bio.j_doe or j.doe/j_doe=3",
             ),
             ("Account|User|Share|\nbio||5|\n", "bio=5"),
+            (
+                "Account|Par Name|User|Share\noptics|physics||2\nphysics|root||3\noptics||su1|1\n",
+                "physics.optics/optics=2 physics=3 physics.optics.su1/optics.su1 or su1=1",
+            ),
         ] {
             let rows = read(text).expect(text);
             let words = rows.iter().map(|row| {
@@ -341,15 +432,37 @@ mod tests {
         assert_eq!(found("queue,weight\nbio,3\n", &["bio", "bio.x"]), Ok(("bio=3".into(), 0)));
     }
 
+    /// In Slurm a user may have a share of 0; elsewhere it is no weight.
+    #[test]
+    fn a_share_of_nothing_is_the_least_weight_of_slurm() {
+        let slurm = "Account|User|RawShares\nbio||2\nbio|su7|0\nbio|su8|5\n";
+        assert_eq!(
+            found(slurm, &["bio.su7", "bio.su8"]),
+            Ok(("bio.su7=0.001 bio.su8=5".into(), 1))
+        );
+        let error = found("queue,weight\na,0\n", &["a"]).expect_err("no weight");
+        assert!(error.starts_with("w:2: the weight of \"a\": 0 is not a weight"), "{error}");
+    }
+
+    #[test]
+    fn nested_accounts_have_paths() {
+        let text = "Account|User|RawShares\nroot|||\n root|root|1\n physics||3\n  optics||2\n   \
+                    optics|su1|1\n  plasma||parent\n   plasma|j.doe|4\n chem||1\n  chem|su1|2\n";
+        let table = read_weights(&Origin::bytes("w", text.as_bytes())).expect("a table");
+        let paths: Vec<_> = table.accounts.iter().map(|(name, path)| (&**name, &**path)).collect();
+        assert_eq!(paths, [("optics", "physics.optics"), ("plasma", "physics.plasma/")]);
+        let queues = ["physics", "physics.optics", "physics.optics.su1", "physics.plasma/j_doe"];
+        let weights = "physics=3 physics.optics=2 physics.optics.su1=1 physics.plasma/j_doe=4";
+        assert_eq!(found(text, &queues), Ok((weights.to_owned(), 4)));
+    }
+
     #[test]
     fn only_weights_that_are_used_must_be_weights() {
         let text = "account,user,share\nroot,root,0\nbig,,2000000\nbio,,\nbio,ann,5\n";
         assert_eq!(found(text, &["ann"]), Ok(("ann=5".to_owned(), 3)));
-        for (queue, expected) in [
-            ("root", "w:2: the weight of \"root\": 0 is not a weight"),
-            ("big", "w:3: the weight of \"big\": "),
-            ("bio", "w:4: the weight of \"bio\": "),
-        ] {
+        for (queue, expected) in
+            [("big", "w:3: the weight of \"big\": "), ("bio", "w:4: the weight of \"bio\": ")]
+        {
             let error = found(text, &[queue, "ann"]).expect_err(queue);
             assert!(error.starts_with(expected), "{queue}: {error}");
         }

@@ -8,4 +8,5 @@ mod batch_logs;
 mod files;
 mod odd_logs;
 mod real_traces;
+mod slurm;
 mod workloads;
