@@ -12,7 +12,6 @@ mod token;
 mod top;
 mod whom;
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -143,11 +142,7 @@ pub(crate) fn hidden() -> Option<ExitCode> {
         return Some(ExitCode::from(u8::try_from(status).unwrap_or(u8::MAX)));
     }
     if command == meed_server::books::check::COMMAND {
-        let Err(why) = meed_server::books::check::run(Path::new(&folder()?)) else {
-            return Some(ExitCode::SUCCESS);
-        };
-        let _ = writeln!(std::io::stdout(), "{why}");
-        return Some(ExitCode::FAILURE);
+        return Some(ExitCode::from(meed_server::books::check::run(Path::new(&folder()?))));
     }
     None
 }

@@ -2,13 +2,18 @@
 //!
 //! redb looks at its checksums only when it was not closed properly, and ends the program in an
 //! assertion where what it finds contradicts itself (redb 4.1). So a process of its own opens the
-//! file, has all checksums compared, and closes the file again; that process may end in any way. It
-//! takes as long as opening the database after a crash does: it reads the whole file.
+//! file and has all checksums compared; that process may end in any way. What redb writes meanwhile
+//! stays in memory ([`Overlay`]): the file is left as it is. It reads the whole file, so it takes as
+//! long as opening the database after a crash does.
 
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::{CACHE_BYTES, TABLES};
+use redb::{ReadableDatabase, TableHandle};
+
+use super::overlay::Overlay;
+use super::{CACHE_BYTES, JobBooks, Meta, TABLES};
 
 /// The hidden command that looks at a database; its argument is the file.
 pub const COMMAND: &str = "__check-jobs";
@@ -16,25 +21,53 @@ pub const COMMAND: &str = "__check-jobs";
 /// What is longer is no sentence for people.
 const MOST_WORDS: usize = 500;
 
-/// Opens the database, compares its checksums and closes it again.
-///
-/// # Errors
-///
-/// What is wrong with it.
-pub fn run(file: &Path) -> Result<(), String> {
+/// What a look at a database has found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Soundness {
+    /// All is well.
+    Sound,
+    /// It is of this version, which is another one.
+    OtherVersion(u32),
+    /// What is wrong with it.
+    Damaged(String),
+}
+
+/// How the process says that the version is another one; the number is what it prints.
+const OTHER_VERSION: i32 = 3;
+
+/// Opens the database and compares its checksums; the exit status, for [`ask`]. The file is not
+/// changed.
+pub fn run(file: &Path) -> u8 {
     // Whoever asked tells of it in one sentence.
     std::panic::set_hook(Box::new(|_| {}));
     let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
     let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
-    let open = redb::Builder::new().set_cache_size(CACHE_BYTES).open(file);
+    let (status, words) = match look(file) {
+        Ok(Meta::VERSION) => return 0,
+        Ok(other) => (OTHER_VERSION, other.to_string()),
+        Err(why) => (1, why),
+    };
+    let _ = writeln!(std::io::stdout(), "{words}");
+    u8::try_from(status).unwrap_or(1)
+}
+
+/// The version of a database that is sound.
+fn look(file: &Path) -> Result<u32, String> {
+    let storage = Overlay::open(file).map_err(|why| why.to_string())?;
+    let open = redb::Builder::new().set_cache_size(CACHE_BYTES).create_with_backend(storage);
     let mut database = open.map_err(|why| why.to_string())?;
     // `false`: it was not closed properly, and has been put in order.
     database.check_integrity().map_err(|why| why.to_string())?;
-    tables(&database).map_err(|why| why.to_string())
+    let books = JobBooks { database };
+    let meta = books.meta().map_err(|why| why.to_string())?;
+    let version = meta.ok_or("it has no row `meta`")?.version;
+    if version == Meta::VERSION {
+        check_tables(&books.database).map_err(|why| why.to_string())?;
+    }
+    Ok(version)
 }
 
-fn tables(database: &redb::Database) -> Result<(), redb::Error> {
-    use redb::{ReadableDatabase, TableHandle};
+fn check_tables(database: &redb::Database) -> Result<(), redb::Error> {
     let read = database.begin_read()?;
     let there: Vec<String> = read.list_tables()?.map(|table| table.name().to_owned()).collect();
     match TABLES.iter().find(|name| !there.iter().any(|table| table == *name)) {
@@ -43,22 +76,25 @@ fn tables(database: &redb::Database) -> Result<(), redb::Error> {
     }
 }
 
-/// Has another process look at the database: what is wrong with it, if anything is.
+/// Has another process look at the database.
 ///
 /// # Errors
 ///
 /// The process cannot be started.
-pub fn ask(file: &Path) -> std::io::Result<Option<String>> {
+pub fn ask(file: &Path) -> std::io::Result<Soundness> {
     let mut command = Command::new("/proc/self/exe");
     command.env_clear().arg(COMMAND).arg(file);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let looked = command.output()?;
     if looked.status.success() {
-        return Ok(None);
+        return Ok(Soundness::Sound);
     }
     let words = String::from_utf8_lossy(&looked.stdout);
     let words: String = words.trim().chars().take(MOST_WORDS).collect();
-    Ok(Some(match words.is_empty() {
+    if let (Some(OTHER_VERSION), Ok(version)) = (looked.status.code(), words.parse()) {
+        return Ok(Soundness::OtherVersion(version));
+    }
+    Ok(Soundness::Damaged(match words.is_empty() {
         false => words,
         true => format!("the database program fails while it reads the file ({})", looked.status),
     }))

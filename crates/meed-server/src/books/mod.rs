@@ -17,6 +17,7 @@
 //! submission, none for a start or an end.
 
 pub mod check;
+mod overlay;
 mod parts;
 mod row;
 

@@ -27,7 +27,8 @@ use meed_store::{FileStore, FileStoreOptions, Seq, Store};
 
 use super::marks::{Marks, MarksFile};
 use super::{Places, WorldError, recover};
-use crate::books::{self, JobBooks, JobRow, Meta, check};
+use crate::books::check::{self, Soundness};
+use crate::books::{self, BooksError, JobBooks, JobRow, Meta};
 
 /// What goes together.
 const ONE_MOMENT: &str = "journal, jobs and run of one state folder and of one moment: put back \
@@ -76,10 +77,14 @@ fn open_books(
         let meta = new();
         return Ok((JobBooks::make(&folder, &meta)?, meta));
     }
-    if let Some(why) = check::ask(&file).map_err(system())? {
-        let found = format!("is damaged: {why}");
-        let right = format!("a sound database; {ONE_MOMENT}");
-        return Err(WorldError::damaged(file, found, right));
+    match check::ask(&file).map_err(system())? {
+        Soundness::Sound => {}
+        Soundness::OtherVersion(version) => return Err(BooksError::Version(version).into()),
+        Soundness::Damaged(why) => {
+            let found = format!("is damaged: {why}");
+            let right = format!("a sound database; {ONE_MOMENT}");
+            return Err(WorldError::damaged(file, found, right));
+        }
     }
     let (books, mut meta) = JobBooks::open(&folder)?;
     match meta.writes {
