@@ -51,6 +51,11 @@ impl WeightArgs {
         }
         if !quiet {
             told(path, &found, queues.len(), is_flat);
+            if table.lacks_tree {
+                let what = "nothing says which account is below which; sshare -P -a does, and \
+                    sacctmgr -P show assoc tree";
+                remark(&format!("{}: {what}", path.display()));
+            }
         }
         let set = |(queue, weight): (&&str, &&str)| {
             format!("queue.{}.weight={}", text(queue), text(weight))

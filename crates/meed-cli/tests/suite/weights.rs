@@ -270,8 +270,8 @@ fn nested_accounts_of_slurm_make_a_tree() {
     }
     for (queue, share) in [
         ("chemistry.synth.cy", "20"),
-        ("physics.astro.ana", "6.667"),
-        ("physics.plasma/pat", "6.667"),
+        ("physics.astro.ana", "6.66"),
+        ("physics.plasma/pat", "6.66"),
     ] {
         let told = succeed(path, &["explain", "n.jsonl", "--queue", queue, "--at", "30min"]);
         assert!(told.contains(&format!("of a share of {share}")), "{queue}: {told}");

@@ -78,6 +78,8 @@ pub struct WeightTable {
     /// `physics.optics` of `optics`. A path that ends in `/` is of an account whose users stand
     /// beside it, since its share is its parent's: `physics.plasma/` makes `physics.plasma/ann`.
     pub accounts: BTreeMap<String, String>,
+    /// Its accounts are Slurm's, and nothing says which is below which.
+    pub lacks_tree: bool,
 }
 
 impl WeightRow {
@@ -114,9 +116,11 @@ pub fn read_weights(origin: &Origin) -> Result<WeightTable, TraceError> {
     let columns = names.and_then(|names| Columns::of(&names));
     let columns = columns.map_err(|why| header(file, record.line, why))?;
     let (mut told, mut accounts) = (Vec::new(), Accounts::default());
+    let mut lacks_tree = columns.slurm && columns.above.is_none();
     while let Some(found) = lines.next(&mut record)? {
         let row = found.map_err(|why| why.to_string()).and_then(|()| columns.told(&record));
         let row = row.map_err(|why| header(file, record.line, why))?;
+        lacks_tree &= row.indent == 0;
         if row.name.is_empty() {
             accounts.add(&row.account, row.indent, &row.above, row.written == INHERITED);
         }
@@ -124,7 +128,7 @@ pub fn read_weights(origin: &Origin) -> Result<WeightTable, TraceError> {
     }
     let paths = accounts.paths();
     let rows = told.into_iter().map(|told| columns.row(told, &paths)).collect();
-    Ok(WeightTable { rows, accounts: paths })
+    Ok(WeightTable { rows, accounts: paths, lacks_tree })
 }
 
 fn wanted() -> String {
@@ -451,6 +455,10 @@ mod tests {
         let table = read_weights(&Origin::bytes("w", text.as_bytes())).expect("a table");
         let paths: Vec<_> = table.accounts.iter().map(|(name, path)| (&**name, &**path)).collect();
         assert_eq!(paths, [("optics", "physics.optics"), ("plasma", "physics.plasma/")]);
+        assert!(!table.lacks_tree);
+        // As sacctmgr prints it without `tree`.
+        let flat = text.replace("\n ", "\n").replace("\n ", "\n").replace("\n ", "\n");
+        assert!(read_weights(&Origin::bytes("w", flat.as_bytes())).expect("a table").lacks_tree);
         let queues = ["physics", "physics.optics", "physics.optics.su1", "physics.plasma/j_doe"];
         let weights = "physics=3 physics.optics=2 physics.optics.su1=1 physics.plasma/j_doe=4";
         assert_eq!(found(text, &queues), Ok((weights.to_owned(), 4)));
