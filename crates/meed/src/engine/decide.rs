@@ -88,7 +88,7 @@ impl Engine {
         plain && !self.room.any_startable()
     }
 
-    /// The next start; when there is none, tasks may be told to stop, and others start then.
+    /// The next start; when there is none, tasks may be told to stop.
     #[inline]
     fn next(&mut self, explain: bool) -> Option<Start> {
         if self.is_at_rest() { None } else { self.look_for_next(explain) }

@@ -146,25 +146,29 @@ impl Engine {
         if members.iter().all(|&slot| self.waits_rightly(slot, &together)) {
             return;
         }
-        members.iter().for_each(|&slot| self.drop_all_holds(slot));
+        if !self.waits_for_as_many(slot, &members, &together.0) {
+            members.iter().for_each(|&slot| self.drop_all_holds(slot));
+        }
         let leaf = self.leaf_of(slot);
         for &slot in &members {
             let group = self.work.group(slot);
             let (shape, before, waiting) = (group.shape, group.turn(), group.waiting());
             let within = group.gang().and_then(|gang| gang.within);
+            let in_walk = waiting - self.held_of(slot);
             self.unlist_group(leaf, slot);
-            self.room.sub_waiting(before, waiting);
+            self.room.sub_waiting(before, in_walk);
             let after = match together.0.is_empty() {
                 true => self.room.hold_turn(shape, self.turn_now(slot), within),
                 false => self.room.hold_parts(&together.0, together.1),
             };
             self.room.release_shape(before);
             self.work.set_turn(slot, after);
-            self.room.add_waiting(after, waiting);
+            self.room.add_waiting(after, in_walk);
+            self.upset_holds_of(slot);
         }
         let held = self.holds.as_mut().map(|holds| holds.forget_hopeless()).is_some();
         let lead = self.work.waiting_members(slot).next();
-        if let Some(lead) = lead {
+        if let Some(lead) = lead.filter(|&lead| !self.is_all_held(lead)) {
             self.list_group(leaf, lead);
             if held {
                 // It had none of its own, if all of its job had reservations.
@@ -172,6 +176,17 @@ impl Engine {
             }
             self.wake_leaf(leaf);
         }
+    }
+
+    /// Whether as many tasks of the group start together as before, and only where they may is
+    /// another question: then reservations are kept.
+    fn waits_for_as_many(&self, slot: u32, members: &Members, together: &[Member]) -> bool {
+        let (room, turn) = (&self.room, self.work.group(slot).turn());
+        let now = self.turn_now(slot).map_or(1, |turn| turn.tasks.get());
+        members.len() == 1
+            && together.is_empty()
+            && !room.is_joint(turn)
+            && room.turn_of(turn) == now
     }
 
     /// A task of the group starts, or runs already, on `node`.

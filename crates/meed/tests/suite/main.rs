@@ -3,6 +3,7 @@
 //! One binary, so that it links once and helpers that only some files need are no dead code.
 //! `common` holds the smallest possible world and the twin; each other file is one topic.
 
+mod bounded;
 mod chaos;
 mod churn;
 mod commitment;
@@ -29,6 +30,7 @@ mod rotation;
 mod rounds;
 mod spares;
 mod state;
+mod taken_back;
 mod told;
 mod twin;
 mod unequal;

@@ -135,6 +135,39 @@ fn a_gang_is_stopped_as_a_whole() {
     assert_eq!(told_at(&mut shadow, 110), [0, 1, 2, 3]);
 }
 
+/// A gang of three at least runs four tasks: the youngest is above that. Where more is wanted than
+/// that one has, all of the gang stop.
+#[test]
+fn an_elastic_gang_gives_up_what_is_above_its_least_number() {
+    for (wide, stopped) in [(1, vec![3]), (2, vec![0, 1, 2, 3])] {
+        let gang = TaskGroup { gang: Some(Box::new(Gang::of(3))), ..ones().remove(0) };
+        let mut shadow = lent(&config(&under("long-term", rules())), vec![gang], wide);
+        let mut told = told_at(&mut shadow, 110);
+        told.sort_unstable();
+        assert_eq!(told, stopped, "{wide} slots are wanted");
+    }
+}
+
+/// Two reservations of `b`, each for one slot: each stops one task.
+#[test]
+fn what_a_queue_holds_itself_is_not_held_against_it() {
+    let mut policy = under("long-term", rules());
+    policy.blocked = Blocked::Reserve(Reservations::All);
+    let config = config(&policy);
+    let mut shadow = Shadow::new(&config);
+    let [a, b] = ["a", "b"].map(|name| shadow.engine.find_queue(name).expect("declared"));
+    shadow.apply(0, &job(a, ones().remove(0))).expect("sound");
+    shadow.decide(0);
+    shadow.apply(100 * S, &job(b, TaskGroup::new(4, slots(1)))).expect("sound");
+    assert!(shadow.decide(100 * S).is_empty());
+    assert_eq!(told_at(&mut shadow, 110), [3]);
+    shadow.apply(112 * S, &Ev::TaskLost(shadow.told_to_stop[0])).expect("it runs");
+    shadow.told_to_stop.clear();
+    assert_eq!(shadow.decide(112 * S).len(), 1);
+    let told = shadow.told_to_stop.len();
+    assert_eq!(told, 1, "the next is looked at as soon as the first has started");
+}
+
 #[test]
 fn without_memory_only_a_minimum_share_takes_back() {
     let mut config = config(&under("fair", rules()));

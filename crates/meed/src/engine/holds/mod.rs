@@ -407,9 +407,14 @@ impl Holds {
 
 /// What the rest of the engine tells.
 impl Engine {
+    /// How many of the group's waiting tasks have reservations.
+    pub(super) fn held_of(&self, slot: u32) -> u64 {
+        self.holds.as_ref().map_or(0, |holds| holds.of_group(slot))
+    }
+
     /// Whether the group's waiting tasks all have reservations: then it is not in the walk.
     pub(super) fn is_all_held(&self, slot: u32) -> bool {
-        let held = self.holds.as_ref().map_or(0, |holds| holds.of_group(slot));
+        let held = self.held_of(slot);
         held > 0 && held >= self.work.group(slot).waiting()
     }
 
@@ -484,6 +489,19 @@ impl Engine {
             holds.outlook.upset(node);
             holds.kept.remove(node);
             holds.pushed.insert(node);
+        }
+    }
+
+    /// The group's tasks may be on other nodes than before: its reservations are looked at anew.
+    pub(super) fn upset_holds_of(&mut self, slot: u32) {
+        let Some(holds) = &mut self.holds else { return };
+        let ours = holds.list.iter().filter(|hold| hold.is_of(slot));
+        for node in ours.flat_map(Hold::rows) {
+            holds.kept.remove(node);
+            for set in [&mut holds.freed, &mut holds.pushed, &mut holds.touched] {
+                set.insert(node);
+            }
+            holds.misses = None;
         }
     }
 

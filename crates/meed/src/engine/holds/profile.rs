@@ -443,6 +443,21 @@ impl Profile {
         Some(owing)
     }
 
+    /// The least that is free of each kind before `until`, from now on; below zero where more is
+    /// held than is free.
+    pub(super) fn least_before(&self, until: Time) -> Signed {
+        let mut least: Signed = [i128::MAX; MAX_KINDS];
+        self.walk(|at, free| {
+            if at < until || at <= self.now {
+                let both = least.iter_mut().zip(free);
+                both.for_each(|(least, &free)| *least = (*least).min(free));
+            }
+            at < until
+        });
+        least[self.kinds()..].fill(0);
+        least
+    }
+
     /// What is free at every instant from now on.
     pub(super) fn lasting(&self) -> Resources {
         let mut least: Option<Resources> = None;

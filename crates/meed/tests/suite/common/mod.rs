@@ -12,6 +12,7 @@ pub(crate) mod quanta;
 pub(crate) mod reclaim;
 pub(crate) mod reserve;
 pub(crate) mod shadow;
+pub(crate) mod stream;
 pub(crate) mod tetris;
 pub(crate) mod verify;
 

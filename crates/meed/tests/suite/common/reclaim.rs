@@ -8,13 +8,17 @@ use meed::*;
 use std::cmp::{Ordering, Reverse};
 
 /// Tasks that are stopped together, with the queues at which their path and the winner's part.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 struct Unit {
     leaf: usize,
     first: usize,
     last: usize,
     /// Positions among all tasks.
     tasks: Vec<usize>,
+    /// The job of its gang, and the first group of that.
+    gang: Option<(usize, usize)>,
+    /// Whether all of the gang stops with it.
+    core: bool,
 }
 
 /// A task that is to stop, and for whom.
@@ -39,15 +43,23 @@ impl Model {
             let to = &mut self.holds[at];
             to.stands_on(nodes);
             (to.at, to.reclaims) = (None, true);
-            let waited = self.now - held.since;
+            let (waited, any) = (self.now - held.since, !stopped.is_empty());
             for task in stopped {
                 let allocation = self.tasks[task].allocation;
                 self.stopping.push(allocation);
                 self.stops.push((allocation, (held.job, held.group as u32), waited));
             }
             self.freed = true;
+            if !any {
+                self.settle_idle();
+                return true;
+            }
+            // Nothing starts after tasks were told to stop: ledgers and shares are as they were.
+            while self.freed {
+                self.plan();
+            }
             self.settle_idle();
-            return true;
+            return false;
         }
         false
     }
@@ -69,8 +81,10 @@ impl Model {
         let turn = self.turn_demand(held.job, held.group);
         let units = self.stoppable(self.jobs[held.job].queue, &turn, rules);
         let places = self.reclaim_places(of);
+        let until = self.longest_from(at, self.now + rules.grace.as_micros());
         let found = places.iter().enumerate().filter_map(|(number, nodes)| {
-            let (position, stopped, starts) = self.search_place(at, rules, &units, nodes)?;
+            let of = (at, until);
+            let (position, stopped, starts) = self.search_place(of, rules, &units, nodes)?;
             Some(((position, number), (stopped, starts)))
         });
         found.min_by_key(|(place, _)| *place).map(|(_, found)| found)
@@ -104,7 +118,7 @@ impl Model {
     /// After which unit there is enough, which tasks are stopped, and where the turn starts.
     fn search_place(
         &self,
-        at: usize,
+        (at, until): (usize, u64),
         rules: Reclaim,
         units: &[Unit],
         nodes: &[usize],
@@ -113,21 +127,27 @@ impl Model {
         let turn = self.turn_demand(self.holds[at].job, self.holds[at].group);
         for (position, unit) in units.iter().enumerate() {
             let here = unit.tasks.iter().any(|&task| nodes.contains(&self.tasks[task].node));
-            if !here || !self.leaves_minimum(&turn, &taken, unit) {
+            // With the core of a gang all others of the gang stop.
+            let of_gang = |other: &&Unit| unit.core && other.gang == unit.gang;
+            let more = units.iter().filter(|other| *other == unit || of_gang(other));
+            let more: Vec<&Unit> = more.filter(|other| !taken.contains(other)).collect();
+            if !here || !self.leaves_minimum(&turn, &taken, &more) {
                 continue;
             }
-            taken.push(unit);
-            if self.enough(at, &taken, nodes).is_none() {
+            taken.extend(more);
+            if self.enough(at, until, &taken, nodes).is_none() {
                 continue;
             }
+            taken.sort_by_key(|unit| units.iter().position(|other| other == *unit));
             for index in (0..taken.len()).rev() {
                 let mut fewer = taken.clone();
-                fewer.remove(index);
-                if self.enough(at, &fewer, nodes).is_some() {
+                let let_be = fewer.remove(index);
+                let core = fewer.iter().any(|other| other.core && other.gang == let_be.gang);
+                if !core && self.enough(at, until, &fewer, nodes).is_some() {
                     taken = fewer;
                 }
             }
-            let starts = self.enough(at, &taken, nodes).expect("so much is enough");
+            let starts = self.enough(at, until, &taken, nodes).expect("so much is enough");
             let tasks: Vec<usize> = taken.iter().flat_map(|unit| unit.tasks.clone()).collect();
             return self
                 .keeps_order(at, rules, &taken, &starts)
@@ -136,38 +156,105 @@ impl Model {
         None
     }
 
+    /// Until when a reservation's tasks may run that start at `from`.
+    fn longest_from(&self, at: usize, from: u64) -> u64 {
+        let held = &self.holds[at];
+        let groups: Vec<usize> =
+            held.with.iter().map(|(group, _)| *group).chain([held.group]).collect();
+        let limit = self.longest(held.job, &groups);
+        limit.map_or(NEVER, |limit| from.saturating_add(limit).min(NEVER))
+    }
+
+    /// What is free of a kind on a node at an instant, by what is expected to end and by the
+    /// reservations with a known start that count; these tasks have stopped.
+    fn free_without(&self, at: usize, (node, kind): (usize, usize), t: u64, gone: &[usize]) -> i128 {
+        let row = &self.nodes[node];
+        let mut free = i128::from(row.spec.capacity.get(kind)) - i128::from(row.others.get(kind));
+        for (index, task) in self.tasks.iter().enumerate() {
+            let runs = task.end.is_none() && task.node == node && self.end_of(task) > t;
+            if runs && !gone.contains(&index) {
+                free -= i128::from(task.demand.get(kind));
+            }
+        }
+        for other in self.counted_against(at) {
+            let Some(from) = self.holds[other].at else { continue };
+            let until = self.longest_from(other, from);
+            if from.max(self.now) <= t && (t < until || until == NEVER) {
+                free -= i128::from(self.amount(&self.holds[other], node, kind));
+            }
+        }
+        free
+    }
+
+    /// The reservations that hold something against one that takes room back.
+    fn counted_against(&self, at: usize) -> Vec<usize> {
+        let winner = self.jobs[self.holds[at].job].queue;
+        let mut counted: Vec<(usize, usize)> = Vec::new();
+        for (other, held) in self.holds.iter().enumerate().filter(|(other, _)| *other != at) {
+            let leaf = self.jobs[held.job].queue;
+            let sides = self.path(winner).into_iter().zip(self.path(leaf));
+            let side = match sides.into_iter().find(|(a, b)| a != b) {
+                // Of its own queue, later ones wait for it anyway.
+                None if other > at => continue,
+                None => leaf,
+                Some((first, last)) if self.owes(first, last) => continue,
+                Some((_, last)) => last,
+            };
+            // What a side has reserved beyond its share does not count.
+            let demand = |held: &Held, kind: usize| {
+                self.turn_demand(held.job, held.group).get(kind)
+            };
+            let kinds = self.share(side).kinds();
+            let before = |kind: usize| -> u64 {
+                let ours = counted.iter().filter(|(_, of)| *of == side);
+                ours.map(|(it, _)| demand(&self.holds[*it], kind)).sum()
+            };
+            let within = (0..kinds).all(|kind| {
+                let more = before(kind) + demand(held, kind);
+                more == 0 || self.held(side).get(kind) + more <= self.share(side).get(kind)
+            });
+            let min = self.queues[side].spec.min;
+            let short = |kind: usize| {
+                min.is_some_and(|min| self.held(side).get(kind) + before(kind) < min.get(kind))
+            };
+            if within || self.is_below_minimum(side) && (0..kinds).any(short) {
+                counted.push((other, side));
+            }
+        }
+        counted.into_iter().map(|(other, _)| other).collect()
+    }
+
+    /// What of a kind reservations hold on a node, that count and of which nobody knows when they
+    /// start; `foreign`: those of other queues alone.
+    fn drained_against(&self, at: usize, (node, kind): (usize, usize), foreign: bool) -> i128 {
+        let queue = |held: &Held| self.jobs[held.job].queue;
+        let others = self.counted_against(at).into_iter().filter(|&other| {
+            let held = &self.holds[other];
+            held.at.is_none() && !(foreign && queue(held) == queue(&self.holds[at]))
+        });
+        others.map(|other| i128::from(self.amount(&self.holds[other], node, kind))).sum()
+    }
+
     /// Where the turn starts when these have stopped.
-    fn enough(&self, at: usize, taken: &[&Unit], nodes: &[usize]) -> Option<Places> {
+    fn enough(&self, at: usize, until: u64, taken: &[&Unit], nodes: &[usize]) -> Option<Places> {
         let held = &self.holds[at];
         let of = (held.job, held.group);
         let demand = self.jobs[of.0].groups[of.1].demand;
         let turn = self.turn(of.0, of.1);
-        let stopped = |task: &Task| {
-            let mut all = taken.iter().flat_map(|unit| &unit.tasks);
-            all.any(|&one| self.tasks[one].allocation == task.allocation)
-        };
+        let stopped: Vec<usize> = taken.iter().flat_map(|unit| unit.tasks.clone()).collect();
         let left = |node: usize, kind: usize| {
-            let row = &self.nodes[node];
-            let runs = self.running().filter(|task| task.node == node && !stopped(task));
-            let ours: u64 = runs.map(|task| task.demand.get(kind)).sum();
-            // Those of queues that owe, on drained nodes, give way.
-            let gives_way = |other: &Held| {
-                let (winner, leaf) = (self.jobs[of.0].queue, self.jobs[other.job].queue);
-                let sides = self.path(winner).into_iter().zip(self.path(leaf));
-                let sides = sides.into_iter().find(|(a, b)| a != b);
-                other.at.is_none()
-                    && !other.reclaims
-                    && sides.is_some_and(|(first, last)| self.owes(first, last))
+            let least = |gone: &[usize]| {
+                let mut times = self.instants(node);
+                times.retain(|&t| t < until);
+                let free = |t: &u64| self.free_without(at, (node, kind), *t, gone);
+                times.iter().map(free).min().expect("the present is one of them")
             };
-            let others = self.holds.iter().enumerate().filter(|(other, _)| *other != at);
-            let others = others.filter(|(_, other)| !gives_way(other));
-            let holds: u64 = others
-                .filter(|(_, other)| other.on(node) > 0)
-                .map(|(_, other)| self.amount(other, node, kind))
-                .sum::<u64>();
-            i128::from(row.spec.capacity.get(kind))
-                - i128::from(row.others.get(kind) + ours)
-                - i128::from(holds)
+            // What is free already is theirs, and what is stopped is not.
+            let held_back = least(&[]).max(0).min(self.drained_against(at, (node, kind), false));
+            let row = &self.nodes[node];
+            let ever = i128::from(row.spec.capacity.get(kind).saturating_sub(row.others.get(kind)));
+            let others = self.drained_against(at, (node, kind), true);
+            (least(&stopped) - held_back).min(ever - others)
         };
         if self.is_joint(of.0, of.1) {
             return self.places_in(of, nodes, &left);
@@ -197,19 +284,21 @@ impl Model {
     }
 
     /// Whether all queues above a unit keep their minimum shares of what it holds.
-    fn leaves_minimum(&self, turn: &Resources, taken: &[&Unit], unit: &Unit) -> bool {
+    fn leaves_minimum(&self, turn: &Resources, taken: &[&Unit], more: &[&Unit]) -> bool {
+        let unit = more[0];
         let sum = |tasks: &mut dyn Iterator<Item = usize>, kind: usize| -> u64 {
             tasks.map(|task| self.tasks[task].demand.get(kind)).sum()
         };
         self.path(unit.leaf).into_iter().all(|q| {
             let Some(min) = self.queues[q].spec.min else { return true };
-            let below = taken.iter().copied().chain([unit]).filter(|u| self.is_below(u.leaf, q));
-            let tasks: Vec<usize> = below.flat_map(|unit| unit.tasks.clone()).collect();
+            let all = taken.iter().chain(more).filter(|u| self.is_below(u.leaf, q));
+            let tasks: Vec<usize> = all.flat_map(|unit| unit.tasks.clone()).collect();
+            let new: Vec<usize> = more.iter().flat_map(|unit| unit.tasks.clone()).collect();
             (0..min.kinds()).all(|kind| {
                 let less = sum(&mut tasks.iter().copied(), kind);
                 // The winner is below it as well.
                 let more = if self.is_below(unit.first, q) { turn.get(kind) } else { 0 };
-                let takes = sum(&mut unit.tasks.iter().copied(), kind) > 0;
+                let takes = sum(&mut new.iter().copied(), kind) > 0;
                 let held = self.held(q).get(kind) + more;
                 !takes || min.get(kind) == 0 || held >= min.get(kind) + less
             })
@@ -241,44 +330,51 @@ impl Model {
     /// All that may be stopped for a task of the leaf, in order.
     fn stoppable(&self, winner: usize, turn: &Resources, rules: Reclaim) -> Vec<Unit> {
         let mut units: Vec<Unit> = Vec::new();
+        let youth = |&task: &usize| {
+            let task = &self.tasks[task];
+            (task.start, task.job, task.number)
+        };
         for (index, task) in self.tasks.iter().enumerate().filter(|(_, task)| task.end.is_none()) {
             let sides = self.path(winner).into_iter().zip(self.path(task.queue));
             let Some((first, last)) = sides.into_iter().find(|(a, b)| a != b) else { continue };
-            let gang = self.jobs[task.job].groups[task.group].gang.is_some();
-            let with = |unit: &&mut Unit| {
-                let other = &self.tasks[unit.tasks[0]];
-                gang && self.members(task.job, task.group).contains(&other.group)
-                    && other.job == task.job
+            let group = &self.jobs[task.job].groups[task.group];
+            let gang = group.gang.as_ref().map(|_| (task.job, self.members(task.job, task.group)[0]));
+            // Of a gang's group so many are of the core: those that started first.
+            let older = |other: &&Task| {
+                (other.job, other.group) == (task.job, task.group)
+                    && (other.start, other.number) < (task.start, task.number)
             };
-            match units.iter_mut().find(with) {
+            let least = group.gang.as_ref().map_or(0, |gang| gang.least as usize);
+            let core = self.running().filter(older).count() < least;
+            match units.iter_mut().find(|unit| core && unit.core && unit.gang == gang) {
                 Some(unit) => unit.tasks.push(index),
-                None => units.push(Unit { leaf: task.queue, first, last, tasks: vec![index] }),
+                None => {
+                    let tasks = vec![index];
+                    units.push(Unit { leaf: task.queue, first, last, tasks, gang, core });
+                }
             }
         }
+        let may = |&task: &usize| {
+            let task = &self.tasks[task];
+            self.now - task.start >= rules.min_runtime.as_micros()
+                && !self.stopping.contains(&task.allocation)
+        };
+        let all = units.clone();
         units.retain(|unit| {
-            let may = |&task: &usize| {
-                let task = &self.tasks[task];
-                self.now - task.start >= rules.min_runtime.as_micros()
-                    && !self.stopping.contains(&task.allocation)
-            };
             let within = (0..turn.kinds()).all(|kind| {
                 let with = self.held(unit.first).get(kind) + turn.get(kind);
                 turn.get(kind) == 0 || with <= self.share(unit.first).get(kind)
             });
-            unit.tasks.iter().all(may)
+            // With the core all of the gang stops.
+            let of_gang = |other: &&Unit| *other == unit || unit.core && other.gang == unit.gang;
+            all.iter().filter(of_gang).all(|other| other.tasks.iter().all(may))
                 && self.owes(unit.first, unit.last)
                 && (within || self.is_below_minimum(unit.first))
         });
         let by_number = |task: &usize| self.tasks[*task].number;
         units.iter_mut().for_each(|unit| unit.tasks.sort_by_key(by_number));
-        let youth = |unit: &Unit| {
-            let of = |&task: &usize| {
-                let task = &self.tasks[task];
-                (task.start, task.job, task.number)
-            };
-            unit.tasks.iter().map(of).max()
-        };
-        units.sort_by(|a, b| self.owes_more(a.leaf, b.leaf).then(youth(b).cmp(&youth(a))));
+        let youngest = |unit: &Unit| unit.tasks.iter().map(youth).max();
+        units.sort_by(|a, b| self.owes_more(a.leaf, b.leaf).then(youngest(b).cmp(&youngest(a))));
         units
     }
 

@@ -144,7 +144,7 @@ impl Model {
         }
     }
 
-    fn end_of(&self, task: &Task) -> u64 {
+    pub(crate) fn end_of(&self, task: &Task) -> u64 {
         let limit = self.jobs[task.job].groups[task.group].limit;
         let ends = limit.map(|limit| {
             let times = (0..64).map(|power| u128::from(task.start) + (u128::from(limit) << power));
@@ -428,7 +428,7 @@ impl Model {
 
     /// Brings reservations up to date: those that cannot be kept get other places; when room has
     /// come free each moves to a better place, in order.
-    fn plan(&mut self) {
+    pub(crate) fn plan(&mut self) {
         let capped: Vec<bool> = self
             .holds
             .iter()
@@ -616,6 +616,11 @@ impl Model {
             held.job != job || !(with || held.group == group)
         });
         self.freed |= self.holds.len() < before;
+    }
+
+    /// Whether tasks of the group have a reservation.
+    pub(crate) fn holds_any(&self, job: usize, group: usize) -> bool {
+        self.holds.iter().any(|held| (held.job, held.group) == (job, group))
     }
 
     /// Whether room is held on a node.

@@ -287,8 +287,7 @@ impl Model {
         self.any_size = false;
     }
 
-    /// What is to start next, by plain scans.
-    /// What is to start next; when there is nothing, tasks may be told to stop, and others start.
+    /// What is to start next, by plain scans; when there is nothing, tasks may be told to stop.
     fn expect(&mut self) -> Option<Expected> {
         loop {
             let expected = self.expect_now();

@@ -3,12 +3,15 @@
 //!
 //! When nothing more can start, each reservation that has waited so long, and is not expected to
 //! start before tasks could have stopped, looks for running tasks to stop: those of queues that owe
-//! its own (`victims`), as many as it takes somewhere (`places`). If there are enough, the
-//! reservation moves there, the tasks are told to stop ([`Stop`]), and until they have, what is
+//! its own (`victims`), as many as it takes somewhere (`places`, `room_left`). If there are enough,
+//! the reservation moves there, the tasks are told to stop ([`Stop`]), and until they have, what is
 //! free there is kept for it, also from reservations that are older. If there are not, it looks
 //! again when it has waited as long once more.
 //!
-//! One reservation stops tasks at a time: while they stop, ledgers and shares still count them.
+//! One reservation stops tasks at a time: while they stop, ledgers and shares still count them. And
+//! nothing starts in a decision after tasks were told to stop in it: ledgers, shares and minimums
+//! are those at which they were told. Where the reservation was before others start in the next
+//! decision, which comes when the tasks have stopped at the latest.
 //!
 //! The guard against swings: nobody is stopped where the ledgers say that, with the winner's task
 //! running and these stopped, the order of both would turn again within `reclaim_guard`. So who
@@ -21,6 +24,7 @@
 //! each `reclaim_after`.
 
 mod places;
+mod room_left;
 mod victims;
 
 use std::collections::BTreeSet;
@@ -36,7 +40,7 @@ use victims::Unit;
 /// What the rest of the engine tells, and asks.
 impl Engine {
     /// Nothing more can start: tasks are told to stop for the first reservation for which that is
-    /// possible. Whether there is one: then others may start where it was held before.
+    /// possible. Whether anything may start now: a reservation has moved for which none had to.
     pub(in crate::engine) fn reclaim(&mut self) -> bool {
         let Some(rules) = self.holds.as_ref().and_then(|holds| holds.reclaim) else {
             return false;
@@ -63,7 +67,13 @@ impl Engine {
             if let Some((stopped, nodes)) = found {
                 let stopped: Vec<&Unit> = stopped.iter().map(|&index| &units[index]).collect();
                 self.claim(index, &rules, &stopped, nodes);
-                return true;
+                if stopped.is_empty() {
+                    return true;
+                }
+                if self.is_plan_due() {
+                    self.replan();
+                }
+                return false;
             }
         }
         false
@@ -76,8 +86,7 @@ impl Engine {
         hold.tries <= self.now && hold.at.is_none_or(|at| at > soon) && !hold.is_pinned()
     }
 
-    /// The reservation moves to where tasks are told to stop for it. A plan follows: others start
-    /// where it was before.
+    /// The reservation moves to where tasks are told to stop for it. A plan follows.
     fn claim(&mut self, index: usize, rules: &Reclaim, stopped: &[&Unit], nodes: Places) {
         let stops: Vec<Stop> = stopped
             .iter()

@@ -2,19 +2,20 @@
 //!
 //! A place is a node, and for a gang all nodes on which it may be together (`spread`). Of each:
 //!
-//! > left(node) = balance - what others hold there + what is stopped there
+//! > left(node) = what is free there, but for what others are to have of that, + what is stopped
 //!
-//! Reservations of queues that owe, and of which nobody knows when they start, hold nothing against
-//! the winner. Units are taken in order, and at each place only what runs there counts, so the
-//! first place that is enough costs those who owe most. There what was not needed is let be, the
-//! last first. A unit is passed over where a queue above it would fall below its minimum share
-//! (above the point where both paths part the winner's task counts as well); and a place is given
-//! up where the order would turn again within the guard.
+//! for as long as the winner may run, and no more than leaves others their room when all that runs
+//! there has ended (`room_left`). Units are taken in order, and at each place only what runs there
+//! counts, so the first place that is enough costs those who owe most. There what was not needed is
+//! let be, the last first. A unit is passed over where a queue above it would fall below its
+//! minimum share (above the point where both paths part the winner's task counts as well); and a
+//! place is given up where the order would turn again within the guard.
 //!
 //! A gang of several groups has enough where `pack` finds nodes for all of it, which is asked where
 //! what is left holds each group by itself.
 //!
-//! Cost: O(log) for each unit and node that it runs on, and one pass over a gang's nodes; for a
+//! Cost: O(tasks and holds on the node) for each unit and node that it runs on, and one pass over a
+//! gang's nodes; for a
 //! gang of several groups such a pass, and the cost of `pack`, for each unit from there on.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +25,7 @@ use smallvec::smallvec;
 use super::super::profile::{Signed, add};
 use super::super::spread::fewest;
 use super::super::{Hold, Holds, Places};
+use super::room_left::{Held, RoomLeft};
 use super::victims::{Sides, Unit};
 use crate::engine::Engine;
 use crate::engine::books::{Ran, Used};
@@ -31,6 +33,7 @@ use crate::engine::room::{Ask, Bin, Counts, ShapeId, most_room_first, pack};
 use crate::reclaim::Reclaim;
 use crate::resources::Resources;
 use crate::spec::{AllocationId, NodeRow, QueueRow};
+use crate::time::Time;
 
 /// What is looked for.
 pub(super) struct Wanted<'a> {
@@ -49,7 +52,7 @@ struct Place {
     nodes: Vec<NodeRow>,
     /// What is left of each, where that was looked at, and how often a task of each part fits
     /// there.
-    left: BTreeMap<NodeRow, (Signed, Counts)>,
+    left: BTreeMap<NodeRow, (RoomLeft, Counts)>,
     /// The sums of these.
     copies: Vec<u64>,
     /// In order.
@@ -60,12 +63,14 @@ struct Place {
 }
 
 /// Everything that one look needs.
-struct Look<'a> {
-    engine: &'a Engine,
-    wanted: &'a Wanted<'a>,
+pub(super) struct Look<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) wanted: &'a Wanted<'a>,
     units: &'a [Unit],
     /// What others hold, by node.
-    held: BTreeMap<NodeRow, Signed>,
+    pub(super) held: BTreeMap<NodeRow, Held>,
+    /// Until when the winner may run.
+    pub(super) until: Time,
 }
 
 impl Engine {
@@ -77,13 +82,15 @@ impl Engine {
         wanted: &Wanted<'_>,
         units: &[Unit],
     ) -> Option<(Vec<usize>, Places)> {
-        let look = Look { engine: self, wanted, units, held: self.held_against(holds, wanted) };
+        let held = self.held_against(holds, wanted);
+        let until = wanted.hold.need().until(self.now.saturating_add(wanted.rules.grace));
+        let look = Look { engine: self, wanted, units, held, until };
         let (mut places, of) = look.places();
         for (index, unit) in units.iter().enumerate() {
             let on = unit.tasks.iter().filter_map(|&task| of.get(&self.node_of(task)).copied());
             for number in on.collect::<BTreeSet<usize>>() {
                 let place = &mut places[number];
-                if place.given_up || look.falls_below_minimum(place, unit) {
+                if place.given_up || look.falls_below_minimum(place, index) {
                     continue;
                 }
                 look.stop(place, index, true);
@@ -99,21 +106,6 @@ impl Engine {
             }
         }
         None
-    }
-
-    /// What others hold, but for reservations that queues which owe have on drained nodes.
-    fn held_against(&self, holds: &Holds, wanted: &Wanted<'_>) -> BTreeMap<NodeRow, Signed> {
-        let winner = self.leaf_of(wanted.hold.slot());
-        let gives_way = |hold: &Hold| {
-            let may = hold.at.is_none() && !hold.is_pinned();
-            may && self.owing(winner, self.leaf_of(hold.slot())).is_some()
-        };
-        let counts = |hold: &&Hold| !std::ptr::eq(*hold, wanted.hold) && !gives_way(hold);
-        let mut held: BTreeMap<NodeRow, Signed> = BTreeMap::new();
-        for (node, part) in holds.list.iter().filter(counts).flat_map(Hold::parts) {
-            add(held.entry(node).or_default(), &part.need.demand, 1);
-        }
-        held
     }
 
     fn node_of(&self, task: AllocationId) -> NodeRow {
@@ -150,18 +142,41 @@ impl Look<'_> {
         (places, of)
     }
 
-    /// The tasks of a unit are stopped at a place, or, again, not.
+    /// The tasks of a unit are stopped at a place, for a core with all of its gang's; or, again, not.
     fn stop(&self, place: &mut Place, index: usize, stops: bool) {
         if place.left.is_empty() {
             place.copies = vec![0; self.wanted.asks.len()];
             place.nodes.iter().for_each(|&node| {
-                let left = self.left_before(node);
-                let copies = self.copies(node, &left);
+                let left = self.room_before(node);
+                let copies = self.copies(node, &left.amounts());
                 let sums = place.copies.iter_mut().zip(&copies);
                 sums.for_each(|(sum, &copies)| *sum += u64::from(copies));
                 place.left.insert(node, (left, copies));
             });
         }
+        match stops {
+            true => {
+                for unit in self.taken_with(place, index) {
+                    self.count_stops(place, unit, true);
+                    place.units.push(unit);
+                }
+            }
+            false => {
+                self.count_stops(place, index, false);
+                place.units.retain(|other| *other != index);
+            }
+        }
+    }
+
+    /// The units that are stopped when this one is, and were not before.
+    fn taken_with(&self, place: &Place, index: usize) -> Vec<usize> {
+        let others = self.units[index].with.iter().copied();
+        let others = others.filter(|other| !place.units.contains(other));
+        others.chain([index]).collect()
+    }
+
+    /// What is left, and what queues lose, when the tasks of one unit are stopped or are not.
+    fn count_stops(&self, place: &mut Place, index: usize, stops: bool) {
         let (unit, sign) = (&self.units[index], if stops { 1 } else { -1 });
         for &task in &unit.tasks {
             let demand = self.engine.demand_of_task(task);
@@ -170,24 +185,13 @@ impl Look<'_> {
             }
             let node = self.engine.node_of(task);
             let Some((left, copies)) = place.left.get_mut(&node) else { continue };
-            add(left, demand, sign);
-            let now = self.copies(node, left);
+            left.stop(demand, self.end_of(task), stops);
+            let now = self.copies(node, &left.amounts());
             for (sum, (&now, before)) in place.copies.iter_mut().zip(now.iter().zip(copies)) {
                 *sum = *sum - u64::from(*before) + u64::from(now);
                 *before = now;
             }
         }
-        match stops {
-            true => place.units.push(index),
-            false => place.units.retain(|other| *other != index),
-        }
-    }
-
-    fn left_before(&self, node: NodeRow) -> Signed {
-        let mut left = self.engine.room.balance(node);
-        let held = self.held.get(&node).into_iter().flatten();
-        left.iter_mut().zip(held).for_each(|(left, less)| *left -= less);
-        left
     }
 
     /// How often a task of each part fits there.
@@ -207,13 +211,15 @@ impl Look<'_> {
         up.filter(|&queue| self.engine.tree[queue].min().is_some())
     }
 
-    /// Whether stopping `unit` besides what is stopped there already leaves a queue above it with
+    /// Whether stopping a unit besides what is stopped there already leaves a queue above it with
     /// less than its minimum share, in a kind of which the unit holds some.
-    fn falls_below_minimum(&self, place: &Place, unit: &Unit) -> bool {
-        let engine = self.engine;
+    fn falls_below_minimum(&self, place: &Place, index: usize) -> bool {
+        let (engine, unit) = (self.engine, &self.units[index]);
         let sums = || {
             let mut less = Signed::default();
-            unit.tasks.iter().for_each(|&task| add(&mut less, engine.demand_of_task(task), 1));
+            let all = self.taken_with(place, index).into_iter();
+            let tasks = all.flat_map(|unit| &self.units[unit].tasks);
+            tasks.for_each(|&task| add(&mut less, engine.demand_of_task(task), 1));
             less
         };
         let mut less = None;
@@ -240,7 +246,11 @@ impl Look<'_> {
 
     /// What need not be stopped is not, the last first.
     fn let_be_what_is_not_needed(&self, place: &mut Place) {
+        place.units.sort_unstable();
         for index in place.units.clone().into_iter().rev() {
+            if place.units.iter().any(|&core| self.units[core].with.contains(&index)) {
+                continue;
+            }
             self.stop(place, index, false);
             if self.starts(place).is_none() {
                 self.stop(place, index, true);
@@ -260,9 +270,9 @@ impl Look<'_> {
             let copies = place.left.iter().map(|(&node, (_, copies))| (node, copies[0])).collect();
             return fewest(copies, ask.tasks).map(|nodes| smallvec![nodes]);
         }
-        let bin = |(&node, (left, copies)): (&NodeRow, &(Signed, Counts))| {
+        let bin = |(&node, (left, copies)): (&NodeRow, &(RoomLeft, Counts))| {
             let mut room = Resources::zero(self.wanted.turn.kinds());
-            for (room, &left) in room.as_mut_slice().iter_mut().zip(left) {
+            for (room, &left) in room.as_mut_slice().iter_mut().zip(&left.amounts()) {
                 *room = u64::try_from(left.max(0)).unwrap_or(u64::MAX);
             }
             Bin::new(node, room, asks, |part| copies[part] > 0)

@@ -6,13 +6,16 @@
 //! - `first` is below its minimum share and `last` is not, or they stand alike in that and `last`
 //!   owes: their parent orders them by what they have used, and `first` comes before;
 //! - with the winner's task `first` holds no more than its share, unless it is below its minimum:
-//!   what a queue may use beyond its share it gets when others end;
+//!   what a queue may use beyond its share it gets when others end. One reservation stops tasks at
+//!   a time, and starts before the next looks: so what `first` holds is all it was promised;
 //! - it has run as long as the rules ask for.
 //!
 //! Those come first whose queues owe most: leaves stand as in the walk, backwards, and where a
 //! parent keeps no ledger the child declared last comes first; in a leaf the youngest is first.
-//! Tasks of a gang that run are stopped together or not at all. Cost: O(running tasks), and a sort
-//! of those that may be stopped.
+//!
+//! A gang gives up the tasks above its least number one by one, the youngest first. The others are
+//! its core: they are stopped together or not at all, and with them all of the gang. Cost:
+//! O(running tasks), and a sort of those that may be stopped.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
@@ -32,13 +35,48 @@ pub(super) struct Sides {
     pub(super) last: QueueRow,
 }
 
-/// What is stopped as one: a task, or those of a gang.
+/// When a task started, its job's number in order of arrival, its own in the job: the greater the
+/// younger.
+type Youth = (Time, u64, u32);
+
+/// What is stopped as one: a task, or the core of a gang.
 pub(super) struct Unit {
     pub(super) leaf: QueueRow,
     pub(super) sides: Sides,
     pub(super) tasks: SmallVec<[AllocationId; 1]>,
-    /// When the youngest of them started, its job's number in order of arrival, its own in the job.
-    youth: (Time, u64, u32),
+    /// Of the youngest of them.
+    youth: Youth,
+    /// The first group of its gang, if it is of one.
+    gang: Option<u32>,
+    /// Whether it is the core of that.
+    is_core: bool,
+    /// Of a core: the places of the other units of that gang, which come before it and are stopped
+    /// with it.
+    pub(super) with: Vec<usize>,
+}
+
+impl Unit {
+    fn alone(leaf: QueueRow, sides: Sides, id: AllocationId, youth: Youth) -> Unit {
+        let tasks = SmallVec::from_elem(id, 1);
+        Unit { leaf, sides, tasks, youth, gang: None, is_core: false, with: Vec::new() }
+    }
+}
+
+/// The tasks of a gang that run.
+struct GangRuns {
+    leaf: QueueRow,
+    sides: Sides,
+    /// Whether all of them may be stopped.
+    all_may: bool,
+    tasks: Vec<GangTask>,
+}
+
+struct GangTask {
+    /// Its group.
+    slot: u32,
+    youth: Youth,
+    id: AllocationId,
+    may: bool,
 }
 
 impl Engine {
@@ -51,46 +89,56 @@ impl Engine {
     ) -> Vec<Unit> {
         let mut sides: BTreeMap<QueueRow, Option<Sides>> = BTreeMap::new();
         let mut units: Vec<Unit> = Vec::new();
-        // By the first group of each gang: its unit, or none where one of its tasks may not be
-        // stopped.
-        let mut gangs: BTreeMap<u32, Option<usize>> = BTreeMap::new();
+        // By the first group of each.
+        let mut gangs: BTreeMap<u32, GangRuns> = BTreeMap::new();
         for (id, task) in self.work.all_running() {
             let leaf = task.queue;
             let known = sides.entry(leaf).or_insert_with(|| {
-                self.owing(winner, leaf).filter(|sides| self.is_within_share(sides.first, turn))
+                self.owing(winner, leaf).filter(|sides| self.may_get(sides.first, turn))
             });
             let Some(sides) = *known else { continue };
-            let ran = self.now.saturating_since(task.started);
-            let may = ran >= rules.min_runtime;
+            let may = self.now.saturating_since(task.started) >= rules.min_runtime;
             let youth = (task.started, self.books.arrival(task.job), task.task);
-            let unit = || Unit { leaf, sides, tasks: SmallVec::from_elem(id, 1), youth };
             if self.work.group(task.group).gang().is_none() {
-                units.extend(may.then(unit));
+                units.extend(may.then(|| Unit::alone(leaf, sides, id, youth)));
                 continue;
             }
-            let gang = self.work.members(task.group)[0];
-            match gangs.get(&gang).copied() {
-                None => {
-                    gangs.insert(gang, may.then_some(units.len()));
-                    units.extend(may.then(unit));
-                }
-                Some(Some(index)) if may => {
-                    units[index].tasks.push(id);
-                    units[index].youth = units[index].youth.max(youth);
-                }
-                // One that may not be stopped protects all.
-                Some(index) => {
-                    index.into_iter().for_each(|index| units[index].tasks.clear());
-                    gangs.insert(gang, None);
-                }
-            }
+            let new = || GangRuns { leaf, sides, all_may: true, tasks: Vec::new() };
+            let gang = gangs.entry(self.work.members(task.group)[0]).or_insert_with(new);
+            gang.all_may &= may;
+            gang.tasks.push(GangTask { slot: task.group, youth, id, may });
         }
-        units.retain(|unit| !unit.tasks.is_empty());
-        let number = |task: &AllocationId| self.work.running(*task).map(|running| running.task);
-        units.iter_mut().for_each(|unit| unit.tasks.sort_by_key(number));
+        for (first, gang) in gangs {
+            self.add_units_of_gang(first, gang, &mut units);
+        }
         let ranks = self.by_what_they_owe(units.iter().map(|unit| unit.leaf).collect());
         units.sort_by_key(|unit| (ranks[&unit.leaf], Reverse(unit.youth)));
+        link_gangs(&mut units);
         units
+    }
+
+    /// The core of a gang, if all of the gang may be stopped, and each task above the least number.
+    fn add_units_of_gang(&self, first: u32, mut runs: GangRuns, units: &mut Vec<Unit>) {
+        runs.tasks.sort_unstable_by_key(|task| task.youth);
+        let (leaf, sides, gang) = (runs.leaf, runs.sides, Some(first));
+        let mut in_core: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut core: Vec<&GangTask> = Vec::new();
+        for task in &runs.tasks {
+            let least = self.work.group(task.slot).gang().map_or(1, |gang| gang.least);
+            let so_far = in_core.entry(task.slot).or_default();
+            if *so_far < least {
+                *so_far += 1;
+                core.push(task);
+            } else if task.may {
+                units.push(Unit { gang, ..Unit::alone(leaf, sides, task.id, task.youth) });
+            }
+        }
+        let youth = core.last().filter(|_| runs.all_may).map(|task| task.youth);
+        core.sort_unstable_by_key(|task| task.youth.2);
+        if let Some(youth) = youth {
+            let tasks = core.iter().map(|task| task.id).collect();
+            units.push(Unit { leaf, sides, tasks, youth, gang, is_core: true, with: Vec::new() });
+        }
     }
 
     /// Whether all that have reservations owe the leaf: then it gets one besides theirs.
@@ -103,13 +151,18 @@ impl Engine {
 
     /// Whether a queue that gets `turn` holds no more than its share of what it asks for, or is
     /// below its minimum.
-    fn is_within_share(&self, queue: QueueRow, turn: &Resources) -> bool {
+    fn may_get(&self, queue: QueueRow, turn: &Resources) -> bool {
+        self.books.is_below_minimum(queue) || self.is_within_share(queue, turn)
+    }
+
+    /// Whether a queue that gets `more` holds no more than its share of what that asks for.
+    pub(super) fn is_within_share(&self, queue: QueueRow, more: &Resources) -> bool {
         let (held, share) = (self.books.held(queue), self.tree[queue].share());
         let within = |kind: usize| {
-            let (held, more) = (u128::from(held.get(kind)), u128::from(turn.get(kind)));
+            let (held, more) = (u128::from(held.get(kind)), u128::from(more.get(kind)));
             more == 0 || held + more <= u128::from(share.get(kind))
         };
-        self.books.is_below_minimum(queue) || (0..turn.kinds()).all(within)
+        (0..more.kinds()).all(within)
     }
 
     /// Where the paths of two leaves part, if `leaf` owes `winner`.
@@ -125,7 +178,7 @@ impl Engine {
     }
 
     /// Where the paths of two leaves part; `None`: they are one.
-    fn part(&self, a: QueueRow, b: QueueRow) -> Option<Sides> {
+    pub(super) fn part(&self, a: QueueRow, b: QueueRow) -> Option<Sides> {
         let (a, b) = (self.tree.path(a), self.tree.path(b));
         let (&first, &last) = a.iter().zip(&b).find(|(a, b)| a != b)?;
         Some(Sides { first, last })
@@ -145,5 +198,18 @@ impl Engine {
             true => self.books.key_seen(self.now, b).cmp(&self.books.key_seen(self.now, a)),
             false => b.cmp(&a),
         }
+    }
+}
+
+/// The core of each gang is told of the other units of the gang.
+fn link_gangs(units: &mut [Unit]) {
+    let mut of_gangs: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (place, unit) in units.iter().enumerate().filter(|(_, unit)| !unit.is_core) {
+        if let Some(gang) = unit.gang {
+            of_gangs.entry(gang).or_default().push(place);
+        }
+    }
+    for unit in units.iter_mut().filter(|unit| unit.is_core) {
+        unit.with = unit.gang.and_then(|gang| of_gangs.remove(&gang)).unwrap_or_default();
     }
 }
