@@ -57,9 +57,8 @@ impl Seen<'_> {
         let reserved = self.reserved();
         for (at, (job, task), ..) in self.starts() {
             let since = self.jobs[job].at;
-            let own = |it: &Reserved| {
-                it.job == job && it.task.map_or(it.to == at, |other| other == task)
-            };
+            let own =
+                |it: &Reserved| it.job == job && it.task.map_or(it.to == at, |other| other == task);
             let meanwhile = |it: &&Reserved| it.to >= since && it.from <= at && !own(it);
             let others = reserved.iter().filter(meanwhile).count() as u64;
             let waited = at - since;
@@ -124,7 +123,8 @@ fn any_config(dice: &mut Dice) -> Config {
 fn any_work(dice: &mut Dice) -> Work {
     let (tasks, wide) = (dice.pick(&[1, 2, 3, 4]), dice.pick(&[1, 2, 3, 4, 6, 8]));
     let (runs, more) = (dice.pick(&[1, 5, 15, 40]) * S, dice.pick(&[0, 0, 1, 20]) * S);
-    let mut group = TaskGroup { limit: Some(span(runs + more)), ..TaskGroup::new(tasks, slots(wide)) };
+    let mut group =
+        TaskGroup { limit: Some(span(runs + more)), ..TaskGroup::new(tasks, slots(wide)) };
     let fits = u64::from(tasks) * wide <= 8;
     group.gang = match dice.below(4) {
         0 => Some(Gang::of(1).within("rack")),

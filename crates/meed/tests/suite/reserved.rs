@@ -199,9 +199,6 @@ proptest! {
     }
 }
 
-/// Eight slots full of narrow tasks whose ends never meet. The wide one's turn comes at 1, and it
-/// is passed over for 3 s; from the first decision after that on all that comes free is kept for
-/// it.
 /// The second of two wide tasks that want one rack has room held for it when the first ends: it
 /// keeps that, though it may be in any rack from then on.
 #[test]
@@ -218,13 +215,16 @@ fn a_group_that_stays_together_keeps_its_reservation() {
         assert_eq!(decide(&mut engine), []);
         engine.apply(secs(15), Event::TaskEnded(first)).expect("it runs");
         let starts = decide(&mut engine);
-        let told = starts.iter().map(|start| {
-            (start.job, start.reason.as_ref().and_then(|reason| reason.reserved_for))
-        });
+        let told = starts
+            .iter()
+            .map(|start| (start.job, start.reason.as_ref().and_then(|reason| reason.reserved_for)));
         assert_eq!(told.collect::<Vec<_>>(), [(wide, Some(span(15 * S)))], "{order}");
     }
 }
 
+/// Eight slots full of narrow tasks whose ends never meet. The wide one's turn comes at 1, and it
+/// is passed over for 3 s; from the first decision after that on all that comes free is kept for
+/// it.
 #[test]
 fn whoever_is_first_is_passed_over_for_a_while() {
     let patient = Policy { reserve_after: span(3 * S), ..reserve("fifo", Reservations::ONE) };

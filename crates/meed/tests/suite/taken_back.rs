@@ -176,11 +176,9 @@ impl Audit<'_> {
         self.held[queue] < self.min(queue)
     }
 
-    /// Whether the first comes before the last: it has used less for its weight, or as much and is
-    /// declared first.
+    /// Whether the first has used no more for its weight than the last.
     fn comes_first(&self, (first, a): (usize, u128), (last, b): (usize, u128)) -> bool {
-        let (a, b) = (a * self.weight(last), b * self.weight(first));
-        a < b || a == b && first < last
+        a * self.weight(last) <= b * self.weight(first)
     }
 
     fn check_sides(&self, batch: &Batch, first: usize, last: usize, stopped: u64) {
@@ -211,9 +209,10 @@ impl Audit<'_> {
     fn check_minimums(&self, batch: &Batch, winner: usize) {
         let ours = self.path(winner);
         for queue in (0..self.held.len()).filter(|&queue| self.min(queue) > 0) {
-            let below = batch.tasks.iter().filter(|task| {
-                self.path(self.jobs[task.0].queue).contains(&queue)
-            });
+            let below = batch
+                .tasks
+                .iter()
+                .filter(|task| self.path(self.jobs[task.0].queue).contains(&queue));
             let lost: u64 = below.map(|&task| self.demand(task)).sum();
             let won = if ours.contains(&queue) { self.turn(batch.winner) } else { 0 };
             let keeps = self.held[queue] + won >= self.min(queue) + lost;
@@ -466,14 +465,6 @@ proptest! {
         let work = |queue: usize| jobs.iter().filter(|job| job.queue == queue).count() as u64;
         let owed: u64 = (1..config.queues.len()).map(|queue| work(queue).min(share)).sum();
         let stops = stops_at_first(&stream) as u64;
-        if stops > owed {
-            for (at, record) in &stream {
-                if let Record::Told { task, winner, .. } = record {
-                    println!("{} s: {} of {} for {} of {}", at / S, task.0, jobs[task.0].queue, winner, jobs[*winner].queue);
-                }
-            }
-            println!("{:?} {:?} {:?}", config.root.measure, config.root.blocked, jobs.iter().map(|job| (job.queue, job.at / S, job.group.limit.is_some())).collect::<Vec<_>>());
-        }
         prop_assert!(stops <= owed, "{stops} stops where {owed} are owed");
         // Where starts are promised, a share that is no minimum waits for these.
         let promised = jobs.iter().any(|job| job.group.limit.is_some());

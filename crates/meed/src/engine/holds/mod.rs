@@ -492,17 +492,38 @@ impl Engine {
         }
     }
 
-    /// The group's tasks may be on other nodes than before: its reservations are looked at anew.
+    /// The group's tasks may be on other nodes than before: those of its reservations that may not
+    /// stay where they are are given up, and the others are looked at anew.
     pub(super) fn upset_holds_of(&mut self, slot: u32) {
-        let Some(holds) = &mut self.holds else { return };
-        let ours = holds.list.iter().filter(|hold| hold.is_of(slot));
-        for node in ours.flat_map(Hold::rows) {
-            holds.kept.remove(node);
-            for set in [&mut holds.freed, &mut holds.pushed, &mut holds.touched] {
-                set.insert(node);
+        if self.held_of(slot) == 0 {
+            return;
+        }
+        let turn = self.work.group(slot).turn();
+        for index in (0..self.holds.as_ref().map_or(0, |holds| holds.list.len())).rev() {
+            let Some(holds) = self.holds.as_deref() else { return };
+            let hold = &holds.list[index];
+            if !hold.is_of(slot) {
+                continue;
+            }
+            let stays = hold.nodes.iter().flatten().all(|(node, _)| self.may_stay(hold, *node));
+            let Some(holds) = self.holds.as_mut() else { return };
+            if !stays {
+                let covers = holds.give_up(index).covers();
+                self.room.add_waiting(turn, covers);
+                continue;
             }
             holds.misses = None;
+            for node in holds.list[index].rows().collect::<SmallVec<[NodeRow; 4]>>() {
+                holds.kept.remove(node);
+                for set in [&mut holds.freed, &mut holds.pushed, &mut holds.touched] {
+                    set.insert(node);
+                }
+            }
         }
+    }
+
+    fn may_stay(&self, hold: &Hold, node: NodeRow) -> bool {
+        node.index() < self.room.nodes() && self.is_possible(hold, node)
     }
 
     /// See [`Holds::is_hopeless`].

@@ -254,10 +254,11 @@ impl Model {
                 let wants = self.wants(job, group);
                 let before = self.jobs[job].groups[group].wanted.replace(wants.clone());
                 let Some(before) = before.filter(|before| *before != wants) else { continue };
-                // Where only the nodes are others on which they may be, reservations are kept.
+                // Where only the nodes are others on which they may be, those are kept that may
+                // stay.
                 let as_many = before.0 == wants.0 && before.1.is_empty() && wants.1.is_empty();
                 match as_many && members.len() == 1 {
-                    true => self.freed |= self.holds_any(job, group),
+                    true => self.drop_holds_elsewhere(job, group),
                     false => self.drop_holds(job, group),
                 }
             }

@@ -167,7 +167,13 @@ impl Model {
 
     /// What is free of a kind on a node at an instant, by what is expected to end and by the
     /// reservations with a known start that count; these tasks have stopped.
-    fn free_without(&self, at: usize, (node, kind): (usize, usize), t: u64, gone: &[usize]) -> i128 {
+    fn free_without(
+        &self,
+        at: usize,
+        (node, kind): (usize, usize),
+        t: u64,
+        gone: &[usize],
+    ) -> i128 {
         let row = &self.nodes[node];
         let mut free = i128::from(row.spec.capacity.get(kind)) - i128::from(row.others.get(kind));
         for (index, task) in self.tasks.iter().enumerate() {
@@ -201,9 +207,8 @@ impl Model {
                 Some((_, last)) => last,
             };
             // What a side has reserved beyond its share does not count.
-            let demand = |held: &Held, kind: usize| {
-                self.turn_demand(held.job, held.group).get(kind)
-            };
+            let demand =
+                |held: &Held, kind: usize| self.turn_demand(held.job, held.group).get(kind);
             let kinds = self.share(side).kinds();
             let before = |kind: usize| -> u64 {
                 let ours = counted.iter().filter(|(_, of)| *of == side);
@@ -338,7 +343,8 @@ impl Model {
             let sides = self.path(winner).into_iter().zip(self.path(task.queue));
             let Some((first, last)) = sides.into_iter().find(|(a, b)| a != b) else { continue };
             let group = &self.jobs[task.job].groups[task.group];
-            let gang = group.gang.as_ref().map(|_| (task.job, self.members(task.job, task.group)[0]));
+            let gang =
+                group.gang.as_ref().map(|_| (task.job, self.members(task.job, task.group)[0]));
             // Of a gang's group so many are of the core: those that started first.
             let older = |other: &&Task| {
                 (other.job, other.group) == (task.job, task.group)

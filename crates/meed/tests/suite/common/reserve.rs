@@ -618,9 +618,18 @@ impl Model {
         self.freed |= self.holds.len() < before;
     }
 
-    /// Whether tasks of the group have a reservation.
-    pub(crate) fn holds_any(&self, job: usize, group: usize) -> bool {
-        self.holds.iter().any(|held| (held.job, held.group) == (job, group))
+    /// The group's tasks may be on other nodes than before.
+    pub(crate) fn drop_holds_elsewhere(&mut self, job: usize, group: usize) {
+        for at in (0..self.holds.len()).rev() {
+            let held = &self.holds[at];
+            if (held.job, held.group) != (job, group) {
+                continue;
+            }
+            self.freed = true;
+            if !held.nodes.iter().all(|on| self.could_hold((job, group), *on)) {
+                self.holds.remove(at);
+            }
+        }
     }
 
     /// Whether room is held on a node.

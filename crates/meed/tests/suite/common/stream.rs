@@ -22,12 +22,21 @@ pub(crate) type TaskName = (usize, u32);
 #[derive(Clone, Debug)]
 pub(crate) enum Record {
     Arrived,
-    Started { task: TaskName, node: usize, reserved_for: Option<u64> },
+    Started {
+        task: TaskName,
+        node: usize,
+        reserved_for: Option<u64>,
+    },
     Ended(TaskName),
     /// It was told to stop, and has.
     Lost(TaskName),
     /// It is told to stop for a job that has had its reservation for so long.
-    Told { task: TaskName, winner: usize, waited: u64, ran: u64 },
+    Told {
+        task: TaskName,
+        winner: usize,
+        waited: u64,
+        ran: u64,
+    },
 }
 
 /// What happened, and when, in order.

@@ -106,7 +106,8 @@ impl Engine {
         let mut held: BTreeMap<NodeRow, Held> = BTreeMap::new();
         let mut promised: BTreeMap<QueueRow, Resources> = BTreeMap::new();
         let own = holds.list.iter().position(|hold| std::ptr::eq(hold, wanted.hold));
-        for (place, hold) in holds.list.iter().enumerate().filter(|(place, _)| own != Some(*place)) {
+        for (place, hold) in holds.list.iter().enumerate().filter(|(place, _)| own != Some(*place))
+        {
             let leaf = self.leaf_of(hold.slot());
             let side = match self.part(winner, leaf) {
                 None => own.is_some_and(|own| place < own).then_some(leaf),
