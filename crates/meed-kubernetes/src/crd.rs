@@ -19,7 +19,7 @@ use meed_config::policy::PolicySpec;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use crate::quantity::amount;
+use meed_pods::quantity::amount;
 
 /// A queue as it is wanted.
 #[derive(CustomResource, KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]

@@ -44,7 +44,6 @@ pub mod people;
 mod places;
 mod pod;
 mod prices;
-mod quantity;
 mod record;
 mod run;
 mod settings;

@@ -25,7 +25,8 @@ fn crates_use_only_those_below_them() {
         ("meed-config", &["meed"]),
         ("meed-journal", &["meed", "meed-config"]),
         ("meed-store", &[]),
-        ("meed-workload", &["meed", "meed-config", "meed-files"]),
+        ("meed-pods", &["meed"]),
+        ("meed-workload", &["meed", "meed-config", "meed-files", "meed-pods"]),
         ("meed-driver", &["meed", "meed-config", "meed-journal", "meed-store"]),
         (
             "meed-sim",
@@ -37,7 +38,10 @@ fn crates_use_only_those_below_them() {
             "meed-server",
             &["meed", "meed-config", "meed-driver", "meed-journal", "meed-report", "meed-store"],
         ),
-        ("meed-kubernetes", &["meed", "meed-config", "meed-driver", "meed-journal", "meed-report"]),
+        (
+            "meed-kubernetes",
+            &["meed", "meed-config", "meed-driver", "meed-journal", "meed-pods", "meed-report"],
+        ),
         ("meed-level", &["meed-config"]),
         ("meed-files", &[]),
         (

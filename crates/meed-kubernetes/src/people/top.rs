@@ -17,8 +17,8 @@ use crate::clock::unix_micros;
 use crate::crd::QueueObject;
 use crate::error::KubernetesError;
 use crate::keys;
-use crate::quantity::amount;
 use crate::watch::NOT_ENDED;
+use meed_pods::quantity::amount;
 
 /// Most pods of a view.
 const MOST_PODS: u32 = 1000;

@@ -1,21 +1,16 @@
-//! What a pod asks for, as Kubernetes counts it.
-//!
-//! For each resource: max(sum of containers and sidecars, max over init containers of (its own
-//! request + the sidecars declared before it)); then `spec.resources` replaces it where given (pod
-//! level), then `spec.overhead` is added; and one of `pods`. A container that is resized in place
-//! counts with the largest of what is wanted, allocated and actual. Limits without requests need no
-//! care: the API server has copied them.
+//! What a pod asks for, as Kubernetes counts it: the rule is that of [`meed_pods`], and one of
+//! `pods`. Limits without requests need no care: the API server has copied them.
 //!
 //! A resource that the cluster's kinds do not have is left out of the amounts and named, so that
 //! whoever places the pod can refuse it.
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::api::core::v1::{Container, ContainerStatus, Pod};
+use k8s_openapi::api::core::v1::{Container, ContainerStatus, Pod, PodSpec, PodStatus};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use meed::{ResourceKinds, Resources};
-
-use crate::quantity::amount;
+use meed_pods::quantity::amount;
+use meed_pods::{ContainerHolds, PodHolds, is_pod_level};
 
 /// The kind that counts pods.
 const PODS: &str = "pods";
@@ -34,45 +29,26 @@ type Requests = BTreeMap<String, Quantity>;
 /// The demand of a pod; in words what is wrong with it.
 pub(crate) fn of_pod(pod: &Pod, kinds: &ResourceKinds) -> Result<Demand, String> {
     let mut sum = Sum { kinds, unknown: Vec::new() };
-    let zero = Resources::zero(kinds.len());
-    let Some(spec) = &pod.spec else { return Ok(Demand { amounts: zero, unknown: Vec::new() }) };
-    let statuses = pod.status.as_ref();
-    let status = |list: Option<&Vec<ContainerStatus>>, name: &str| {
-        list?.iter().find(|status| status.name == name).cloned()
-    };
-    let mut running = zero;
-    for container in &spec.containers {
-        let list = statuses.and_then(|status| status.container_statuses.as_ref());
-        let own = sum.container(container, status(list, &container.name).as_ref())?;
-        add(&mut running, &own)?;
+    let mut holds = PodHolds::new(kinds.len());
+    if let Some(spec) = &pod.spec {
+        sum.spec(spec, pod.status.as_ref(), &mut holds)?;
     }
-    let (mut sidecars, mut starting) = (zero, zero);
-    for container in spec.init_containers.iter().flatten() {
-        let list = statuses.and_then(|status| status.init_container_statuses.as_ref());
-        let own = sum.container(container, status(list, &container.name).as_ref())?;
-        if container.restart_policy.as_deref() == Some("Always") {
-            add(&mut sidecars, &own)?;
-            raise(&mut starting, &sidecars);
-        } else {
-            let mut with_sidecars = own;
-            add(&mut with_sidecars, &sidecars)?;
-            raise(&mut starting, &with_sidecars);
-        }
-    }
-    add(&mut running, &sidecars)?;
-    raise(&mut running, &starting);
-    if let Some(level) = spec.resources.as_ref().and_then(|all| all.requests.as_ref()) {
-        sum.replace(&mut running, level)?;
-    }
-    if let Some(overhead) = &spec.overhead {
-        add(&mut running, &sum.amounts(overhead)?)?;
-    }
-    if let Some(kind) = kinds.find(PODS) {
-        running.as_mut_slice()[kind] = 1000;
+    let mut amounts = holds.amounts().map_err(|why| why.to_string())?;
+    if let Some(kind) = kinds.find(PODS)
+        && pod.spec.is_some()
+    {
+        amounts.as_mut_slice()[kind] = 1000;
     }
     sum.unknown.sort();
     sum.unknown.dedup();
-    Ok(Demand { amounts: running, unknown: sum.unknown })
+    Ok(Demand { amounts, unknown: sum.unknown })
+}
+
+/// Whether its last resize cannot be given by its node.
+fn is_infeasible(status: &PodStatus) -> bool {
+    let conditions = status.conditions.iter().flatten();
+    let mut pending = conditions.filter(|one| one.type_ == "PodResizePending");
+    pending.any(|one| one.reason.as_deref() == Some("Infeasible"))
 }
 
 /// What a node has for pods.
@@ -86,41 +62,88 @@ struct Sum<'k> {
 }
 
 impl Sum<'_> {
-    fn amounts(&mut self, requests: &Requests) -> Result<Resources, String> {
-        let mut all = Resources::zero(self.kinds.len());
-        self.replace(&mut all, requests)?;
-        Ok(all)
+    fn spec(
+        &mut self,
+        spec: &PodSpec,
+        status: Option<&PodStatus>,
+        holds: &mut PodHolds,
+    ) -> Result<(), String> {
+        let find = |list: Option<&Vec<ContainerStatus>>, name: &str| {
+            list?.iter().find(|status| status.name == name).cloned()
+        };
+        for container in &spec.containers {
+            let list = status.and_then(|status| status.container_statuses.as_ref());
+            holds.container(self.container(container, find(list, &container.name).as_ref())?);
+        }
+        for container in spec.init_containers.iter().flatten() {
+            let list = status.and_then(|status| status.init_container_statuses.as_ref());
+            let own = self.container(container, find(list, &container.name).as_ref())?;
+            let is_sidecar = container.restart_policy.as_deref() == Some("Always");
+            holds.init_container(own.sidecar(is_sidecar));
+        }
+        if let Some(level) = spec.resources.as_ref().and_then(|all| all.requests.as_ref()) {
+            holds.level(self.part(level)?);
+        }
+        if let Some(overhead) = &spec.overhead {
+            holds.overhead(self.amounts(overhead)?);
+        }
+        let Some(status) = status else { return Ok(()) };
+        let allocated = status.allocated_resources.as_ref();
+        let actual = status.resources.as_ref().and_then(|all| all.requests.as_ref());
+        let allocated = allocated.map(|all| self.part(all)).transpose()?;
+        holds.status(allocated, actual.map(|all| self.part(all)).transpose()?);
+        holds.infeasible(is_infeasible(status));
+        Ok(())
     }
 
-    /// Each named amount takes the place of the one before.
-    fn replace(&mut self, all: &mut Resources, requests: &Requests) -> Result<(), String> {
-        for (name, quantity) in requests {
+    /// Requests of a whole pod, where they count.
+    fn part(&mut self, requests: &Requests) -> Result<Vec<(usize, u64)>, String> {
+        let mut part = Vec::new();
+        for (name, quantity) in requests.iter().filter(|(name, _)| is_pod_level(name)) {
             match self.kinds.find(name) {
-                Some(kind) => {
-                    let read = amount(&quantity.0, self.kinds.unit(kind));
-                    all.as_mut_slice()[kind] = read.map_err(|why| format!("{name}: {why}"))?;
-                }
-                None if is_scheduled(name) && !is_zero(quantity) => self.unknown.push(name.clone()),
-                None => {}
+                Some(kind) => part.push((kind, self.read(name, kind, quantity)?)),
+                None => self.is_unknown(name, quantity),
             }
         }
-        Ok(())
+        Ok(part)
+    }
+
+    fn read(&self, name: &str, kind: usize, quantity: &Quantity) -> Result<u64, String> {
+        amount(&quantity.0, self.kinds.unit(kind)).map_err(|why| format!("{name}: {why}"))
+    }
+
+    fn is_unknown(&mut self, name: &str, quantity: &Quantity) {
+        if is_scheduled(name) && !is_zero(quantity) {
+            self.unknown.push(name.to_owned());
+        }
+    }
+
+    fn amounts(&mut self, requests: &Requests) -> Result<Resources, String> {
+        let mut all = Resources::zero(self.kinds.len());
+        for (name, quantity) in requests {
+            match self.kinds.find(name) {
+                Some(kind) => all.as_mut_slice()[kind] = self.read(name, kind, quantity)?,
+                None => self.is_unknown(name, quantity),
+            }
+        }
+        Ok(all)
     }
 
     fn container(
         &mut self,
         container: &Container,
         status: Option<&ContainerStatus>,
-    ) -> Result<Resources, String> {
-        let wanted = container.resources.as_ref().and_then(|all| all.requests.as_ref());
+    ) -> Result<ContainerHolds, String> {
+        let spec = container.resources.as_ref().and_then(|all| all.requests.as_ref());
         let allocated = status.and_then(|status| status.allocated_resources.as_ref());
         let actual = status.and_then(|status| status.resources.as_ref());
         let actual = actual.and_then(|all| all.requests.as_ref());
-        let mut most = Resources::zero(self.kinds.len());
-        for requests in [wanted, allocated, actual].into_iter().flatten() {
-            raise(&mut most, &self.amounts(requests)?);
-        }
-        Ok(most)
+        let zero = Resources::zero(self.kinds.len());
+        let mut read = |requests: Option<&Requests>| {
+            requests.map(|requests| self.amounts(requests)).transpose()
+        };
+        let spec = read(spec)?.unwrap_or(zero);
+        Ok(ContainerHolds::new(spec).allocated(read(allocated)?).actual(read(actual)?))
     }
 }
 
@@ -132,20 +155,6 @@ fn is_scheduled(name: &str) -> bool {
 
 fn is_zero(quantity: &Quantity) -> bool {
     amount(&quantity.0, meed::Unit::Milli) == Ok(0)
-}
-
-fn add(sum: &mut Resources, more: &Resources) -> Result<(), String> {
-    for (sum, more) in sum.as_mut_slice().iter_mut().zip(more.as_slice()) {
-        let both = sum.checked_add(*more).filter(|both| *both <= meed::resources::MAX_AMOUNT);
-        *sum = both.ok_or("the sum of its requests is larger than can be counted")?;
-    }
-    Ok(())
-}
-
-fn raise(most: &mut Resources, other: &Resources) {
-    for (most, other) in most.as_mut_slice().iter_mut().zip(other.as_slice()) {
-        *most = (*most).max(*other);
-    }
 }
 
 #[cfg(test)]
@@ -227,6 +236,39 @@ mod tests {
             let all = json!({ "containerStatuses": [status] });
             assert_eq!(demand(spec.clone(), all).unwrap().amounts.get(0), expected);
         }
+    }
+
+    /// The rows of a resize of the whole pod, and of one that cannot be given, as Kubernetes 1.37.2
+    /// counted them.
+    #[test]
+    fn a_resize_of_the_pod_and_one_that_is_infeasible_count_as_the_scheduler_counts_them() {
+        let infeasible = json!([{
+            "type": "PodResizePending", "status": "True", "reason": "Infeasible"
+        }]);
+        let mut own = json!({
+            "name": "a", "image": "", "imageID": "", "ready": true, "restartCount": 0,
+            "allocatedResources": { "cpu": "100m" }
+        });
+        let spec = json!({ "containers": [container("a", "16")] });
+        let status = json!({ "conditions": infeasible, "containerStatuses": [own.clone()] });
+        assert_eq!(demand(spec.clone(), status).unwrap().amounts.get(0), 100);
+        own["allocatedResources"]["cpu"] = "20".into();
+        let status = json!({ "containerStatuses": [own] });
+        assert_eq!(demand(spec, status).unwrap().amounts.get(0), 20_000, "it shrinks");
+
+        let level = |cpu: &str| {
+            json!({ "containers": [container("a", "1")],
+                "resources": { "requests": { "cpu": cpu } } })
+        };
+        let has = |cpu: &str| {
+            json!({ "allocatedResources": { "cpu": cpu },
+                "resources": { "requests": { "cpu": cpu } } })
+        };
+        assert_eq!(demand(level("2"), has("14")).unwrap().amounts.get(0), 14_000);
+        let mut status = has("2");
+        assert_eq!(demand(level("6"), status.clone()).unwrap().amounts.get(0), 6000);
+        status["conditions"] = infeasible;
+        assert_eq!(demand(level("6"), status).unwrap().amounts.get(0), 2000);
     }
 
     #[test]

@@ -11,9 +11,11 @@ pub(crate) mod volumes;
 
 use std::sync::Arc;
 
-use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
+use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
 use meed::{ResourceKinds, Resources};
+use meed_pods::PodTimes;
 use serde::{Deserialize, Serialize};
 
 use crate::keys;
@@ -184,12 +186,16 @@ fn micros(time: &Timestamp) -> i64 {
     time.as_microsecond()
 }
 
-/// When the API server took the binding: whole seconds.
-fn scheduled(pod: &Pod) -> Option<i64> {
+/// When this condition became true: whole seconds.
+fn since(pod: &Pod, condition: &str) -> Option<i64> {
     let conditions = pod.status.as_ref()?.conditions.as_ref()?;
-    let bound =
-        conditions.iter().find(|one| one.type_ == "PodScheduled" && one.status == "True")?;
-    bound.last_transition_time.as_ref().map(|time| micros(&time.0))
+    let one = conditions.iter().find(|one| one.type_ == condition && one.status == "True")?;
+    one.last_transition_time.as_ref().map(|time| micros(&time.0))
+}
+
+/// When the API server took the binding.
+fn scheduled(pod: &Pod) -> Option<i64> {
+    since(pod, "PodScheduled")
 }
 
 /// Whether a node is wanted for it, by its condition.
@@ -201,7 +207,7 @@ fn is_unschedulable(pod: &Pod) -> bool {
     })
 }
 
-/// How it has ended, where it has: by its phase, and the last of its containers.
+/// How it has ended, where it has: by its phase, and when its containers, or what cut it off, say.
 fn end_of(pod: &Pod) -> Option<PodEnd> {
     let status = pod.status.as_ref()?;
     let well = match status.phase.as_deref()? {
@@ -209,13 +215,19 @@ fn end_of(pod: &Pod) -> Option<PodEnd> {
         "Failed" => false,
         _ => return None,
     };
-    let finished = |status: &ContainerStatus| {
-        let ended = status.state.as_ref()?.terminated.as_ref()?;
-        ended.finished_at.as_ref().map(|time| micros(&time.0))
-    };
-    let all = status.container_statuses.iter().flatten();
-    let at = all.chain(status.init_container_statuses.iter().flatten()).filter_map(finished).max();
-    Some(PodEnd { well, at })
+    let mut times = PodTimes::default();
+    times.disrupted(since(pod, "DisruptionTarget"));
+    let instant = |time: &Option<Time>| time.as_ref().map(|time| micros(&time.0));
+    let main = status.container_statuses.iter().flatten();
+    for one in main.chain(status.init_container_statuses.iter().flatten()) {
+        let state = one.state.as_ref();
+        match state.and_then(|state| state.terminated.as_ref()) {
+            Some(ended) => times.ended(instant(&ended.started_at), instant(&ended.finished_at)),
+            None if state.is_some_and(|state| state.running.is_some()) => times.runs(),
+            None => {}
+        }
+    }
+    Some(PodEnd { well, at: times.until() })
 }
 
 #[cfg(test)]
@@ -254,5 +266,33 @@ mod tests {
         assert_eq!((seen.started, seen.chosen.as_deref()), (Some(5_000_000), Some("n1")));
         assert_eq!(seen.end, Some(PodEnd { well: false, at: Some(9_000_000) }));
         assert_eq!((seen.node, seen.created), (None, 2_000_000));
+    }
+
+    /// A pod that was evicted has no containers any more; one whose node is gone, those of before.
+    #[test]
+    fn a_pod_that_was_cut_off_ends_when_its_condition_says() {
+        let cut = json!([{ "type": "DisruptionTarget", "status": "True",
+            "lastTransitionTime": "1970-01-01T00:00:20Z" }]);
+        let container = |state: serde_json::Value| {
+            json!({ "name": "c", "image": "", "imageID": "", "ready": false, "restartCount": 0,
+                "state": state })
+        };
+        let ended = container(json!({ "terminated": {
+            "exitCode": 1, "finishedAt": "1970-01-01T00:00:09Z" } }));
+        let runs = container(json!({ "running": { "startedAt": "1970-01-01T00:00:03Z" } }));
+        for (main, init, cut, expected) in [
+            (json!([]), json!([]), Some(cut.clone()), Some(20_000_000)),
+            (json!([]), json!([ended]), Some(cut.clone()), Some(20_000_000)),
+            (json!([runs]), json!([ended]), Some(cut), Some(20_000_000)),
+            // Nothing tells: it ends when that is heard, and not with its init container.
+            (json!([runs]), json!([ended]), None, None),
+            (json!([]), json!([ended]), None, Some(9_000_000)),
+        ] {
+            let status = json!({ "phase": "Failed", "conditions": cut, "containerStatuses": main,
+                "initContainerStatuses": init });
+            let pod = json!({ "metadata": {}, "status": status });
+            let end = end_of(&serde_json::from_value(pod).unwrap()).unwrap();
+            assert_eq!(end, PodEnd { well: false, at: expected });
+        }
     }
 }

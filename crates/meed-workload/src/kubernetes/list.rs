@@ -3,16 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use meed::{MAX_AMOUNT, ResourceKinds, Resources};
+use meed::{ResourceKinds, Resources};
 use meed_config::queues::check_name;
 use meed_config::words::quote;
+use meed_pods::quantity;
+use meed_pods::{ContainerHolds, PodHolds, PodTimes, is_pod_level};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::counted::Counted;
 use super::{KubernetesQueues, Row};
 use crate::error::BadRow;
 use crate::records::LineNumbers;
-use crate::table::{parse_date, parse_quantity};
+use crate::table::parse_date;
 use crate::whole::Whole;
 use crate::{MAX_TASKS, OnBadLine, TraceError};
 
@@ -58,7 +61,10 @@ struct Metadata {
 struct Spec {
     containers: Vec<Container>,
     init_containers: Vec<Container>,
+    /// Requests of the whole pod.
+    resources: Requests,
     overhead: BTreeMap<String, Quantity>,
+    resource_claims: Vec<serde::de::IgnoredAny>,
     active_deadline_seconds: Option<u64>,
     pod_sets: Vec<PodSet>,
     queue_name: String,
@@ -67,6 +73,8 @@ struct Spec {
 
 #[derive(Deserialize)]
 struct PodSet {
+    #[serde(default)]
+    name: String,
     #[serde(default = "one")]
     count: u32,
     template: Template,
@@ -84,6 +92,7 @@ struct Template {
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct Container {
+    name: String,
     resources: Requests,
     /// `Always`, of an init container: a sidecar, which runs beside all that come after it.
     restart_policy: Option<String>,
@@ -110,20 +119,48 @@ struct Status {
     phase: String,
     start_time: Option<String>,
     container_statuses: Vec<ContainerStatus>,
+    init_container_statuses: Vec<ContainerStatus>,
+    allocated_resources: Option<BTreeMap<String, Quantity>>,
+    resources: Option<Requests>,
     conditions: Vec<Condition>,
     admission: Option<Admission>,
+    scheduling_stats: SchedulingStats,
+    requeue_state: RequeueState,
+}
+
+/// How often Kueue has evicted a Workload, by reasons (from version 0.12).
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct SchedulingStats {
+    evictions: Vec<Evictions>,
+}
+
+#[derive(Deserialize)]
+struct Evictions {
+    #[serde(default)]
+    count: u64,
+}
+
+/// How often it was put back because its pods were not ready in time.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct RequeueState {
+    count: u64,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct ContainerStatus {
+    name: String,
     state: State,
-    restart_count: u64,
+    allocated_resources: Option<BTreeMap<String, Quantity>>,
+    resources: Option<Requests>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct State {
+    running: Option<serde::de::IgnoredAny>,
     terminated: Option<Terminated>,
 }
 
@@ -141,6 +178,8 @@ struct Condition {
     #[serde(default)]
     status: String,
     #[serde(default)]
+    reason: String,
+    #[serde(default)]
     last_transition_time: Option<String>,
 }
 
@@ -149,6 +188,17 @@ struct Condition {
 struct Admission {
     #[serde(default)]
     cluster_queue: String,
+    #[serde(default)]
+    pod_set_assignments: Vec<Assignment>,
+}
+
+/// What was admitted of a pod set.
+#[derive(Deserialize)]
+struct Assignment {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    count: Option<u32>,
 }
 
 /// All objects of a file, in its order.
@@ -158,10 +208,10 @@ pub(super) fn read(
     kinds: &ResourceKinds,
     queues: &KubernetesQueues,
     on_bad_line: OnBadLine,
-) -> Result<Whole<Row>, TraceError> {
+) -> Result<(Whole<Row>, Counted), TraceError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut read = Whole::new(file, on_bad_line);
-    let mut known = BTreeSet::new();
+    let (mut known, mut counted) = (BTreeSet::new(), Counted::default());
     let mut lines = LineNumbers::new(bytes);
     for list in serde_json::Deserializer::from_slice(bytes).into_iter::<List<'_>>() {
         let list = list.map_err(|why| TraceError::Header {
@@ -177,7 +227,7 @@ pub(super) fn read(
                 if known.contains(uid) {
                     return Ok(None);
                 }
-                let row = object.row(kinds, queues)?;
+                let row = object.row(kinds, queues, &mut counted)?;
                 if row.is_some() && !uid.is_empty() {
                     known.insert(uid.clone());
                 }
@@ -188,7 +238,7 @@ pub(super) fn read(
             read.add(lines.of(raw.get()), found)?;
         }
     }
-    Ok(read)
+    Ok((read, counted))
 }
 
 fn of_raw(raw: &RawValue) -> Result<Object, BadRow> {
@@ -200,12 +250,20 @@ fn of_raw(raw: &RawValue) -> Result<Object, BadRow> {
     })
 }
 
+fn status_of<'s>(
+    list: Option<&'s Vec<ContainerStatus>>,
+    name: &str,
+) -> Option<&'s ContainerStatus> {
+    list?.iter().find(|status| status.name == name)
+}
+
 impl Object {
     /// `None`: it has not ended, or requests nothing that counts.
     fn row(
         &self,
         kinds: &ResourceKinds,
         queues: &KubernetesQueues,
+        counted: &mut Counted,
     ) -> Result<Option<(String, Row)>, BadRow> {
         let name = &self.metadata.name;
         if name.is_empty() || name.len() > MAX_NAME {
@@ -219,15 +277,15 @@ impl Object {
             )));
         }
         let submit = self.time("creationTimestamp", Some(&self.metadata.creation_timestamp))?;
-        let (begin, end) = if is_workload { self.of_conditions()? } else { self.of_containers()? };
-        let (Some(submit), Some(begin), Some(end)) = (submit, begin, end) else { return Ok(None) };
-        let Some(duration) = end.checked_sub(begin) else {
-            return Err(BadRow::line(format!("{} ends before it starts", quote(name.as_bytes()))));
-        };
+        let times =
+            if is_workload { self.of_conditions(counted)? } else { self.of_containers(counted)? };
+        let (Some(submit), Some((begin, end))) = (submit, times) else { return Ok(None) };
+        let duration = end.checked_sub(begin).ok_or_else(|| self.ends_before())?;
         let groups = self.groups(kinds, is_workload)?;
         if groups.is_empty() {
             return Ok(None);
         }
+        self.note(is_workload, counted);
         let seconds = match is_workload {
             true => self.spec.maximum_execution_time_seconds,
             false => self.spec.active_deadline_seconds,
@@ -237,6 +295,32 @@ impl Object {
         let queue = self.queue(queues)?;
         let (name, gang) = (name.as_str().into(), is_workload);
         Ok(Some((queue, Row { submit, duration, limit, queue: 0, name, groups, gang })))
+    }
+
+    /// What is said of a job beside its row.
+    fn note(&self, is_workload: bool, counted: &mut Counted) {
+        if is_workload {
+            let stats = self.status.scheduling_stats.evictions.iter();
+            let evictions = stats.fold(0u64, |all, one| all.saturating_add(one.count));
+            // A Workload that is evicted has a condition that says so, if nothing counts.
+            let is_told = self.status.conditions.iter().any(|one| one.r#type == "Evicted");
+            let least = self.status.requeue_state.count.max(u64::from(is_told));
+            counted.evicted(evictions.max(least));
+            let asked = self.spec.pod_sets.iter();
+            counted.partial |= asked.clone().any(|set| self.admitted(set) < set.count);
+        } else {
+            counted.claims += u64::from(!self.spec.resource_claims.is_empty());
+            counted.infeasible += u64::from(self.is_infeasible());
+        }
+    }
+
+    fn is_infeasible(&self) -> bool {
+        let mut pending = self.status.conditions.iter();
+        pending.any(|one| one.r#type == "PodResizePending" && one.reason == "Infeasible")
+    }
+
+    fn ends_before(&self) -> BadRow {
+        BadRow::line(format!("{} ends before it starts", quote(self.metadata.name.as_bytes())))
     }
 
     fn wrong(&self, field: &str, what: String) -> BadRow {
@@ -250,33 +334,70 @@ impl Object {
         parse_date(text.as_bytes()).map(Some).ok_or_else(wrong)
     }
 
-    /// From the start of the first container to the end of the last one. What is told of a
-    /// container that was restarted is its last attempt: such a pod is taken from its own start on.
-    fn of_containers(&self) -> Result<(Option<u64>, Option<u64>), BadRow> {
-        if !matches!(self.status.phase.as_str(), "Succeeded" | "Failed") {
-            return Ok((None, None));
-        }
-        let (mut begin, mut end) = (None, None);
-        let statuses = self.status.container_statuses.iter();
-        for done in statuses.filter_map(|status| status.state.terminated.as_ref()) {
-            let started = self.time("startedAt", done.started_at.as_deref())?;
-            let finished = self.time("finishedAt", done.finished_at.as_deref())?;
-            begin = begin.into_iter().chain(started).min();
-            end = end.into_iter().chain(finished).max();
-        }
-        let started = self.time("startTime", self.status.start_time.as_deref())?;
-        let restarted = self.status.container_statuses.iter().any(|one| one.restart_count > 0);
-        Ok((if restarted { started.or(begin) } else { begin.or(started) }, end))
+    /// Since when a condition is true.
+    fn since(&self, name: &str) -> Result<Option<u64>, BadRow> {
+        let condition = self.status.conditions.iter().find(|one| one.r#type == name);
+        let text = condition.filter(|one| one.status == "True");
+        self.time(name, text.and_then(|one| one.last_transition_time.as_deref()))
     }
 
-    /// From admission to the end.
-    fn of_conditions(&self) -> Result<(Option<u64>, Option<u64>), BadRow> {
-        let since = |name: &str| {
-            let condition = self.status.conditions.iter().find(|one| one.r#type == name);
-            let text = condition.filter(|one| one.status == "True");
-            self.time(name, text.and_then(|one| one.last_transition_time.as_deref()))
+    /// From the binding of a pod to the end of its last container ([`PodTimes`]).
+    fn of_containers(&self, counted: &mut Counted) -> Result<Option<(u64, u64)>, BadRow> {
+        if !matches!(self.status.phase.as_str(), "Succeeded" | "Failed") {
+            return Ok(None);
+        }
+        let mut times = PodTimes::default();
+        times.bound(self.since("PodScheduled")?);
+        times.started(self.time("startTime", self.status.start_time.as_deref())?);
+        times.disrupted(self.since("DisruptionTarget")?);
+        let main = self.status.container_statuses.iter();
+        for status in main.chain(&self.status.init_container_statuses) {
+            match &status.state.terminated {
+                Some(done) => {
+                    let from = self.time("startedAt", done.started_at.as_deref())?;
+                    let until = self.time("finishedAt", done.finished_at.as_deref())?;
+                    if from.zip(until).is_some_and(|(from, until)| until < from) {
+                        return Err(self.ends_before());
+                    }
+                    times.ended(from, until);
+                }
+                None if status.state.running.is_some() => times.runs(),
+                None => {}
+            }
+        }
+        let (Some(from), Some(until)) = (times.from(), times.until()) else {
+            counted.untold += 1;
+            return Ok(None);
         };
-        Ok((since("Admitted")?, since("Finished")?))
+        counted.cut += u64::from(times.is_cut());
+        Ok(Some((from, until)))
+    }
+
+    /// From the last admission of a Workload to its end.
+    fn of_conditions(&self, counted: &mut Counted) -> Result<Option<(u64, u64)>, BadRow> {
+        let (from, until) = (self.since("Admitted")?, self.since("Finished")?);
+        if let (Some(from), Some(until)) = (from, until) {
+            return Ok(Some((from, until)));
+        }
+        let mut conditions = self.status.conditions.iter();
+        let is_deactivated = conditions.any(|one| {
+            one.r#type == "Evicted" && one.status == "True" && one.reason.starts_with("Deactivated")
+        });
+        match (is_deactivated, until) {
+            (true, _) => counted.deactivated += 1,
+            (false, Some(_)) => counted.never_admitted += 1,
+            (false, None) => {}
+        }
+        Ok(None)
+    }
+
+    /// How many pods of a set were admitted: fewer than were asked for, where the Workload allows
+    /// it.
+    fn admitted(&self, set: &PodSet) -> u32 {
+        let admission = self.status.admission.as_ref();
+        let mut all = admission.iter().flat_map(|admission| &admission.pod_set_assignments);
+        let assigned = all.find(|one| one.name == set.name);
+        assigned.and_then(|one| one.count).unwrap_or(set.count)
     }
 
     fn groups(
@@ -288,11 +409,12 @@ impl Object {
         let mut tasks = 0u32;
         if is_workload {
             for set in &self.spec.pod_sets {
-                tasks = tasks.saturating_add(set.count);
-                groups.push((set.count, self.demand(&set.template.spec, kinds)?));
+                let count = self.admitted(set);
+                tasks = tasks.saturating_add(count);
+                groups.push((count, self.demand(&set.template.spec, None, kinds)?));
             }
         } else {
-            groups.push((1, self.demand(&self.spec, kinds)?));
+            groups.push((1, self.demand(&self.spec, Some(&self.status), kinds)?));
         }
         if tasks > MAX_TASKS {
             return Err(self.wrong("podSets", format!("more than {MAX_TASKS} pods")));
@@ -301,30 +423,96 @@ impl Object {
         Ok(groups)
     }
 
-    /// The requests of all containers together, or of the largest init container; with those of the
-    /// sidecars that run beside them.
-    fn demand(&self, spec: &Spec, kinds: &ResourceKinds) -> Result<Resources, BadRow> {
-        let mut demand = Resources::zero(kinds.len());
-        for (kind, name) in kinds.names().enumerate() {
-            let mut sum = 0u64;
-            for container in &spec.containers {
-                let amount = self.request(&container.resources, name, kind, kinds)?;
-                sum = sum.saturating_add(amount);
-            }
-            let (mut beside, mut before) = (0u64, 0u64);
-            for container in &spec.init_containers {
-                let amount = self.request(&container.resources, name, kind, kinds)?;
-                let all = beside.saturating_add(amount);
-                before = before.max(all);
-                if container.restart_policy.as_deref() == Some("Always") {
-                    beside = all;
-                }
-            }
-            let sum = sum.saturating_add(beside).max(before);
-            let overhead = self.amount(&spec.overhead, name, kind, kinds)?.unwrap_or(0);
-            demand.as_mut_slice()[kind] = sum.saturating_add(overhead).min(MAX_AMOUNT);
+    /// What a pod holds, by the rule of [`meed_pods`].
+    fn demand(
+        &self,
+        spec: &Spec,
+        status: Option<&Status>,
+        kinds: &ResourceKinds,
+    ) -> Result<Resources, BadRow> {
+        let mut holds = PodHolds::new(kinds.len());
+        let main = status.map(|status| &status.container_statuses);
+        for container in &spec.containers {
+            let told = status_of(main, &container.name);
+            holds.container(self.container(container, told, kinds)?);
         }
-        Ok(demand)
+        let init = status.map(|status| &status.init_container_statuses);
+        for container in &spec.init_containers {
+            let told = status_of(init, &container.name);
+            let is_sidecar = container.restart_policy.as_deref() == Some("Always");
+            holds.init_container(self.container(container, told, kinds)?.sidecar(is_sidecar));
+        }
+        holds.level(self.part(&spec.resources, kinds)?);
+        holds.overhead(self.dense(&spec.overhead, kinds)?);
+        if let Some(status) = status {
+            let part = |all: &BTreeMap<String, Quantity>| self.part_of(all, kinds);
+            let allocated = status.allocated_resources.as_ref().map(part).transpose()?;
+            let actual = status.resources.as_ref().map(|all| part(&all.requests)).transpose()?;
+            holds.status(allocated, actual);
+            holds.infeasible(self.is_infeasible());
+        }
+        holds.amounts().map_err(|why| self.wrong("resources", format!("{why}")))
+    }
+
+    fn container(
+        &self,
+        container: &Container,
+        status: Option<&ContainerStatus>,
+        kinds: &ResourceKinds,
+    ) -> Result<ContainerHolds, BadRow> {
+        let mut spec = Resources::zero(kinds.len());
+        for (kind, name) in kinds.names().enumerate() {
+            let amount = self.request(&container.resources, name, kind, kinds)?;
+            spec.as_mut_slice()[kind] = amount;
+        }
+        let dense = |all: &BTreeMap<String, Quantity>| self.dense(all, kinds);
+        let allocated = status.and_then(|status| status.allocated_resources.as_ref());
+        let actual = status.and_then(|status| status.resources.as_ref());
+        let allocated = allocated.map(dense).transpose()?;
+        let actual = actual.filter(|all| !all.requests.is_empty());
+        let actual = actual.map(|all| dense(&all.requests)).transpose()?;
+        Ok(ContainerHolds::new(spec).allocated(allocated).actual(actual))
+    }
+
+    fn dense(
+        &self,
+        amounts: &BTreeMap<String, Quantity>,
+        kinds: &ResourceKinds,
+    ) -> Result<Resources, BadRow> {
+        let mut all = Resources::zero(kinds.len());
+        for (kind, name) in kinds.names().enumerate() {
+            all.as_mut_slice()[kind] = self.amount(amounts, name, kind, kinds)?.unwrap_or(0);
+        }
+        Ok(all)
+    }
+
+    /// Requests of the whole pod; a limit without a request is the request.
+    fn part(
+        &self,
+        resources: &Requests,
+        kinds: &ResourceKinds,
+    ) -> Result<Vec<(usize, u64)>, BadRow> {
+        let mut all = self.part_of(&resources.requests, kinds)?;
+        for (kind, amount) in self.part_of(&resources.limits, kinds)? {
+            if all.iter().all(|(one, _)| *one != kind) {
+                all.push((kind, amount));
+            }
+        }
+        Ok(all)
+    }
+
+    fn part_of(
+        &self,
+        amounts: &BTreeMap<String, Quantity>,
+        kinds: &ResourceKinds,
+    ) -> Result<Vec<(usize, u64)>, BadRow> {
+        let mut all = Vec::new();
+        for (kind, name) in kinds.names().enumerate().filter(|(_, name)| is_pod_level(name)) {
+            if let Some(amount) = self.amount(amounts, name, kind, kinds)? {
+                all.push((kind, amount));
+            }
+        }
+        Ok(all)
     }
 
     /// A limit without a request is the request.
@@ -357,8 +545,8 @@ impl Object {
                 Quantity::Text(text) => text.clone(),
                 Quantity::Number(number) => number.to_string(),
             };
-            let wrong = || self.wrong(key, format!("{} is no quantity", quote(text.as_bytes())));
-            let amount = parse_quantity(text.as_bytes(), kinds.unit(kind)).ok_or_else(wrong)?;
+            let wrong = |_| self.wrong(key, format!("{} is no quantity", quote(text.as_bytes())));
+            let amount = quantity::amount(&text, kinds.unit(kind)).map_err(wrong)?;
             sum = Some(amount.saturating_add(sum.unwrap_or(0)));
         }
         Ok(sum)

@@ -2,14 +2,15 @@
 //!
 //! Format: `{"apiVersion": ..., "items": [...]}`; several such lists one after the other are one
 //! file, and an object that is in more than one (by its uid) counts once. Pods and Workloads are
-//! told apart by their kind. A pod is a job of one task that holds the requests of its containers
-//! (or those of the largest of its init containers, where that is more) from the start of its first
-//! container to the end of its last. A Workload is a job with a group of tasks for each pod set,
-//! each a gang, from its admission to its end. What has not ended is left out.
+//! told apart by their kind. A pod is a job of one task that holds what the rule of [`meed_pods`]
+//! says, from its binding to the end of its last container. A Workload is a job with a group of
+//! tasks for each pod set, as many as were admitted, each a gang, from its last admission to its
+//! end. What has not ended is left out.
 //!
 //! Invariant: jobs come in order of submission; equal times in order of the file. Memory grows with
 //! the file, which is read whole.
 
+mod counted;
 mod list;
 
 use meed::{Gang, ResourceKinds, Resources, Unit};
@@ -68,7 +69,7 @@ impl KubernetesSource {
     ) -> Result<KubernetesSource, TraceError> {
         let mut input = origin.open()?;
         let bytes = input.whole()?;
-        let mut file = list::read(origin.name(), &bytes, kinds, queues, on_bad_line)?;
+        let (mut file, counted) = list::read(origin.name(), &bytes, kinds, queues, on_bad_line)?;
         let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
         crate::records::end(&input, lines + 1, &mut file.bad)?;
         file.ensure_some(
@@ -81,7 +82,7 @@ impl KubernetesSource {
         let first = rows.first().map_or(0, |row| row.submit);
         rows.iter_mut().for_each(|row| row.submit -= first);
         Ok(KubernetesSource {
-            words: words(kinds, queues, first),
+            words: [words(kinds, queues, first), counted.words()].concat(),
             file,
             kinds: kinds.len(),
             clock_us: Some(first),

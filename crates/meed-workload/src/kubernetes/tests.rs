@@ -86,8 +86,8 @@ fn pods_that_have_ended_are_jobs() {
         pod("ml.a", "train", "Succeeded", AT, TWO),
     ]);
     let expected = [
-        "migrate web 0 1 1x3000/65/0 limit 7200",
-        "train ml_a 60 3600 1x3500/1148/2000 limit 7200",
+        "migrate web 0 61 1x3000/65/0 limit 7200",
+        "train ml_a 60 3630 1x3500/1148/2000 limit 7200",
     ];
     let mut source = open_as(&text, &KubernetesQueues::Namespace, OnBadLine::Stop).unwrap();
     // Of GPUs and cpus both pods hold less than would keep them busy for the minute between them.
@@ -108,16 +108,16 @@ fn a_pod_that_was_seen_before_it_ended_counts_once() {
     let one = r#"{"name":"a","resources":{"requests":{"cpu":"1"}}}"#;
     let list_of = |phase: &str| list(&[pod("ml", "train", phase, AT, one)]);
     let text = [list_of("Running"), list_of("Succeeded"), list_of("Succeeded")].concat();
-    let expected = ["train ml 0 3600 1x3000/1/0 limit 7200"];
+    let expected = ["train ml 0 3630 1x3000/1/0 limit 7200"];
     assert_eq!(read(&text, &KubernetesQueues::Namespace), expected);
-    // Of a container that was restarted only the last attempt is told.
+    // Of a container that was restarted only the last attempt is told: the pod held all the time.
     let again = list_of("Succeeded").replace("\"restartCount\":0", "\"restartCount\":4");
     let expected = ["train ml 0 3630 1x3000/1/0 limit 7200"];
     assert_eq!(read(&again, &KubernetesQueues::Namespace), expected);
     // A sidecar runs beside the others, and beside what starts after it.
     let sidecar = list_of("Succeeded")
         .replace("{\"name\":\"i\",", "{\"name\":\"s\",\"restartPolicy\":\"Always\",");
-    let expected = ["train ml 0 3600 1x4000/1/0 limit 7200"];
+    let expected = ["train ml 0 3630 1x4000/1/0 limit 7200"];
     assert_eq!(read(&sidecar, &KubernetesQueues::Namespace), expected);
 }
 
@@ -154,6 +154,200 @@ fn workloads_of_kueue_are_gangs() {
     ] {
         assert_eq!(read(&text, &queues), [expected.replace("QUEUE", name)]);
     }
+}
+
+/// A pod of one cpu, or of this spec, that was bound at 08:00 and has this status beside.
+fn pod_like(name: &str, spec: serde_json::Value, status: serde_json::Value) -> String {
+    let mut whole = serde_json::json!({
+        "kind": "Pod",
+        "metadata": { "name": name, "namespace": "n", "uid": name,
+            "creationTimestamp": "2026-01-05T08:00:00Z" },
+        "spec": { "containers": [{ "name": "c", "resources": { "requests": { "cpu": "1" } } }] },
+        "status": { "phase": "Succeeded", "startTime": "2026-01-05T08:00:00Z",
+            "containerStatuses": [ended("c", "08:00:00", "09:00:00")] },
+    });
+    for (key, value) in spec.as_object().unwrap() {
+        whole["spec"][key] = value.clone();
+    }
+    for (key, value) in status.as_object().unwrap() {
+        whole["status"][key] = value.clone();
+    }
+    whole.to_string()
+}
+
+fn ended(name: &str, from: &str, until: &str) -> serde_json::Value {
+    serde_json::json!({ "name": name, "restartCount": 0, "state": { "terminated": {
+        "startedAt": format!("2026-01-05T{from}Z"), "finishedAt": format!("2026-01-05T{until}Z"),
+    } } })
+}
+
+fn condition(kind: &str, reason: &str, at: &str) -> serde_json::Value {
+    serde_json::json!({ "type": kind, "status": "True", "reason": reason,
+        "lastTransitionTime": format!("2026-01-05T{at}Z") })
+}
+
+/// Rows: what a pod asks for and has, and the row it becomes; none: it is left out.
+#[test]
+fn what_a_pod_holds_is_what_the_scheduler_counts_from_its_binding_to_its_end() {
+    use serde_json::json;
+    let cpu = |amount: &str| json!({ "requests": { "cpu": amount } });
+    let container = |amount: &str| json!({ "name": "c", "resources": cpu(amount) });
+    let mut allocated = ended("c", "08:00:00", "09:00:00");
+    allocated["allocatedResources"] = json!({ "cpu": "2" });
+    let cut = condition("DisruptionTarget", "EvictionByEvictionAPI", "11:00:00");
+    let infeasible = condition("PodResizePending", "Infeasible", "08:10:00");
+    let running = json!({ "name": "c", "state": { "running": {} } });
+    for (name, spec, status, expected) in [
+        ("plain", json!({}), json!({}), Some("3600 1x1000/0/0")),
+        (
+            "long-init",
+            json!({ "initContainers": [container("4")] }),
+            json!({ "containerStatuses": [ended("c", "10:00:00", "10:10:00")],
+                "initContainerStatuses": [ended("i", "08:00:00", "10:00:00")] }),
+            Some("7800 1x4000/0/0"),
+        ),
+        (
+            "no-start",
+            json!({}),
+            json!({ "startTime": null,
+                "containerStatuses": [ended("c", "10:00:00", "10:10:00")],
+                "initContainerStatuses": [ended("i", "08:00:00", "10:00:00")] }),
+            Some("7800 1x1000/0/0"),
+        ),
+        (
+            "bound",
+            json!({}),
+            json!({ "conditions": [condition("PodScheduled", "", "08:30:00")] }),
+            Some("1800 1x1000/0/0"),
+        ),
+        ("level", json!({ "resources": cpu("4") }), json!({}), Some("3600 1x4000/0/0")),
+        (
+            "level-limit",
+            json!({ "resources": { "limits": { "cpu": "3" } } }),
+            json!({}),
+            Some("3600 1x3000/0/0"),
+        ),
+        (
+            "level-resize",
+            json!({ "resources": cpu("2") }),
+            json!({ "allocatedResources": { "cpu": "14" }, "resources": cpu("14") }),
+            Some("3600 1x14000/0/0"),
+        ),
+        (
+            "resize",
+            json!({ "containers": [container("64")] }),
+            json!({ "conditions": [infeasible], "containerStatuses": [allocated] }),
+            Some("3600 1x2000/0/0"),
+        ),
+        (
+            "evicted",
+            json!({}),
+            json!({ "phase": "Failed", "containerStatuses": [], "conditions": [cut] }),
+            Some("10800 1x1000/0/0"),
+        ),
+        (
+            "node-lost",
+            json!({}),
+            json!({ "phase": "Failed", "containerStatuses": [running], "conditions": [cut] }),
+            Some("10800 1x1000/0/0"),
+        ),
+        ("untold", json!({}), json!({ "phase": "Failed", "containerStatuses": [] }), None),
+        (
+            "claims",
+            json!({ "resourceClaims": [{ "name": "gpu" }] }),
+            json!({}),
+            Some("3600 1x1000/0/0"),
+        ),
+        ("overhead", json!({ "overhead": { "cpu": "250m" } }), json!({}), Some("3600 1x1250/0/0")),
+    ] {
+        let good = pod_like("good", json!({}), json!({}));
+        let text = list(&[good, pod_like(name, spec, status)]);
+        let all = read(&text, &KubernetesQueues::Namespace);
+        let expected = expected.map(|rest| format!("{name} n 0 {rest}"));
+        assert_eq!(all.get(1), expected.as_ref(), "{name}");
+    }
+}
+
+#[test]
+fn what_is_left_out_or_not_counted_is_said() {
+    use serde_json::json;
+    let cut = condition("DisruptionTarget", "TerminationByKubelet", "11:00:00");
+    let none = json!([]);
+    let items = [
+        pod_like(
+            "evicted",
+            json!({}),
+            json!({ "phase": "Failed", "containerStatuses": none, "conditions": [cut] }),
+        ),
+        pod_like("untold", json!({}), json!({ "phase": "Failed", "containerStatuses": none })),
+        pod_like("claims", json!({ "resourceClaims": [{ "name": "gpu" }] }), json!({})),
+    ];
+    let source = open_as(&list(&items), &KubernetesQueues::Namespace, OnBadLine::Stop).unwrap();
+    let words = source.assumptions().join("\n");
+    for expected in [
+        "1 pod evicted, preempted or lost with a node: the condition DisruptionTarget tells",
+        "1 pod without a word of when it began or ended",
+        "1 pod with resource claims (dynamic resource allocation): devices",
+    ] {
+        assert!(words.contains(expected), "{expected} in {words}");
+    }
+    assert!(!words.contains("resize"), "{words}");
+}
+
+/// Kueue: partial admission, evictions, Workloads that were taken out.
+#[test]
+fn of_a_workload_what_was_admitted_counts() {
+    use serde_json::json;
+    let workload = |name: &str, admitted: Option<u32>, conditions: serde_json::Value| {
+        let template = json!({ "spec": { "containers": [
+            { "name": "w", "resources": { "requests": { "cpu": "2" } } }] } });
+        let set = json!({ "name": "main", "count": 10, "minCount": 2, "template": template });
+        let assigned = json!([{ "name": "other", "count": 1 }, { "name": "main",
+            "count": admitted, "resourceUsage": { "cpu": "8" } }]);
+        json!({
+            "kind": "Workload",
+            "metadata": { "name": name, "namespace": "n", "uid": name,
+                "creationTimestamp": "2026-01-05T08:00:00Z" },
+            "spec": { "podSets": [set] },
+            "status": { "conditions": conditions,
+                "admission": { "clusterQueue": "cq", "podSetAssignments": assigned },
+                "schedulingStats": { "evictions": [] } },
+        })
+    };
+    let ran = json!([condition("Admitted", "", "08:10:00"), condition("Finished", "", "09:10:00")]);
+    let mut evicted = workload("evicted", Some(10), ran.clone());
+    evicted["status"]["schedulingStats"] =
+        json!({ "evictions": [{ "reason": "Preempted", "count": 3 }] });
+    let out = json!([
+        condition("Evicted", "DeactivatedDueToRequeuingLimitExceeded", "08:20:00"),
+        condition("Finished", "", "08:30:00")
+    ]);
+    let items = [
+        workload("full", None, ran.clone()),
+        workload("partial", Some(4), ran),
+        evicted,
+        workload("deactivated", Some(10), out),
+        workload("never", Some(10), json!([condition("Finished", "", "08:30:00")])),
+    ];
+    let text = list(&items.map(|item| item.to_string()));
+    let mut source = open_as(&text, &KubernetesQueues::Namespace, OnBadLine::Stop).unwrap();
+    let words = source.assumptions().join("\n");
+    for expected in [
+        "Kueue: pods that were admitted count, not those that were asked for",
+        "Kueue: 1 Workload evicted 3 times in all before: only the last admission counts",
+        "Kueue: 1 Workload deactivated: left out",
+        "Kueue: 1 Workload finished and not admitted: left out",
+    ] {
+        assert!(words.contains(expected), "{expected} in {words}");
+    }
+    assert_eq!(
+        rows(&mut source),
+        [
+            "full n 0 3600 10x2000/0/0 gang",
+            "partial n 0 3600 4x2000/0/0 gang",
+            "evicted n 0 3600 10x2000/0/0 gang",
+        ]
+    );
 }
 
 #[test]

@@ -218,17 +218,6 @@ pub fn format_date(micros: u64) -> String {
     times::format_date(micros)
 }
 
-/// A quantity of Kubernetes, in smallest units: `500m`, `4Gi`, `1e9`; bytes in thousandths too.
-pub(crate) fn parse_quantity(text: &[u8], unit: Unit) -> Option<u64> {
-    let usual = amounts::AmountUnit::usual(unit);
-    match text.strip_suffix(b"m") {
-        Some(millis) if unit == Unit::Bytes => {
-            Some(amounts::amount(millis, usual, false).ok()?.0.div_ceil(1000))
-        }
-        _ => amounts::amount(text, usual, false).ok().map(|(amount, _)| amount),
-    }
-}
-
 /// Those of a table's assumptions that say what was guessed.
 pub fn guesses(assumptions: &[String]) -> Vec<&str> {
     assumptions.iter().map(String::as_str).filter(|words| words.ends_with(GUESSED)).collect()

@@ -11,7 +11,11 @@ use meed::Unit;
 const MAX_DIGITS: usize = 18;
 
 /// What the text says, in whole bytes or in thousandths, rounded up; in words what is wrong.
-pub(crate) fn amount(text: &str, unit: Unit) -> Result<u64, String> {
+///
+/// # Errors
+///
+/// It is no quantity, or larger than can be counted.
+pub fn amount(text: &str, unit: Unit) -> Result<u64, String> {
     let wrong = |why: &str| format!("quantity `{text}`: {why}");
     let number_ends =
         text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '+')).unwrap_or(text.len());

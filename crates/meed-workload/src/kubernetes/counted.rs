@@ -1,0 +1,78 @@
+//! What is said of pods and Workloads beside their rows: counts, in words.
+
+/// See the module.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Counted {
+    /// Left out: pods that have ended, and nothing says when they began or ended.
+    pub(super) untold: u64,
+    /// Pods whose condition `DisruptionTarget` alone tells their end.
+    pub(super) cut: u64,
+    /// Pods with resource claims.
+    pub(super) claims: u64,
+    /// Pods whose last resize their node could not give.
+    pub(super) infeasible: u64,
+    /// Some Workload was admitted with fewer pods than it asked for.
+    pub(super) partial: bool,
+    /// Left out: Workloads that Kueue or a person has deactivated.
+    pub(super) deactivated: u64,
+    /// Left out: Workloads that have finished and were never admitted.
+    pub(super) never_admitted: u64,
+    /// Workloads that were evicted before, and how often in all.
+    evicted: u64,
+    evictions: u64,
+}
+
+impl Counted {
+    /// A Workload was evicted so often before its last admission.
+    pub(super) fn evicted(&mut self, times: u64) {
+        self.evicted += u64::from(times > 0);
+        self.evictions = self.evictions.saturating_add(times);
+    }
+
+    /// In sentences.
+    pub(super) fn words(&self) -> Vec<String> {
+        let are = |count: u64, one: &str, many: &str| match count {
+            1 => format!("1 {one}"),
+            _ => format!("{count} {many}"),
+        };
+        let pods = |count, rest: &str| format!("Kubernetes: {} {rest}", are(count, "pod", "pods"));
+        let workloads =
+            |count, rest: &str| format!("Kueue: {} {rest}", are(count, "Workload", "Workloads"));
+        let mut words = Vec::new();
+        if self.cut > 0 {
+            let rest = "evicted, preempted or lost with a node: the condition DisruptionTarget \
+                        tells the end";
+            words.push(pods(self.cut, rest));
+        }
+        if self.untold > 0 {
+            let rest = "without a word of when it began or ended (no container that has \
+                        terminated, no condition DisruptionTarget): left out";
+            words.push(pods(self.untold, rest));
+        }
+        if self.claims > 0 {
+            let rest = "with resource claims (dynamic resource allocation): devices that only a \
+                        claim names are not counted";
+            words.push(pods(self.claims, rest));
+        }
+        if self.infeasible > 0 {
+            let rest = "with a resize that no node could give: what was allocated counts";
+            words.push(pods(self.infeasible, rest));
+        }
+        if self.partial {
+            words
+                .push("Kueue: pods that were admitted count, not those that were asked for".into());
+        }
+        if self.evicted > 0 {
+            let times = are(self.evictions, "time", "times");
+            let rest = format!("evicted {times} in all before: only the last admission counts");
+            words.push(workloads(self.evicted, &rest));
+        }
+        if self.deactivated > 0 {
+            words.push(workloads(self.deactivated, "deactivated: left out"));
+        }
+        if self.never_admitted > 0 {
+            words.push(workloads(self.never_admitted, "finished and not admitted: left out"));
+        }
+        words
+    }
+}
