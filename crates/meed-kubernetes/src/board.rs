@@ -19,6 +19,9 @@ const DEAD: Duration = Duration::from_secs(60);
 const STUCK: Duration = Duration::from_secs(600);
 /// And is not ready after so long; so is a standby that could not read the lease.
 const LATE: Duration = Duration::from_secs(15);
+/// A standby that could not read the lease for so long does not live any more: all its requests
+/// have failed, and it is begun anew. An API server that is away for less costs no restart.
+const CUT_OFF: Duration = Duration::from_secs(300);
 
 /// How far a process is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -143,6 +146,7 @@ impl Board {
             Stage::Reads | Stage::WaitsForQueue if since > STUCK => {
                 Err(format!("it has read the cluster for {seconds} s"))
             }
+            Stage::StandsBy if since > CUT_OFF => Err(could_not_read(seconds)),
             _ => Ok("alive"),
         }
     }
@@ -152,9 +156,7 @@ impl Board {
         let (stage, since) = self.with(|stands| (stands.stage, stands.well.elapsed()));
         let seconds = since.as_secs();
         match stage {
-            Stage::StandsBy if since > LATE => {
-                Err(format!("it could not read the lease for {seconds} s"))
-            }
+            Stage::StandsBy if since > LATE => Err(could_not_read(seconds)),
             Stage::StandsBy => Ok("stands by"),
             Stage::Reads => Err("it leads, and reads the cluster".to_owned()),
             Stage::WaitsForQueue => Ok("leads; there is no Queue yet"),
@@ -188,6 +190,10 @@ impl Board {
         page.part(&figures);
         page.text()
     }
+}
+
+fn could_not_read(seconds: u64) -> String {
+    format!("it could not read the lease for {seconds} s")
 }
 
 #[cfg(test)]
@@ -228,6 +234,10 @@ mod tests {
         back(61);
         assert_eq!(board.is_ready(), Err("it could not read the lease for 61 s".to_owned()));
         assert_eq!(board.lives(), Ok("alive"));
+        back(299);
+        assert_eq!(board.lives(), Ok("alive"));
+        back(301);
+        assert_eq!(board.lives(), Err("it could not read the lease for 301 s".to_owned()));
     }
 
     #[test]

@@ -41,6 +41,16 @@ impl KubernetesError {
     pub(crate) fn api(what: &str, why: kube::Error) -> KubernetesError {
         KubernetesError::Api { what: what.to_owned(), why: Box::new(why) }
     }
+
+    /// A request had no answer, or none that says what is wrong: it may have one another time.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        let KubernetesError::Api { why, .. } = self else { return false };
+        match &**why {
+            kube::Error::Service(_) | kube::Error::HyperError(_) => true,
+            kube::Error::Api(status) => status.code >= 500,
+            _ => false,
+        }
+    }
 }
 
 /// Whether the API server answered with this code.

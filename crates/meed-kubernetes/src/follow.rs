@@ -5,6 +5,8 @@
 //! | ends a watch | it goes on from the version that was heard last, bookmarks included |
 //! | says 410, in a watch or as the answer to one | that version is too old: all are listed anew |
 //! | cannot be asked, or refuses otherwise | tried again, with longer and longer pauses |
+//! | is silent for [`SILENT`] in a watch | a new one goes on from the version that was heard last |
+//! | is silent otherwise | the request fails ([`crate::connect`]), and is tried again |
 //!
 //! What is listed comes as `Init`, `InitApply` for each, `InitDone`; what is not among those is
 //! gone ([`crate::watch::Relist`]). Lists are the most recent ones: one from the server's cache may
@@ -48,6 +50,9 @@ const LASTS: u32 = 290;
 const CATCHES_UP: u32 = 3;
 /// A watch that says nothing for so long beyond its time limit is dead.
 const LATE: Duration = Duration::from_secs(5);
+/// And so is one that says nothing at all for so long: the server sends a bookmark every minute.
+/// Where it sends none the watch goes on from where it stands, which costs one request.
+pub(crate) const SILENT: Duration = Duration::from_secs(75);
 /// Watches that did not say how far they are, before all is listed anew.
 const ATTEMPTS: u32 = 2;
 
@@ -232,7 +237,7 @@ impl<K: DeserializeOwned + Clone + Debug + Send + 'static> Follow<K> {
         let request = request.map_err(kube::Error::BuildRequest)?;
         let events = self.client.request_events::<K>(request).await?;
         let mut events = std::pin::pin!(events);
-        let patience = Duration::from_secs(u64::from(lasts)) + LATE;
+        let patience = SILENT.min(Duration::from_secs(u64::from(lasts)) + LATE);
         loop {
             let next = tokio::select! {
                 next = timeout(patience, events.next()) => next,

@@ -6,6 +6,15 @@
 //! before it reads the shards; from then on every head of the one before is a 409, and that one
 //! ends. Names of shards hold the epoch, so two leaders never write to one.
 //!
+//! A 409 alone says only that the head is another one: somebody wrote a label, or a write of this
+//! leader was carried out though its answer was lost, and the client sent it again. So after a 409
+//! the head is read, and who wrote it decides ([`claims`]):
+//!
+//! | the head is | then |
+//! |---|---|
+//! | of a higher epoch, or of this epoch and another holder | this leader ends |
+//! | of this leader, of a lower epoch, or not there | it is written again, on the new version |
+//!
 //! A write of the head that had no answer may still be carried out, and then names shards that look
 //! like nobody's. So after a checkpoint has failed the head is read, and written again with a mark:
 //! from then on every older write is a 409, and what the head does not name is taken away. Until
@@ -13,7 +22,9 @@
 //!
 //! Cost: as the checkpoint's size ([`crate::shards`]), and two writes more than it has shards.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -28,6 +39,11 @@ use crate::shards::{self, Manifest};
 const HEAD: &str = "meed-ledger";
 /// The key of its data.
 const KEY: &str = "head";
+/// The key of the name of who wrote it: an epoch alone does not tell two leaders apart when the
+/// Lease was deleted between them. A program before 0.3 writes none.
+const HOLDER: &str = "holder";
+/// So often the head is written again after others have written it, in one checkpoint.
+const CONTESTS: usize = 5;
 /// The key of a shard's data.
 const STATE: &str = "state";
 /// The annotation of the head that makes it another: the number of a checkpoint.
@@ -36,6 +52,9 @@ const SETTLED: &str = "meed.dev/settled";
 const LABEL: &str = "meed.dev/ledger";
 /// The form that is written, and the only one that is read.
 const VERSION: u32 = 1;
+
+/// A checkpoint that takes longer has failed.
+pub(crate) const CHECKPOINT_PATIENCE: Duration = Duration::from_secs(20);
 
 /// What stands in the head.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -83,9 +102,18 @@ pub(crate) struct Checkpoint {
     pub(crate) state: Vec<u8>,
 }
 
+/// A leader of one term.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Writes {
+    pub(crate) epoch: i32,
+    /// A name that no other process has.
+    pub(crate) holder: String,
+}
+
 /// See the module.
 pub(crate) struct LedgerStore {
     api: Api<ConfigMap>,
+    holder: String,
     head: ConfigMap,
     written: Head,
     count: u64,
@@ -94,35 +122,45 @@ pub(crate) struct LedgerStore {
 }
 
 impl LedgerStore {
-    /// Claims the ledger for `epoch`, and reads it.
+    /// Claims the ledger for a leader, and reads it.
     pub(crate) async fn open(
         client: &Client,
         namespace: &str,
-        epoch: i32,
+        Writes { epoch, holder }: Writes,
     ) -> Result<(LedgerStore, Option<Checkpoint>), KubernetesError> {
         let api: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
-        let head = match api.get(HEAD).await {
-            Ok(head) => head,
-            Err(error) if is_code(&error, 404) => {
-                let metadata = ObjectMeta { name: Some(HEAD.to_owned()), ..ObjectMeta::default() };
-                let empty = ConfigMap { metadata, ..ConfigMap::default() };
-                let made = api.create(&PostParams::default(), &empty).await;
-                made.map_err(|error| refused("make the ledger", error))?
-            }
-            Err(error) => return Err(refused("read the ledger", error)),
-        };
-        let found = read_head(&head)?.unwrap_or_default();
-        if found.epoch > epoch {
-            let (theirs, name) = (found.epoch, HEAD);
-            let why = format!("ConfigMap {name} is of epoch {theirs}, this leader's is {epoch}");
-            return Err(KubernetesError::Deposed(why));
-        }
-        let written = Head { version: VERSION, epoch, ..found };
-        let mut store = LedgerStore { api, head, written, count: 0, is_littered: false };
-        store.write_head().await?;
+        let written = Head { version: VERSION, epoch, ..Head::default() };
+        let (head, count) = (ConfigMap::default(), 0);
+        let mut store = LedgerStore { api, holder, head, written, count, is_littered: false };
+        store.adopt().await?;
+        store.write_head(Contested::Adopts).await?;
         let checkpoint = store.read().await?;
         store.sweep().await?;
         Ok((store, checkpoint))
+    }
+
+    /// Reads the head, which may be nobody's; another leader's ends this one.
+    async fn look(&mut self) -> Result<Head, KubernetesError> {
+        self.head = match self.api.get_opt(HEAD).await {
+            Ok(Some(head)) => head,
+            Ok(None) => {
+                let metadata = ObjectMeta { name: Some(HEAD.to_owned()), ..ObjectMeta::default() };
+                ConfigMap { metadata, ..ConfigMap::default() }
+            }
+            Err(error) => return Err(refused("read the ledger", error)),
+        };
+        let found = read_head(&self.head)?.unwrap_or_default();
+        let theirs = self.head.data.as_ref().and_then(|data| data.get(HOLDER));
+        let ours = (self.written.epoch, self.holder.as_str());
+        claims(ours, (found.epoch, theirs.map(String::as_str)))?;
+        Ok(found)
+    }
+
+    /// What the head names is for good from now on.
+    async fn adopt(&mut self) -> Result<(), KubernetesError> {
+        let found = self.look().await?;
+        self.written = Head { version: VERSION, epoch: self.written.epoch, ..found };
+        Ok(())
     }
 
     async fn read(&self) -> Result<Option<Checkpoint>, KubernetesError> {
@@ -173,9 +211,13 @@ impl LedgerStore {
         }
         let before = self.written.set.replace(ShardSet { name, manifest });
         self.written.about = about.clone();
-        self.write_head().await?;
-        for (set, number) in before.iter().flat_map(ShardSet::numbers) {
-            self.remove(&shard_name(set, number)).await?;
+        if self.write_head(Contested::Writes).await? {
+            // It may have named another set meanwhile: one of ours, whose write was late.
+            self.sweep().await?;
+        } else {
+            for (set, number) in before.iter().flat_map(ShardSet::numbers) {
+                self.remove(&shard_name(set, number)).await?;
+            }
         }
         self.is_littered = false;
         Ok(())
@@ -183,29 +225,47 @@ impl LedgerStore {
 
     /// A checkpoint has failed: what the head names now is for good, and all else goes.
     async fn settle(&mut self) -> Result<(), KubernetesError> {
-        let head = self.api.get(HEAD).await;
-        let mut head = head.map_err(|error| refused("read the ledger", error))?;
-        let found = read_head(&head)?.unwrap_or_default();
-        if found.epoch != self.written.epoch {
-            return Err(KubernetesError::Deposed("another leader writes the ledger".to_owned()));
-        }
-        let notes = head.metadata.annotations.get_or_insert_default();
-        notes.insert(SETTLED.to_owned(), self.count.to_string());
-        (self.head, self.written) = (head, found);
-        self.write_head().await?;
+        self.adopt().await?;
+        self.write_head(Contested::Adopts).await?;
         self.sweep().await
     }
 
-    async fn write_head(&mut self) -> Result<(), KubernetesError> {
-        let text = serde_json::to_string(&self.written).unwrap_or_default();
+    /// Writes the head; whether others had written it meanwhile.
+    async fn write_head(&mut self, contested: Contested) -> Result<bool, KubernetesError> {
+        for attempt in 0..CONTESTS {
+            let head = self.next_head();
+            let parameters = PostParams::default();
+            let written = match head.metadata.resource_version {
+                Some(_) => self.api.replace(HEAD, &parameters, &head).await,
+                None => self.api.create(&parameters, &head).await,
+            };
+            match written {
+                Ok(head) => {
+                    self.head = head;
+                    return Ok(attempt > 0);
+                }
+                Err(error) if is_code(&error, 409) || is_code(&error, 404) => {}
+                Err(error) => return Err(refused("write the ledger", error)),
+            }
+            match contested {
+                Contested::Adopts => self.adopt().await?,
+                Contested::Writes => _ = self.look().await?,
+            }
+        }
+        let what = format!("was written by others {CONTESTS} times while this leader wrote it");
+        Err(KubernetesError::Ledger { name: HEAD.to_owned(), what })
+    }
+
+    /// The head as it is to be, on the version that was read. A number in a mark makes it another
+    /// where nothing else does, so that what was sent before and is late is refused.
+    fn next_head(&self) -> ConfigMap {
         let mut head = self.head.clone();
-        head.data = Some([(KEY.to_owned(), text)].into());
-        let put = self.api.replace(HEAD, &PostParams::default(), &head).await;
-        self.head = put.map_err(|error| match is_code(&error, 409) {
-            true => KubernetesError::Deposed("another leader writes the ledger".to_owned()),
-            false => refused("write the ledger", error),
-        })?;
-        Ok(())
+        let notes = head.metadata.annotations.get_or_insert_default();
+        notes.insert(SETTLED.to_owned(), format!("{}-{}", self.written.epoch, self.count));
+        let text = serde_json::to_string(&self.written).unwrap_or_default();
+        let data = [(KEY, text), (HOLDER, self.holder.clone())];
+        head.data = Some(data.map(|(key, value)| (key.to_owned(), value)).into());
+        head
     }
 
     /// Takes shards away that the head does not name: a leader ended while it wrote them, or a
@@ -235,6 +295,40 @@ impl LedgerStore {
             Err(error) => Err(refused("remove a shard of the ledger", error)),
         }
     }
+}
+
+/// What is done with a head that somebody else has written meanwhile.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Contested {
+    /// What it names is taken over.
+    Adopts,
+    /// It is written over: a checkpoint is newer than whatever it names.
+    Writes,
+}
+
+/// Whether a leader may write the head of `theirs`: nobody does who has a higher epoch, or is
+/// another of the same one. Of an epoch of 0 nobody has led.
+fn claims(
+    (epoch, me): (i32, &str),
+    (theirs, holder): (i32, Option<&str>),
+) -> Result<(), KubernetesError> {
+    let why = match theirs.cmp(&epoch) {
+        Ordering::Less => return Ok(()),
+        Ordering::Equal if holder == Some(me) => return Ok(()),
+        Ordering::Equal => format!("ConfigMap {HEAD} is of another leader of epoch {epoch}"),
+        Ordering::Greater => {
+            format!("ConfigMap {HEAD} is of epoch {theirs}, this leader's is {epoch}")
+        }
+    };
+    Err(KubernetesError::Deposed(why))
+}
+
+/// The epoch of the ledger; 0: there is none.
+pub(crate) async fn last_epoch(client: &Client, namespace: &str) -> Result<i32, KubernetesError> {
+    let api: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
+    let head = api.get_opt(HEAD).await.map_err(|error| refused("read the ledger", error))?;
+    let head = head.as_ref().map(read_head).transpose()?.flatten();
+    Ok(head.map_or(0, |head| head.epoch))
 }
 
 /// The name of the last checkpoint, where it can be read.
@@ -269,13 +363,4 @@ fn read_head(head: &ConfigMap) -> Result<Option<Head>, KubernetesError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_shard_tells_whose_it_is() {
-        assert_eq!(epoch_of(&shard_name("meed-ledger-e12-3", 4)), Some(12));
-        assert_eq!(epoch_of("meed-ledger"), None);
-        assert_eq!(epoch_of("other-e1-2-3"), None);
-    }
-}
+mod tests;

@@ -6,6 +6,7 @@
 //! | `prices` | what an hour on a node of each class counts |
 //! | `pod` | what a pod asks for, where it may run, and what of it is not known |
 //! | `world` | the API's words to the engine's and back; pure: no clock, no network |
+//! | `connect` | the way to the API server, with time limits |
 //! | `watch`, `follow`, `volumes`, `hear` | what is heard, in one stream |
 //! | `look` | what became of pods that a list did not show |
 //! | `standby` | the picture of who does not lead yet |
@@ -28,9 +29,12 @@
 
 mod board;
 mod clock;
+mod connect;
 pub mod crd;
 mod dashboard;
 mod error;
+#[cfg(test)]
+mod fake;
 mod follow;
 mod hear;
 mod keys;

@@ -18,11 +18,12 @@ use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use crate::board::{Board, PUBLISH, Stage};
 use crate::clock::{LedgerClock, monotonic, unix_micros};
+use crate::connect::Connector;
 use crate::dashboard::{self, question::Ask};
 use crate::error::KubernetesError;
 use crate::hear::Ears;
-use crate::lease::{self, Held};
-use crate::ledger::{About, Checkpoint, LedgerStore};
+use crate::lease::{self, Held, LeaseName};
+use crate::ledger::{About, CHECKPOINT_PATIENCE, Checkpoint, LedgerStore, Writes};
 use crate::listen::listen;
 use crate::log;
 use crate::look::Looker;
@@ -45,8 +46,10 @@ const STATUS_LOOK: Duration = Duration::from_secs(1);
 const MARK_LOOK: Duration = Duration::from_secs(2);
 /// How often it is looked for a first queue.
 const FIRST_QUEUE: Duration = Duration::from_secs(1);
-/// A checkpoint that takes longer has failed.
-const CHECKPOINT_PATIENCE: Duration = Duration::from_secs(20);
+/// A request at the beginning of a term that had no answer is made again, so often in all.
+const ATTEMPTS: u32 = 3;
+/// The pause before.
+const AGAIN: Duration = Duration::from_secs(1);
 /// Who is ended is killed after so long (`terminationGracePeriodSeconds` of the manifests).
 const GRACE: Duration = Duration::from_secs(30);
 /// So long the last checkpoints are waited for, then twice the statuses of queues (those that are
@@ -86,15 +89,16 @@ async fn serve(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
     if let Some(address) = settings.listen {
         listen(address, Arc::clone(&board)).await?;
     }
-    let client = Client::try_default().await;
-    let client = client.map_err(|why| KubernetesError::NoCluster(why.to_string()))?;
+    let connector = Connector::infer().await?;
+    let client = connector.client()?;
     let mut asks = None;
     if let Some(address) = dashboard {
         let at = (address, settings.dashboard_host.as_slice());
         asks = Some(dashboard::listen(at, client.clone(), Arc::clone(&board)).await?);
     }
-    let evictor = without_retries().await?;
+    let (evictor, elector) = (connector.without_retries()?, connector.for_lease()?);
     let namespace = settings.namespace();
+    let lease = LeaseName { namespace: &namespace, name: &settings.lease };
     let me = identity();
     log::line(&format!("{me} waits for the lease {namespace}/{}", settings.lease));
     let (tell, mut heard) = mpsc::channel(AHEAD);
@@ -105,43 +109,19 @@ async fn serve(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
             (&client, &namespace, &kinds),
             (&tell, &mut heard),
             &mut picture,
-            lease::take(&client, &namespace, &settings.lease, &me, &board),
+            lease::take(&elector, lease, &me, &board),
         ) => held?,
         () = ends.wait() => return Ok(()),
     };
-    let epoch = held.epoch;
-    log::line(&format!("leads, epoch {epoch}"));
-    board.stage(Stage::Reads, epoch);
-    let since = monotonic();
+    let writes = Writes { epoch: held.epoch, holder: me };
     let leads = Arc::new(AtomicBool::new(true));
     let keeper = keep(held, leads.clone(), tell.clone());
-    let mut begin = Begin { settings, client, namespace, epoch, picture, watches, board };
-    let done = tokio::select! {
-        read = begin.read(&mut heard) => Some(read?),
-        () = ends.wait() => None,
-    };
-    let Some(read) = done else {
-        let_go(keeper).await;
-        return Ok(());
-    };
-    let (mut term, watches) = begin.term(read, log, (evictor, tell, leads))?;
-    term.decide()?;
-    let took = since.elapsed().as_secs_f64();
-    log::line(&format!("has read the cluster, and decides, {took:.1} s after it took the lease"));
-    term.board.stage(Stage::Decides, epoch);
-    term.turn(&mut heard, &mut Asked::new(asks), &mut ends).await?;
-    drop(watches);
-    term.end().await?;
+    let namespace = namespace.clone();
+    let begin = Begin { settings, client, namespace, writes, picture, watches, board };
+    let led = begin.lead(log, (evictor, tell, leads), (&mut heard, &mut ends), asks).await;
+    // However it ends: the next need not wait until the lease is stale.
     let_go(keeper).await;
-    Ok(())
-}
-
-/// A client for which a refusal is an answer.
-async fn without_retries() -> Result<Client, KubernetesError> {
-    let wrong = |why: String| KubernetesError::NoCluster(why);
-    let mut config = kube::Config::infer().await.map_err(|why| wrong(why.to_string()))?;
-    config.default_retry = false;
-    Client::try_from(config).map_err(|why| wrong(why.to_string()))
+    led
 }
 
 /// A name that no other process has.
@@ -185,26 +165,74 @@ struct Begin<'s> {
     settings: &'s KubernetesSettings,
     client: Client,
     namespace: String,
-    epoch: i32,
+    writes: Writes,
     picture: Picture,
     watches: Watches,
     board: Arc<Board>,
 }
 
+/// A request that had no answer is made again: one silent connection does not end a term.
+async fn patiently<T, F>(mut ask: impl FnMut() -> F) -> Result<T, KubernetesError>
+where
+    F: Future<Output = Result<T, KubernetesError>>,
+{
+    for _ in 1..ATTEMPTS {
+        match ask().await {
+            Err(why) if why.is_unanswered() => {
+                log::line(&format!("{why}; tried again"));
+                sleep(AGAIN).await;
+            }
+            done => return done,
+        }
+    }
+    ask().await
+}
+
+/// What a term writes with: who evicts, who is told, and whether this process leads.
+type Hands = (Client, mpsc::Sender<Heard>, Arc<AtomicBool>);
+
 impl<'s> Begin<'s> {
+    /// Leads until a signal, or until this process must not lead any more.
+    async fn lead(
+        mut self,
+        log: DecisionLog,
+        hands: Hands,
+        (heard, ends): (&mut mpsc::Receiver<Heard>, &mut Ends),
+        asks: Option<mpsc::Receiver<Ask>>,
+    ) -> Result<(), KubernetesError> {
+        let epoch = self.writes.epoch;
+        log::line(&format!("leads, epoch {epoch}"));
+        self.board.stage(Stage::Reads, epoch);
+        let since = monotonic();
+        let read = tokio::select! {
+            read = self.read(heard) => read?,
+            () = ends.wait() => return Ok(()),
+        };
+        let (mut term, watches) = self.term(read, log, hands)?;
+        term.decide()?;
+        let took = since.elapsed().as_secs_f64();
+        let after = format!("{took:.1} s after it took the lease");
+        log::line(&format!("has read the cluster, and decides, {after}"));
+        term.board.stage(Stage::Decides, epoch);
+        term.turn(heard, &mut Asked::new(asks), ends).await?;
+        drop(watches);
+        term.end().await
+    }
+
     /// Claims and reads the ledger, and hears what the leader before wrote last. Where a ledger
     /// begins it waits for a queue.
     async fn read(&mut self, heard: &mut mpsc::Receiver<Heard>) -> Result<Read, KubernetesError> {
-        let opened = LedgerStore::open(&self.client, &self.namespace, self.epoch);
+        let (client, namespace) = (&self.client, self.namespace.as_str());
+        let opened = patiently(|| LedgerStore::open(client, namespace, self.writes.clone()));
         let (ledger, checkpoint) = opened.await?;
         if let Some(checkpoint) = &checkpoint {
             ensure_same(self.settings, &checkpoint.about)?;
         }
         let kinds = self.settings.kinds()?;
-        let version = match self.epoch {
+        let version = match self.writes.epoch {
             // Nobody has led before.
             ..=1 => 0,
-            _ => watch::version_of_now(&self.client).await?,
+            _ => patiently(|| watch::version_of_now(client)).await?,
         };
         self.watches.hear_up_to(version);
         while !self.picture.is_whole_to(version) {
@@ -213,7 +241,7 @@ impl<'s> Begin<'s> {
         }
         if checkpoint.is_some() && !self.picture.knows_ended() {
             // Listed after those that had not, so that none is in neither list.
-            let ended = watch::finished_pods(&self.client, &kinds).await?;
+            let ended = patiently(|| watch::finished_pods(&self.client, &kinds)).await?;
             self.picture.has_ended(ended)?;
         }
         let root = self.settings.policy()?;
@@ -222,7 +250,7 @@ impl<'s> Begin<'s> {
             picture.is_whole() && World::can_begin(&kinds, &root, picture.queues())
         };
         while checkpoint.is_none() && !can_begin(&self.picture) {
-            self.board.stage(Stage::WaitsForQueue, self.epoch);
+            self.board.stage(Stage::WaitsForQueue, self.writes.epoch);
             tokio::select! {
                 _ = look.tick() => {}
                 Some(one) = heard.recv() => self.picture.hear(one)?,
@@ -235,9 +263,10 @@ impl<'s> Begin<'s> {
         self,
         Read { ledger, checkpoint, now }: Read,
         log: DecisionLog,
-        (evictor, tell, leads): (Client, mpsc::Sender<Heard>, Arc<AtomicBool>),
+        (evictor, tell, leads): Hands,
     ) -> Result<(Term<'s>, Watches), KubernetesError> {
-        let Begin { settings, client, epoch, picture, watches, board, .. } = self;
+        let Begin { settings, client, writes, picture, watches, board, .. } = self;
+        let epoch = writes.epoch;
         let about = checkpoint.as_ref().map_or_else(
             || About {
                 origin: now,

@@ -29,10 +29,12 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::clock::monotonic;
+use crate::connect::SILENCE;
 use crate::crd::QueueObject;
 use crate::error::KubernetesError;
+use crate::follow::SILENT;
 use crate::lease::Held;
-use crate::ledger;
+use crate::ledger::{self, CHECKPOINT_PATIENCE};
 use crate::log;
 use crate::pod::{PodEnd, PodSeen};
 use crate::volumes::VolumePicture;
@@ -42,8 +44,13 @@ use crate::world::Listed;
 /// How often a standby looks whether there is another checkpoint.
 const LOOK: Duration = Duration::from_secs(10);
 /// A pod that ended is kept until a checkpoint was written so much later: more than the longest
-/// write of a checkpoint, and what the leader may hear later, together.
-const BEFORE: Duration = Duration::from_secs(50);
+/// write of a checkpoint, and what the leader may hear later, together. A leader hears late of what
+/// happens while its watch is silent, and until the next one is answered.
+const BEFORE: Duration = Duration::from_secs(150);
+const _: () = {
+    let hears_late = SILENT.as_secs() + SILENCE.as_secs();
+    assert!(hears_late + CHECKPOINT_PATIENCE.as_secs() < BEFORE.as_secs());
+};
 /// So many that ended are kept; where there are more, they are listed at the takeover.
 const MOST: usize = 50_000;
 

@@ -66,14 +66,18 @@ fn present() -> String {
     now.map(|now| now.to_string()).unwrap_or_default()
 }
 
-/// Writes these; what cannot be written now is written with the next change.
+/// Writes these. What has no answer is tried once more, on another connection; what cannot be
+/// written then is written with the next change.
 pub(crate) async fn write(client: Client, due: Vec<(String, QueueObjectStatus)>) {
     let queues: Api<QueueObject> = Api::all(client);
     let parameters =
         PatchParams { field_manager: Some(keys::COMPONENT.into()), ..Default::default() };
     for (name, status) in due {
         let patch = Patch::Merge(json!({ "status": status }));
-        drop(queues.patch_status(&name, &parameters, &patch).await);
+        if let Err(kube::Error::Service(_)) = queues.patch_status(&name, &parameters, &patch).await
+        {
+            drop(queues.patch_status(&name, &parameters, &patch).await);
+        }
         tokio::time::sleep(PAUSE).await;
     }
 }

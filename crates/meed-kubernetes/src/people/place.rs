@@ -8,6 +8,7 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 
 use super::shown;
+use crate::connect::Connector;
 use crate::error::KubernetesError;
 
 /// What is said of the cluster.
@@ -51,7 +52,7 @@ impl PlaceArgs {
             Some(context) => format!("the cluster of context {}, {url}", shown(&context)),
             None => format!("the cluster at {url}"),
         };
-        let client = Client::try_from(config).map_err(|why| none(why.to_string()))?;
+        let client = Connector::of(config).client()?;
         Ok(Place { client, name })
     }
 

@@ -30,6 +30,7 @@ mod priorities;
 mod probes;
 mod reclaim;
 mod rules;
+mod silent;
 mod speed;
 mod standby;
 mod story;
