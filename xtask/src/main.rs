@@ -9,6 +9,7 @@ mod fuzz;
 mod guest;
 mod kubernetes;
 mod licences;
+mod models;
 mod pairs;
 mod peers;
 mod python;
@@ -30,6 +31,8 @@ Chores of the project.
   cargo xtask fuzz --list                      names of the targets
   cargo xtask crash [--seconds N]              power losses and kill -9 of the journal's stores, \
   about N seconds of each (default 60)
+  cargo xtask models                           models of leases, ledgers, pods and watches (models/), \
+  searched through; needs Spin and a C compiler
   cargo xtask scaling [PROGRAM [TEXT]]         instructions of every command (or those whose name \
   holds TEXT) at n, 2n, 4n; needs valgrind
   cargo xtask pairs OLD NEW [ROUNDS]           two builds of meed beside each other, workload by \
@@ -86,6 +89,7 @@ fn main() -> ExitCode {
         Some("fuzz") => fuzz::run(args),
         Some("crash") => crash::run(args),
         Some("licences") => licences::run(),
+        Some("models") => models::run(),
         Some("dist") => dist::run(args),
         Some("python") => python::run(args),
         Some("yarn") => yarn::run(args),
