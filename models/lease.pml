@@ -9,12 +9,12 @@
    stranger      kubectl delete lease meed
 
    A lease is stale when its holder has not renewed it for 15 s; a holder gives up after 10 s (an
-   assumption on clocks that lease.rs states). So here a held lease is taken only when its holder has
-   ended, or stands still (stopped): it goes on later, and does not know.
+   assumption on clocks that lease.rs states). So here a held lease is taken only when its holder
+   has ended, or stands still (stopped): it goes on later, and does not know.
 
    A version is given to a Lease once, over all Leases of that name (resourceVersion and uid).
-   Run: cargo xtask models. With WITHOUT_HOLDER only a higher epoch ends a leader: the search must find
-   that two of one epoch lead. */
+   Run: cargo xtask models. With WITHOUT_HOLDER only a higher epoch ends a leader: the search must
+   find that two of one epoch lead. */
 
 #ifdef WITHOUT_HOLDER
 #define ANOTHERS(mine, me) (g_epoch > mine)

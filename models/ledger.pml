@@ -1,8 +1,8 @@
 /* The head of the ledger and its sets of shards: crates/meed-kubernetes/src/ledger.rs.
 
-   Leaders of epochs 1 and 2 write checkpoints by compare and swap. A write may have no answer and be
-   carried out late; it may be carried out, answered 504, and be sent again by the client; a stranger
-   writes labels. Each leader may end anywhere.
+   Leaders of epochs 1 and 2 write checkpoints by compare and swap. A write may have no answer and
+   be carried out late; it may be carried out, answered 504, and be sent again by the client; a
+   stranger writes labels. Each leader may end anywhere.
 
    action here      stands for
    look, adopt      LedgerStore::look, ::adopt

@@ -3,12 +3,12 @@
 
    action here   stands for
    create, end, delete   a user and a kubelet
-   ask           World::decide, then Writer::start and ::write: the pod's uid, start and epoch in one
-                 PATCH, with the leader's own instant as the start
+   ask           World::decide, then Writer::start and ::write: the pod's uid, start and epoch in
+                 one PATCH, with the leader's own instant as the start
    deliver       the API server carries the PATCH out: precondition on the uid, policy meed-fence
    lose          the PATCH is lost; Writer::read finds the gate still there
-   hear          World::pod_seen, ::pod_gone, ::end_placed: charged from the start that stands on the
-                 pod to its end; by the next leader recover.rs, from Picture::into_listed
+   hear          World::pod_seen, ::pod_gone, ::end_placed: charged from the start that stands on
+                 the pod to its end; by the next leader recover.rs, from Picture::into_listed
    save          LedgerStore::save
    crash         the leader ends; the next has the lease (epoch 2) and the last checkpoint
 

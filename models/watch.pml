@@ -1,5 +1,5 @@
-/* A pod ends while the leader's watch is silent, and the leader's checkpoint says that it runs: does
-   the standby still know that it has ended? crates/meed-kubernetes/src/standby.rs, follow.rs.
+/* A pod ends while the leader's watch is silent, and the leader's checkpoint says that it runs:
+   does the standby still know that it has ended? crates/meed-kubernetes/src/standby.rs, follow.rs.
 
    action here   stands for
    ends          a pod ends; the standby hears it at once (Picture::hear)
@@ -7,8 +7,8 @@
                  without an answer (connect::SILENCE, 40 s)
    begin, write  World::checkpoint, then LedgerStore::save, at most WRITE later
                  (CHECKPOINT_PATIENCE, 20 s)
-   look          standby::look and Looked::saw: of another checkpoint it is known that it was written
-                 after the last look that showed the one before; then Picture::forget_before
+   look          standby::look and Looked::saw: of another checkpoint it is known that it was
+                 written after the last look that showed the one before; then Picture::forget_before
 
    A unit is 30 s: LATE 4 (115 s), WRITE 1 (20 s), BEFORE 5 (150 s).
    Run: cargo xtask models. With SHORT the standby forgets after BEFORE = 2, as it did when the

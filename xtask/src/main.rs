@@ -31,8 +31,8 @@ Chores of the project.
   cargo xtask fuzz --list                      names of the targets
   cargo xtask crash [--seconds N]              power losses and kill -9 of the journal's stores, \
   about N seconds of each (default 60)
-  cargo xtask models                           models of leases, ledgers, pods and watches (models/), \
-  searched through; needs Spin and a C compiler
+  cargo xtask models                           models of lease, ledger, pods, watches, server \
+  (models/), searched through; needs Spin and a C compiler
   cargo xtask scaling [PROGRAM [TEXT]]         instructions of every command (or those whose name \
   holds TEXT) at n, 2n, 4n; needs valgrind
   cargo xtask pairs OLD NEW [ROUNDS]           two builds of meed beside each other, workload by \

@@ -2,7 +2,8 @@
 //!
 //! Each model names the functions that its actions stand for. A row is one search: a property that
 //! must hold, or one that must be found broken where the model is broken on purpose, so that a
-//! search which sees nothing is noticed. Without Spin and a C compiler this says what it leaves out.
+//! search which sees nothing is noticed. Without Spin and a C compiler this says what it leaves
+//! out.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -21,6 +22,10 @@ const SEARCHES: &[(&str, &[&str], &str, bool)] = &[
     ("pods", &["WITHOUT_UID"], "charged", false),
     ("watch", &[], "heard", true),
     ("watch", &["SHORT"], "heard", false),
+    ("server", &[], "over", true),
+    ("server", &[], "kept", true),
+    ("server", &[], "once", true),
+    ("server", &["WITHOUT_CUT_OFF"], "over", false),
 ];
 
 /// Steps of a search at most: deeper ones are an error, not a result.

@@ -414,10 +414,8 @@ mod tests {
         let fake = Fake::start().await;
         let mut held = taken(&fake, "me").await;
         fake.freeze();
-        let kept = timeout(Duration::from_secs(9), held.keep()).await;
+        let kept = timeout(GIVE_UP + RENEW, held.keep()).await;
         kept.expect_err("it keeps the lease");
-        let renewals = fake.asked();
-        assert!(renewals >= 5, "{renewals} requests");
     }
 
     /// After a 409 the lease is read; an answer that does not come ends the attempt only.
