@@ -13,7 +13,7 @@
 //! the same rate to a third; what a stopped process still sends is refused by the fence (the
 //! admission policies), for its epoch is old.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
@@ -96,6 +96,8 @@ pub(crate) struct Held {
     lease: Lease,
     me: String,
     taken: i64,
+    /// Renewals that had no answer: what they wrote, and when they were sent.
+    sent: Vec<(Option<MicroTime>, Instant)>,
     /// The term.
     pub(crate) epoch: i32,
 }
@@ -135,7 +137,7 @@ pub(crate) async fn take(
                 {
                     let epoch = lease.spec.as_ref().and_then(|spec| spec.lease_transitions);
                     let (me, epoch) = (me.to_owned(), epoch.unwrap_or(0));
-                    return Ok(Held { api, lease, me, taken: wall, epoch });
+                    return Ok(Held { api, lease, me, taken: wall, sent: Vec::new(), epoch });
                 }
             }
             Err(why) if is_code(&why, 403) => {
@@ -195,7 +197,8 @@ fn raise(wanted: &mut Lease, ledger: i32) {
 
 /// What became of a renewal.
 enum Renewal {
-    Done,
+    /// The lease is held since then.
+    Done(Instant),
     /// It may succeed when it is tried again.
     Failed,
     /// Another leads, or may.
@@ -209,11 +212,10 @@ impl Held {
         let mut pause = RENEW;
         loop {
             tokio::time::sleep(pause.min(GIVE_UP.saturating_sub(renewed.elapsed()))).await;
-            let asked = monotonic();
             let left = GIVE_UP.saturating_sub(renewed.elapsed());
             pause = match timeout(left.min(ATTEMPT), self.renew()).await {
-                Ok(Renewal::Done) => {
-                    renewed = asked;
+                Ok(Renewal::Done(since)) => {
+                    (self.sent, renewed) = (Vec::new(), since);
                     RENEW
                 }
                 Ok(Renewal::Lost(why)) => return why.to_owned(),
@@ -228,21 +230,26 @@ impl Held {
     /// One attempt.
     async fn renew(&mut self) -> Renewal {
         let mut wanted = self.lease.clone();
-        wanted.spec = Some(held(&self.me, self.epoch, self.taken, unix_micros()));
+        let spec = held(&self.me, self.epoch, self.taken, unix_micros());
+        let asked = monotonic();
+        self.sent.push((spec.renew_time.clone(), asked));
+        wanted.spec = Some(spec);
         let name = wanted.metadata.name.clone().unwrap_or_default();
         match self.api.replace(&name, &PostParams::default(), &wanted).await {
             Ok(lease) => {
                 self.lease = lease;
-                return Renewal::Done;
+                return Renewal::Done(asked);
             }
             Err(error) if is_code(&error, 409) || is_code(&error, 404) => {}
             Err(_) => return Renewal::Failed,
         }
         match self.api.get(&name).await {
-            // Somebody touched its labels, or a write of ours was answered late.
+            // Somebody touched its labels; or a renewal was carried out, and its answer is late.
             Ok(lease) if self.is_mine(&lease) => {
+                let told = lease.spec.as_ref().and_then(|spec| spec.renew_time.clone());
                 self.lease = lease;
-                Renewal::Failed
+                let carried_out = self.sent.iter().rfind(|(sent, _)| *sent == told);
+                carried_out.map_or(Renewal::Failed, |(_, since)| Renewal::Done(*since))
             }
             Ok(_) => Renewal::Lost("another process has taken the lease"),
             Err(error) if is_code(&error, 404) => Renewal::Lost("the lease was deleted"),
@@ -431,6 +438,23 @@ mod tests {
         let why = timeout(Duration::from_secs(14), held.keep()).await.expect("it gives up");
         assert!(why.contains("could not be renewed for 10 s"), "{why}");
         assert!(begin.elapsed() < Duration::from_millis(11_500), "{:?}", begin.elapsed());
+    }
+
+    /// An API server that takes longer than an attempt renews all the same.
+    #[tokio::test]
+    async fn a_renewal_whose_answer_is_late_counts_from_when_it_was_sent() {
+        let fake = Fake::start().await;
+        let mut held = taken(&fake, "me").await;
+        let mut answers = true;
+        fake.on(move |method, _, _| {
+            answers ^= *method == http::Method::PUT;
+            match answers || *method != http::Method::PUT {
+                true => Then::Goes,
+                false => Then::DoneBut(504),
+            }
+        });
+        let kept = timeout(GIVE_UP + RENEW, held.keep()).await;
+        kept.expect_err("it keeps the lease");
     }
 
     #[tokio::test]
