@@ -112,7 +112,8 @@ fn each_has_their_own_and_nothing_of_the_other() {
     let job = ok(&server, ANN, &["submit", "--output", &to, "--", "echo", "hers now"]);
     assert_eq!(code(&server, ANN, &["wait", &job]), Some(1));
     assert_eq!(fs::read_to_string(&secret).unwrap(), "root's");
-    let why = ok(&server, ANN, &["show", &job]);
+    // A table may wrap the words.
+    let why = ok(&server, ANN, &["show", &job, "--json"]);
     assert!(why.contains("Permission denied"), "{why}");
     // She cannot stop her own supervisor, nor take its environment for root's.
     let supervisors = until("it runs", || Some(server.supervisors()).filter(|all| !all.is_empty()));
