@@ -436,7 +436,7 @@ impl Reader {
         let lines = match self {
             Reader::Separated(reader) => &reader.lines,
             Reader::Named(reader) => &reader.lines,
-            Reader::Slurm(jobs) => return (&jobs.input, jobs.line),
+            Reader::Slurm(jobs) => return (&jobs.input, jobs.line()),
         };
         (lines.input(), lines.number())
     }

@@ -11,6 +11,8 @@
 //! The first is known from its source and from a published sample; the others from their sources
 //! only: no output of a later version was at hand.
 
+use std::io::ErrorKind;
+
 use meed_files::open::{Input, Origin};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -52,18 +54,24 @@ pub(in super::super) fn is_beginning(start: &[u8]) -> bool {
         && (has(b"\"allocation_nodes\"") || has(b"\"steps\"") || has(b"\"tres\""))
 }
 
-/// Jobs of the document, one after the other. Cost: memory for one job.
+/// Jobs of the document, one after the other. Cost: a look at each byte, memory for one job.
 pub(in super::super) struct JsonJobs {
     pub(in super::super) input: Input,
+    scan: Scan,
+    gpus: GpuTotals,
+}
+
+/// Finds the objects that are jobs.
+struct Scan {
     /// Whole lines so far.
-    pub(in super::super) line: u64,
+    line: u64,
     place: Place,
     depth: usize,
     in_text: bool,
     escaped: bool,
     object: Vec<u8>,
+    /// The line on which the object begins.
     begun: u64,
-    gpus: GpuTotals,
 }
 
 /// Where the reader is.
@@ -80,8 +88,7 @@ enum Place {
 impl JsonJobs {
     /// Opens `origin`.
     pub(in super::super) fn open(origin: &Origin) -> Result<JsonJobs, TraceError> {
-        Ok(JsonJobs {
-            input: origin.open()?,
+        let scan = Scan {
             line: 0,
             place: Place::Outside,
             depth: 0,
@@ -89,8 +96,13 @@ impl JsonJobs {
             escaped: false,
             object: Vec::new(),
             begun: 1,
-            gpus: GpuTotals::of(&names()),
-        })
+        };
+        Ok(JsonJobs { input: origin.open()?, scan, gpus: GpuTotals::of(&names()) })
+    }
+
+    /// Whole lines so far.
+    pub(in super::super) fn line(&self) -> u64 {
+        self.scan.line
     }
 
     /// The next job; `None` at the end.
@@ -98,30 +110,59 @@ impl JsonJobs {
         &mut self,
         record: &mut Record,
     ) -> Result<Option<Result<(), BadRow>>, TraceError> {
-        record.clear(self.line + 1);
+        record.clear(self.scan.line + 1);
         loop {
             let chunk = match self.input.reader().fill_buf() {
-                Ok(chunk) => chunk.to_vec(),
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(self.input.failure(error, self.line).into()),
+                Ok(chunk) => chunk,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(self.input.failure(error, self.scan.line).into()),
             };
             if chunk.is_empty() {
-                return Ok(self.last(record).map(Err));
+                return Ok(self.scan.last(record).map(Err));
             }
-            for (at, byte) in chunk.iter().enumerate() {
-                let found = match self.take(*byte) {
-                    Step::More => continue,
-                    Step::Job => self.job(record),
-                    Step::Wrong(why) => {
-                        record.clear(self.line + 1);
-                        Err(BadRow::line(why))
-                    }
-                };
-                self.input.reader().consume(at + 1);
-                return Ok(Some(found));
+            let (taken, step) = self.scan.take_all(chunk);
+            self.input.reader().consume(taken);
+            match step {
+                Step::More => {}
+                Step::Job => return Ok(Some(self.job(record))),
+                Step::Wrong(why) => {
+                    record.clear(self.scan.line + 1);
+                    return Ok(Some(Err(BadRow::line(why))));
+                }
             }
-            self.input.reader().consume(chunk.len());
         }
+    }
+
+    /// The object that was read last, as a record.
+    fn job(&mut self, record: &mut Record) -> Result<(), BadRow> {
+        let object = &self.scan.object;
+        record.clear(self.scan.begun);
+        if object.len() >= OBJECT_LIMIT {
+            return Err(BadRow::line(format!("an object of more than {OBJECT_LIMIT} bytes")));
+        }
+        let job: JobObject = serde_json::from_slice(object).map_err(|why| {
+            let why = why.to_string();
+            let what = why.split(" at line ").next().unwrap_or_default();
+            BadRow::line(format!("{what}; wanted is a job as sacct --json prints it"))
+        })?;
+        for (column, value) in job.values().iter().enumerate() {
+            record.put(column, value.as_bytes());
+        }
+        self.gpus.complete(record);
+        Ok(())
+    }
+}
+
+impl Scan {
+    /// Takes bytes up to the first that brings something; how many, and what.
+    fn take_all(&mut self, bytes: &[u8]) -> (usize, Step) {
+        for (at, byte) in bytes.iter().enumerate() {
+            match self.take(*byte) {
+                Step::More => {}
+                step => return (at + 1, step),
+            }
+        }
+        (bytes.len(), Step::More)
     }
 
     /// What is wrong at the end of the file.
@@ -196,24 +237,6 @@ impl JsonJobs {
             self.object.push(byte);
         }
         Step::More
-    }
-
-    /// The object that was read last, as a record.
-    fn job(&mut self, record: &mut Record) -> Result<(), BadRow> {
-        record.clear(self.begun);
-        if self.object.len() >= OBJECT_LIMIT {
-            return Err(BadRow::line(format!("an object of more than {OBJECT_LIMIT} bytes")));
-        }
-        let job: JobObject = serde_json::from_slice(&self.object).map_err(|why| {
-            let why = why.to_string();
-            let what = why.split(" at line ").next().unwrap_or_default();
-            BadRow::line(format!("{what}; wanted is a job as sacct --json prints it"))
-        })?;
-        for (column, value) in job.values().iter().enumerate() {
-            record.put(column, value.as_bytes());
-        }
-        self.gpus.complete(record);
-        Ok(())
     }
 }
 
