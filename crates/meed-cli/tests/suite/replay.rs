@@ -536,7 +536,7 @@ fn a_log_of_earlier_rules_is_played_back_as_recorded() {
         let again = fs::read_to_string(folder.path().join("again.jsonl")).expect("it was written");
         assert!(again == *run, "run {number} is written as it was");
         let said = "rules-1.jsonl: decided by rules 1; this version decides by rules 2 (under fair \
-            line 13 is the first that differs); the recorded run is played back as the log tells \
+            line 10 is the first that differs); the recorded run is played back as the log tells \
             it";
         assert_eq!(words.replace("\n  ", " ").contains(said), number == "1", "{words}");
         assert!(out.contains("(recorded)"), "{out}");
