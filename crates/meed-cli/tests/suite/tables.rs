@@ -161,6 +161,7 @@ fn queues_and_shape_choose_columns_that_are_there() {
         ("20260105", "trace.shape=gang", "| 1.s | ann | 0 | 2 | 2 | 3600 | - |"),
         ("20260105", "trace.queues=group-user", "| 1.s | phys.ann | 0 | 1 | 4 | 3600 | - |"),
         ("history", "trace.queues=accounting-group", "| 1/0 | phys | 0 | 1 | 2 | 60 | - |"),
+        ("history", "trace.shape=gang", "| 1/0 | ann | 0 | 1 | 2 | 60 | - |"),
         ("lsb.acct", "trace.queues=project", "| 5/0 | phys | 0 | 1 | 4 | 1048576 | 60 | - |"),
         ("lsb.acct", "trace.shape=gang", "| 5/0 | ann | 0 | 2 | 2 | 524288 | 60 | - |"),
         ("jobs.txt", "run.seed=1", "| 1 | ann | 0 | 1 | 4 | 3600 | - |"),
@@ -176,6 +177,8 @@ fn queues_and_shape_choose_columns_that_are_there() {
     };
     let told = refused("jobs.txt", "trace.queues=qos");
     assert!(told.contains("tenant: there is no column \"QOS\"; known are JobID, User"), "{told}");
-    let told = refused("history", "trace.shape=gang");
+    let plain = "user,submit,duration\nann,0,1\n";
+    fs::write(folder.path().join("plain.csv"), plain).expect("a writable folder");
+    let told = refused("plain.csv", "trace.shape=gang");
     assert!(told.contains("`shape` means nothing for a trace of this format"), "{told}");
 }

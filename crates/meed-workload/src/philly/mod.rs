@@ -60,14 +60,18 @@ impl PhillySource {
     ) -> Result<PhillySource, TraceError> {
         let gpu = assumptions.resolve(kinds)?;
         let start = origin.beginning(1 << 10).unwrap_or_default();
-        let (mut file, first, told) = match published::is_array(&start) {
+        let found = match published::is_array(&start) {
             true => published(origin, assumptions, on_bad_line)?,
-            false => (plain(origin, assumptions, on_bad_line)?, None, Vec::new()),
+            false => plain(origin, assumptions, on_bad_line)?,
         };
-        file.ensure_some(
-            "a Philly file has the columns vc, arrival_s, gpus, duration_s, named in its first \
-             line",
-        )?;
+        let Found { mut file, first, told } = found;
+        file.ensure_some(match first {
+            Some(_) => "wanted are jobs of cluster_job_log with attempts that have ended",
+            None => {
+                "a Philly file has the columns vc, arrival_s, gpus, duration_s, named in its first \
+                 line"
+            }
+        })?;
         let queues = file.queues().to_vec();
         let rows = file.rows();
         let clock_us = first.filter(|_| assumptions.keeps_dates());
@@ -161,20 +165,31 @@ fn plain(
     origin: &Origin,
     assumptions: &PhillyAssumptions,
     on_bad_line: OnBadLine,
-) -> Result<Whole<Row>, TraceError> {
+) -> Result<Found, TraceError> {
     if assumptions.time_zone.is_some() {
         let why = "the file has no dates, of which it would be the zone; leave it out";
         return Err(TraceError::settings("the Philly reader's time_zone", why));
     }
-    rows::read(Lines::new(origin.open()?, LINE_LIMIT), assumptions.shape, on_bad_line)
+    let lines = Lines::new(origin.open()?, LINE_LIMIT);
+    let file = rows::read(lines, assumptions.shape, on_bad_line)?;
+    Ok(Found { file, first: None, told: Vec::new() })
 }
 
-/// The jobs of a file of JSON, since its first submission; when that was; what is left out.
+/// The jobs of a file.
+struct Found {
+    file: Whole<Row>,
+    /// The first submission, where it has dates.
+    first: Option<u64>,
+    /// What is left out, in words.
+    told: Vec<String>,
+}
+
+/// The jobs of a file of JSON, since its first submission.
 fn published(
     origin: &Origin,
     assumptions: &PhillyAssumptions,
     on_bad_line: OnBadLine,
-) -> Result<(Whole<Row>, Option<u64>, Vec<String>), TraceError> {
+) -> Result<Found, TraceError> {
     let zone = assumptions.zone()?;
     let mut input = origin.open()?;
     let bytes = input.whole()?;
@@ -182,7 +197,7 @@ fn published(
     let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
     crate::records::end(&input, lines + 1, &mut file.bad)?;
     let first = published::since_first(file.rows());
-    Ok((file, Some(first), left_out.words()))
+    Ok(Found { file, first: Some(first), told: left_out.words() })
 }
 
 /// The clock of each virtual cluster begins with its own first job.

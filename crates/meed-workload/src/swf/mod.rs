@@ -13,8 +13,8 @@
 //! refused.
 //!
 //! Invariant: both passes judge every line by the same code, so the queues collected are exactly
-//! those of the jobs. Cost: memory for a few rows and the names of the queues; no allocation per job
-//! but its group.
+//! those of the jobs. Cost: memory for a few rows and the names of the queues; no allocation
+//! per job but its group.
 
 mod assumptions;
 mod header;

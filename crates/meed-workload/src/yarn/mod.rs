@@ -68,8 +68,8 @@ impl YarnSource {
         let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
         crate::records::end(&input, lines + 1, &mut file.bad)?;
         if file.counts().lines == 0 && !bytes.trim_ascii().is_empty() {
-            let why = "no applications: the ResourceManager's list is empty; ask it again when some \
-                       have ended, or ask the one that ran them";
+            let why = "no applications: the ResourceManager's list is empty; ask it again when \
+                       some have ended, or ask the one that ran them";
             return Err(TraceError::NoJobs {
                 file: Arc::clone(origin.name()),
                 why: why.to_owned(),
