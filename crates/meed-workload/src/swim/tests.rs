@@ -116,7 +116,11 @@ fn wrong_lines_say_what_is_wrong() {
     ];
     for (bad, expected) in rows {
         let text = format!("job0\t23\t23\t1\t1\t1\n{bad}\njob2\t30\t1\t1\t1\t1");
-        let strict = open(&text, &Default::default(), OnBadLine::Stop).err().unwrap();
+        let strict = open(&text, &Default::default(), OnBadLine::Stop).and_then(|mut source| {
+            while source.next_job()?.is_some() {}
+            Ok(())
+        });
+        let strict = strict.unwrap_err();
         assert_eq!(strict.to_string(), format!("t.tsv:2: {expected}"));
         let mut source = open(&text, &Default::default(), OnBadLine::Skip).unwrap();
         while source.next_job().unwrap().is_some() {}
