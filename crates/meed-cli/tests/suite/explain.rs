@@ -350,7 +350,7 @@ fn dates_are_understood_where_the_log_has_a_clock() {
     let told = succeed(folder.path(), &["explain", "log.jsonl", "--at", "Mar 3 14:30"]);
     assert!(told.contains("at 2h 30min (2026-03-03 14:30:00 UTC)"), "{told}");
     let told =
-        succeed(folder.path(), &["explain", "log.jsonl", "--queue", "b", "--at", "Mar 3 14:30"]);
+        succeed(folder.path(), &["explain", "log.jsonl", "--queue", "a", "--at", "Mar 3 14:30"]);
     assert!(told.contains("start at 4h (2026-03-03 16:00:00 UTC), after 1h 30min"), "{told}");
     // A replay under another policy keeps the clock.
     let again = ["replay", "log.jsonl", "--policy", "long-term", "--log", "again.jsonl"];
