@@ -474,7 +474,7 @@ impl Words<'_> {
         let state = match (left > 0.0, guard.before.len()) {
             (true, _) => format!("not before another {}", length(left)),
             (false, 0) => "it is its turn".to_owned(),
-            (false, others) => format!("after {others} that have used less"),
+            (false, others) => format!("after {others} that have used less of their shares"),
         };
         self.line(&format!(
             "\nStarvation guard: out of turn after {} without service; it has waited {}: {state}",

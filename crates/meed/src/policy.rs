@@ -236,9 +236,9 @@ pub struct Policy {
     /// Whether, and when, running tasks are stopped for reservations. Only the root's is read.
     #[cfg_attr(feature = "serde", serde(default))]
     pub reclaim: Option<Reclaim>,
-    /// Starvation guard of H-LTRF (TSC'18 Algorithm 2): the demanding leaf that has used least is
-    /// served out of turn once it has waited this long; `None`: never (the naive walk). Only the
-    /// root's is read.
+    /// Starvation guard of H-LTRF (TSC'18 Algorithm 2): the demanding leaf that has used least of
+    /// its part of the root is served out of turn once it has waited this long; `None`: never (the
+    /// naive walk). Only the root's is read.
     pub t_wait: Option<Span>,
     /// Each server decides on its own, by what children hold on it (`engine::per_server`). For
     /// dominant allocation, and below a root that has it too.

@@ -528,7 +528,7 @@ pub struct RunningState {
     pub node: u32,
     /// Since when.
     pub started: Time,
-    /// Its job's quantum then.
+    /// The quantum by which it is charged: its job's.
     pub quantum: Span,
     /// So many of the running tasks that started at the same instant started before it.
     #[cfg_attr(feature = "serde", serde(default))]

@@ -10,7 +10,8 @@
 //! and of all queues above are brought up to date at once. Without an event in between nobody reads
 //! a charge, and what a charge is at an instant depends on the quantum of that instant alone: so it
 //! does not matter that a refresh is done at the first event after its time. Cost: O(running tasks
-//! of the jobs whose mean has changed), those that started at one instant at once.
+//! of the jobs whose mean has changed), those that started at one instant at once; nothing where no
+//! order on the job's path charges by learnt quanta.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +19,7 @@ use super::Engine;
 use super::books::Used;
 use super::room::Room;
 use super::work::Running;
+use crate::order::Requantified;
 use crate::spec::{JobId, QueueRow};
 
 /// What a running task counts by.
@@ -85,24 +87,29 @@ impl Engine {
     fn charge_by_new_quanta(&mut self, jobs: &[JobId]) -> BTreeSet<QueueRow> {
         let mut changed = BTreeSet::new();
         for &job in jobs {
+            let leaf = self.work.job(job).expect("it is alive").queue;
+            if !self.books.charges_learnt(&self.tree, leaf) {
+                continue;
+            }
             let quantum = self.books.job_quantum(job);
             let mut alike = BTreeMap::new();
             for id in self.work.running_of(job) {
                 let task = self.work.running(id).expect("it runs");
                 let weight = self.room.weight(task.node);
                 let key = (task.started, task.quantum, task.shape.number(), weight);
-                alike.entry(key).or_insert((task.shape, task.queue, 0)).2 += 1;
+                alike.entry(key).or_insert((task.shape, 0)).1 += 1;
                 self.work.set_quantum(id, quantum);
             }
-            for ((started, before, _, node_weight), (shape, queue, tasks)) in alike {
-                let used = Used { job, queue, demand: self.room.demand(shape), node_weight };
-                let quanta = (started, before, quantum);
-                self.books.change_quantum(self.now, &self.tree, (&used, tasks), quanta);
-                if let Some(guard) = &mut self.guard {
-                    guard.change_quantum(self.now, (&used, tasks), quanta);
-                }
-                changed.extend(self.tree.up(queue).map(|(queue, _)| queue));
+            let row = |((started, before, _, node_weight), (shape, tasks))| {
+                let used = Used { job, queue: leaf, demand: self.room.demand(shape), node_weight };
+                (used, Requantified { tasks, started, before, after: quantum })
+            };
+            let tasks: Vec<_> = alike.into_iter().map(row).collect();
+            self.books.change_quanta(self.now, &self.tree, (job, leaf), &tasks);
+            if let Some(guard) = &mut self.guard {
+                guard.change_quanta(self.now, leaf, &tasks);
             }
+            changed.extend(self.tree.up(leaf).map(|(queue, _)| queue));
         }
         changed
     }

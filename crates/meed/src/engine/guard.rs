@@ -22,13 +22,13 @@ use std::collections::BTreeMap;
 
 use num_bigint::BigUint;
 
-use super::books::Used;
+use super::books::{Used, rated};
 use super::entitled::Entitlements;
 use super::tree::Tree;
 use super::{Engine, KeyParts, NO_PLACE};
 use crate::order::heap::{Heap, Item};
 use crate::order::key::Key;
-use crate::order::{Domain, Minimum, Pool, Standing, Terms};
+use crate::order::{Domain, Minimum, Pool, Requantified, Standing, Terms};
 use crate::policy::Policy;
 use crate::resources::Resources;
 use crate::spec::QueueRow;
@@ -209,20 +209,19 @@ impl Guard {
         self.rekey(now, used.queue);
     }
 
-    /// The quantum of equal running tasks changes, as in [`Books::change_quantum`]; the leaf is
-    /// rekeyed by the caller.
-    ///
-    /// [`Books::change_quantum`]: super::books::Books::change_quantum
-    pub(super) fn change_quantum(
+    /// Running tasks of a leaf are charged by another quantum, as in the books; the leaf is rekeyed
+    /// by the caller.
+    pub(super) fn change_quanta(
         &mut self,
         now: Time,
-        (used, tasks): (&Used<'_>, u64),
-        quanta: (Time, Span, Span),
+        leaf: QueueRow,
+        tasks: &[(Used<'_>, Requantified)],
     ) {
-        let rate = self.domain.rate(used.demand, used.node_weight);
-        let (leaf, share) = (used.queue.index(), self.terms[used.queue.index()].share);
-        let standing = &mut self.standings[leaf];
-        standing.change_quantum(now, (&rate, tasks), quanta, &self.domain, share);
+        if self.domain.rule.charges_learnt() {
+            let (standing, share) =
+                (&mut self.standings[leaf.index()], self.terms[leaf.index()].share);
+            standing.change_quanta(now, &rated(&self.domain, tasks), &self.domain, share);
+        }
     }
 
     /// When the clock alone next changes something.

@@ -130,6 +130,7 @@ impl Engine {
         self.take_over_root(&mut state, &policies[0]);
         self.list_all(&mut state);
         self.take_over_quanta(&mut state, policies);
+        self.take_over_charges(&mut state);
         for queue in &mut state.queues {
             (queue.parked, queue.least) = (false, None);
             queue.capped.clear();
@@ -234,8 +235,19 @@ impl Engine {
                 for (_, job) in &mut state.jobs.live {
                     job.quantum = JobQuantumState { quantum: initial, ..Default::default() };
                 }
-                // What runs is charged by its job's quantum, whenever it started.
-                state.running.live.iter_mut().for_each(|(_, task)| task.quantum = initial);
+            }
+        }
+    }
+
+    /// What runs is charged by its job's quantum, whenever it started. Where no order read quanta
+    /// so far, refreshes have passed over it.
+    fn take_over_charges(&self, state: &mut State) {
+        let State { jobs, running, .. } = state;
+        for (_, task) in &mut running.live {
+            let job = jobs.live.binary_search_by_key(&task.job, |&(slot, _)| slot);
+            let Ok(job) = job.map(|place| &jobs.live[place].1) else { continue };
+            if !self.books.charges_learnt(&self.tree, QueueRow(job.queue)) {
+                task.quantum = job.quantum.quantum;
             }
         }
     }

@@ -177,17 +177,44 @@ impl Ledger {
         }
     }
 
-    /// A task that runs with these numbers is assumed to end at another instant from `now` on: the
-    /// charge is what it would be had the task been started so (Eq. 15 with the quantum of now).
-    pub(crate) fn change_end(
+    /// Tasks that run are assumed to end at other instants from `now` on: each a rate, the instant
+    /// before and the one after. The charge is what it would be had they been started so (Eq. 15
+    /// with the quantum of now). O(all assumed ends) for many, O(log) for each of a few.
+    pub(crate) fn change_ends(
         &mut self,
         now: Time,
-        rate: u64,
-        (before, after): (Time, Time),
+        changes: impl Iterator<Item = (u64, Time, Time)>,
         rules: Rules<'_>,
     ) {
-        self.end(now, rate, before, rules);
-        self.start(now, rate, after, rules);
+        self.settle(now, rules);
+        let prepaid = !rules.reads_share();
+        let mut ends = Vec::new();
+        for (rate, before, after) in changes {
+            match before <= now {
+                true => {
+                    let over = self.over.checked_sub(rate);
+                    self.over = over.expect("only what outran its quantum is beyond it");
+                }
+                false => {
+                    self.prepaid.take(before, rate);
+                    if prepaid {
+                        // As at an end, a unit may be too little.
+                        let ahead = prepayment(now, rate, before, rules);
+                        self.past = self.past.saturating_sub(ahead);
+                    }
+                }
+            }
+            match after <= now {
+                true => self.over += rate,
+                false => {
+                    ends.push((after, rate));
+                    if prepaid {
+                        self.past += prepayment(now, rate, after, rules);
+                    }
+                }
+            }
+        }
+        self.prepaid.push_all(ends);
     }
 
     /// Brings the books up to `now`. Needed before the share changes; all other calls do it

@@ -2,13 +2,16 @@
 //! rate that ends there. Tasks that share an assumed end share an entry.
 //!
 //! Cost: pushing at the back, as with a fixed quantum, and taking from the front are O(1);
-//! otherwise a binary search. Entries whose tasks have all ended are dropped when they are half of
+//! otherwise a binary search, and a move of those behind; many at once are pushed in one pass. Entries whose tasks have all ended are dropped when they are half of
 //! all, so memory follows what runs.
 
 use std::collections::VecDeque;
 
 use crate::memory::expect;
 use crate::time::Time;
+
+/// So few are put in one by one.
+const FEW: usize = 4;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Prepaid {
@@ -40,6 +43,27 @@ impl Prepaid {
                 self.ends.push_back((end, rate));
                 self.empty += usize::from(rate == 0);
             }
+        }
+    }
+
+    /// The same of many, in any order: in one pass, for a place in the middle costs as much.
+    pub(crate) fn push_all(&mut self, mut new: Vec<(Time, u64)>) {
+        if new.len() < FEW {
+            return new.into_iter().for_each(|(end, rate)| self.push(end, rate));
+        }
+        new.sort_unstable_by_key(|&(end, _)| end);
+        let old = std::mem::take(&mut self.ends);
+        self.ends = VecDeque::with_capacity(old.len() + new.len());
+        self.empty = 0;
+        let (mut old, mut new) = (old.into_iter().peekable(), new.into_iter().peekable());
+        loop {
+            let next = match (old.peek(), new.peek()) {
+                (Some((a, _)), Some((b, _))) if a <= b => old.next(),
+                (_, Some(_)) => new.next(),
+                (_, None) => old.next(),
+            };
+            let Some((end, rate)) = next else { break };
+            self.push(end, rate);
         }
     }
 

@@ -73,7 +73,7 @@ use crate::time::{Span, Time};
 pub(crate) use dominant::Pool;
 pub use key::Tier;
 pub(crate) use newcomer::pseudo_accumulated;
-pub(crate) use standing::{Minimum, Rate, Standing, Terms};
+pub(crate) use standing::{Minimum, Rate, Requantified, Standing, Terms};
 pub(crate) use task_share::Alone;
 
 /// How a queue orders its children. Queues of equal policies share one: what it remembers is a
@@ -286,6 +286,11 @@ impl Rule {
 
     pub(crate) fn keeps_usage(&self) -> bool {
         matches!(self.measure, Measure::Usage | Measure::Commitment)
+    }
+
+    /// Whether running tasks are charged by quanta that jobs learn.
+    pub(crate) fn charges_learnt(&self) -> bool {
+        self.keeps_usage() && self.quantum.is_none()
     }
 
     /// Whether what is charged depends on the share.

@@ -83,6 +83,15 @@ impl Rate {
     }
 }
 
+/// Equal running tasks of a job, started at one instant, that are charged by another quantum.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Requantified {
+    pub(crate) tasks: u64,
+    pub(crate) started: Time,
+    pub(crate) before: Span,
+    pub(crate) after: Span,
+}
+
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Standing {
@@ -436,28 +445,45 @@ impl Standing {
         });
     }
 
-    /// The quantum of `tasks` equal tasks that were started at `started` changes: what they are
-    /// charged ahead follows, where this order charges by it. What they hold stays.
-    pub(crate) fn change_quantum(
+    /// The quanta of running tasks change: what they are charged ahead follows, where this order
+    /// charges by it. What they hold stays.
+    pub(crate) fn change_quanta(
         &mut self,
         now: Time,
-        (rate, tasks): (&Rate, u64),
-        (started, before, after): (Time, Span, Span),
+        tasks: &[(Rate, Requantified)],
         domain: &Domain,
         share: u64,
     ) {
         let rule = &domain.rule;
-        if !rule.keeps_usage() {
-            return;
+        let Some((first, _)) = tasks.first().filter(|_| rule.charges_learnt()) else { return };
+        let ends = |of: &Requantified| {
+            let [before, after] =
+                [of.before, of.after].map(|quantum| rule.assumed_end(of.started, quantum));
+            // Beyond both it is charged with time, whatever the quantum.
+            (before != after && before.max(after) > now).then_some((before, after))
+        };
+        match &first.kinds {
+            None => {
+                let change = |(rate, of): &(Rate, Requantified)| {
+                    let (before, after) = ends(of)?;
+                    Some((rate.charged * of.tasks, before, after))
+                };
+                let changes = tasks.iter().filter_map(change);
+                self.ledger().change_ends(now, changes, rule.ledger_rules(share));
+            }
+            Some(kinds) => {
+                let ledgers = self.vector(kinds.kinds()).ledgers();
+                for (kind, (ledger, share)) in ledgers.enumerate() {
+                    let change = |(rate, of): &(Rate, Requantified)| {
+                        let (before, after) = ends(of)?;
+                        let charged = rate.charged_kinds(&rate.kinds?).nth(kind)?;
+                        Some((charged * of.tasks, before, after))
+                    };
+                    let changes = tasks.iter().filter_map(change);
+                    ledger.change_ends(now, changes, rule.ledger_rules(share));
+                }
+            }
         }
-        let [before, after] = [before, after].map(|quantum| rule.assumed_end(started, quantum));
-        // Beyond both it is charged with time, whatever the quantum.
-        if before == after || before.max(after) <= now {
-            return;
-        }
-        self.for_each_ledger(rate, share, |ledger, rate, share| {
-            ledger.change_end(now, rate * tasks, (before, after), rule.ledger_rules(share));
-        });
     }
 
     /// Undoes [`Standing::start`].

@@ -193,3 +193,25 @@ fn a_long_first_quantum_starves_nobody_once_it_is_learnt() {
     let gap = of_a.windows(2).map(|pair| pair[1] - pair[0]).max().expect("some started");
     assert!(gap <= 50, "`a` starts nothing for {gap} s: {of_a:?}");
 }
+
+/// Under `fair` nobody is charged, and quanta are learnt all the same: what runs when the order
+/// changes is charged by what its job has learnt, from the change on.
+#[test]
+fn an_order_that_comes_later_charges_by_the_quantum_of_now() {
+    let fair = Policy { quantum: long_begin().quantum, ..policy("fair") };
+    let mut engine = engine(&slots_config(8, &fair, &["a", "b"]));
+    let a = engine.find_queue("a").expect("declared");
+    submit(&mut engine, 0, a, 4);
+    let mut running = Vec::new();
+    engine.decide(false, |start| running.push(start.allocation));
+    for task in &running[..3] {
+        Ev::Ended(*task).send(&mut engine, 10 * S).expect("it runs");
+    }
+    engine.advance(micros(11 * S)).expect("time goes on");
+    let change = [(QueueId::ROOT, long_begin())];
+    engine.apply(micros(12 * S), Event::PoliciesChanged(&change)).expect("sound");
+    for (second, expected) in [(12, 0.0), (20, 8.0)] {
+        engine.advance(micros(second * S)).expect("time goes on");
+        assert_eq!(engine.charged(a, micros(second * S)) / 1000.0, expected, "at {second} s");
+    }
+}

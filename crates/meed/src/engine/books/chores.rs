@@ -6,11 +6,20 @@
 //! the domain.
 
 use super::{Books, Used};
-use crate::order::Standing;
+use crate::order::{Domain, Rate, Requantified, Standing};
 use crate::spec::{JobId, QueueRow};
 use crate::time::{Span, Time};
 
 use super::super::tree::Tree;
+
+/// Running tasks with their rates in an order.
+pub(in crate::engine) fn rated(
+    domain: &Domain,
+    tasks: &[(Used<'_>, Requantified)],
+) -> Vec<(Rate, Requantified)> {
+    let rate = |used: &Used<'_>| domain.rate(used.demand, used.node_weight);
+    tasks.iter().map(|(used, change)| (rate(used), *change)).collect()
+}
 
 impl Books {
     /// When the clock alone next changes something.
@@ -49,31 +58,42 @@ impl Books {
         Some(changed)
     }
 
+    /// Whether tasks of `leaf` are charged by quanta that jobs learn, at some level; the guard's
+    /// order is the root's.
+    pub(in crate::engine) fn charges_learnt(&self, tree: &Tree, leaf: QueueRow) -> bool {
+        let charges = |domain: usize| self.domains[domain].rule.charges_learnt();
+        let above = |(queue, _): (QueueRow, QueueRow)| self.accounts[queue.index()].ordered_by;
+        charges(self.accounts[leaf.index()].domain) || tree.up(leaf).map(above).any(charges)
+    }
+
     /// A job's quantum now.
     pub(in crate::engine) fn job_quantum(&self, id: JobId) -> Span {
         self.jobs[id.slot()].as_ref().expect("the job is alive").quantum.quantum
     }
 
-    /// The quantum of `tasks` equal running tasks of a job, started at one instant, changes from
-    /// one to another (ICS'14 Sec. 5.2.2: RC estimates the assumed execution time of each running
-    /// task with the updated value): their charge follows at every level.
-    pub(in crate::engine) fn change_quantum(
+    /// Running tasks of a job, each with what it counts by, are charged by another quantum (ICS'14
+    /// Sec. 5.2.2: RC estimates the assumed execution time of each running task with the updated
+    /// value): their charges follow at every level.
+    pub(in crate::engine) fn change_quanta(
         &mut self,
         now: Time,
         tree: &Tree,
-        (used, tasks): (&Used<'_>, u64),
-        quanta: (Time, Span, Span),
+        (id, leaf): (JobId, QueueRow),
+        tasks: &[(Used<'_>, Requantified)],
     ) {
-        let domain = &self.domains[self.accounts[used.queue.index()].domain];
-        let rate = domain.rate(used.demand, used.node_weight);
-        let job = self.jobs[used.job.slot()].as_mut().expect("the job is alive");
-        job.standing.change_quantum(now, (&rate, tasks), quanta, domain, u64::MAX);
-        for (at, _) in tree.up(used.queue) {
+        let rated = |domain: &Domain| rated(domain, tasks);
+        let domain = &self.domains[self.accounts[leaf.index()].domain];
+        let job = self.jobs[id.slot()].as_mut().expect("the job is alive");
+        if domain.rule.charges_learnt() {
+            job.standing.change_quanta(now, &rated(domain), domain, u64::MAX);
+        }
+        for (at, _) in tree.up(leaf) {
             let account = &mut self.accounts[at.index()];
             let domain = &self.domains[account.ordered_by];
-            let rate = domain.rate(used.demand, used.node_weight);
-            let share = account.terms.share;
-            account.standing.change_quantum(now, (&rate, tasks), quanta, domain, share);
+            if domain.rule.charges_learnt() {
+                let share = account.terms.share;
+                account.standing.change_quanta(now, &rated(domain), domain, share);
+            }
         }
     }
 

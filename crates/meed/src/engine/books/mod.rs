@@ -28,6 +28,7 @@ use crate::time::Time;
 
 use super::tree::Tree;
 pub(super) use ahead::Ran;
+pub(super) use chores::rated;
 
 /// One queue's account: three whole lines of memory, for with thousands of queues each event finds
 /// its own far away.
