@@ -2,8 +2,9 @@
 //! rate that ends there. Tasks that share an assumed end share an entry.
 //!
 //! Cost: pushing at the back, as with a fixed quantum, and taking from the front are O(1);
-//! otherwise a binary search, and a move of those behind; many at once are pushed in one pass. Entries whose tasks have all ended are dropped when they are half of
-//! all, so memory follows what runs.
+//! otherwise a binary search, and a move of those behind; many at once are pushed in one pass.
+//! Entries whose tasks have all ended are dropped when they are half of all, so memory follows what
+//! runs.
 
 use std::collections::VecDeque;
 
