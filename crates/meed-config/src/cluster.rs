@@ -181,6 +181,11 @@ impl ClusterConfig {
         let in_policy =
             |why: crate::policy::SpecError| fail(Part::Policy(why.key()))(why.to_string());
         let (root, queues) = queues::resolve(&plans, &self.policy, &kinds).map_err(in_policy)?;
+        queues::check_minimums(&root, &queues, &kinds).map_err(|(number, what)| {
+            // Parents that are not declared have none.
+            let named = |form: &QueueForm| form.name == queues[number].name;
+            fail(Part::Queue(self.queue.iter().position(named).unwrap_or(number)))(what)
+        })?;
         let leaf = queues::leaf_policy(&self.policy, &kinds).map_err(in_policy)?;
         let placement = self.policy.placement().map_err(in_policy)?;
         let config = Config { kinds, measured, root, queues, nodes };

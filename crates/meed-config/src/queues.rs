@@ -285,6 +285,57 @@ pub fn resolve(
     Ok((shared, queues))
 }
 
+/// What is wrong with the minimum share of the queue `name`, whose parent orders by `above`: it
+/// promises something of a resource that this order does not count, and would not be kept.
+///
+/// A policy that counts one resource compares minimums of that resource, one with prices those of
+/// what has a price, and one by dominant shares all of them.
+pub fn check_minimum(
+    name: &str,
+    min: Option<&Resources>,
+    above: &Policy,
+    kinds: &ResourceKinds,
+) -> Result<(), String> {
+    let Some(kind) = min.and_then(|min| above.uncounted(min)) else { return Ok(()) };
+    let is_counted = |kind: &usize| {
+        let mut one = Resources::zero(kinds.len());
+        one.as_mut_slice()[*kind] = 1;
+        above.uncounted(&one).is_none()
+    };
+    let counted: Vec<&str> =
+        (0..kinds.len()).filter(is_counted).map(|kind| kinds.name(kind)).collect();
+    let (resource, counted) = (kinds.name(kind), counted.join(", "));
+    let order = match above.name() {
+        "" => String::new(),
+        order => format!(" (`{order}`)"),
+    };
+    Err(format!(
+        "queue `{name}`: a minimum share of {resource} would not be kept: the order above \
+         it{order} counts {counted} only. Write the minimum in {counted}, let the policy count {resource} \
+         (`resource` or `prices`), or order by dominant shares (`drf`, `long-term-drf`)"
+    ))
+}
+
+/// The same of all queues below a root that orders by `root`; which of them is wrong, and why.
+pub fn check_minimums(
+    root: &Policy,
+    queues: &[QueueSpec],
+    kinds: &ResourceKinds,
+) -> Result<(), (usize, String)> {
+    if queues.iter().all(|queue| queue.min.is_none()) {
+        return Ok(());
+    }
+    let policies: BTreeMap<&str, &Policy> =
+        queues.iter().map(|queue| (queue.name.as_str(), &queue.policy)).collect();
+    for (number, queue) in queues.iter().enumerate() {
+        let parent = queue.name.rsplit_once('.').map(|(parent, _)| parent);
+        let above = parent.and_then(|parent| policies.get(parent).copied()).unwrap_or(root);
+        check_minimum(&queue.name, queue.min.as_ref(), above, kinds)
+            .map_err(|why| (number, why))?;
+    }
+    Ok(())
+}
+
 /// The tree's names, to be looked up.
 pub struct Names<'a> {
     all: BTreeSet<&'a str>,
@@ -319,6 +370,38 @@ impl<'a> Names<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A minimum is refused in a resource that the order above the queue does not count, be that
+    /// of the run or of the queue's own parent.
+    #[test]
+    fn minimums_are_of_resources_that_count() {
+        let kinds = ["cpu", "memory", "gpu"].map(|name| (name.to_owned(), meed::Unit::Milli));
+        let kinds = ResourceKinds::new(kinds.to_vec()).unwrap();
+        let problem = |run: &str, own: &str, min: [u64; 3]| {
+            let run: PolicySpec = run.parse().unwrap();
+            let mut plans = vec![QueuePlan::plain("a"), QueuePlan::plain("a.x")];
+            plans[0].keys = own.parse().unwrap();
+            plans[1].min = Some(Resources::new(&min));
+            let (root, queues) = resolve(&plans, &run, &kinds).unwrap();
+            check_minimums(&root, &queues, &kinds).map_err(|(number, why)| {
+                assert_eq!(number, 1);
+                why
+            })
+        };
+        let why = problem("long-term", "fair", [4, 0, 8]).unwrap_err();
+        assert!(why.starts_with("queue `a.x`: a minimum share of gpu would not be kept"), "{why}");
+        assert!(why.contains("the order above it (`fair`) counts cpu only"), "{why}");
+        for order in ["fair", "long-term", "fifo", "fair,t_wait=10min"] {
+            assert!(problem("drf", order, [0, 0, 8]).is_err(), "{order}");
+            assert_eq!(problem("drf", order, [4, 0, 0]), Ok(()), "{order}");
+        }
+        for order in ["drf", "long-term-drf", "fair,resource=gpu"] {
+            assert_eq!(problem("fair", order, [0, 0, 8]), Ok(()), "{order}");
+        }
+        let priced = "fair,prices={cpu=1,gpu=30}";
+        assert_eq!(problem("fair", priced, [4, 0, 8]), Ok(()));
+        assert!(problem("fair", priced, [4, 1, 8]).unwrap_err().contains("counts cpu, gpu only"));
+    }
 
     #[test]
     fn keys_are_those_of_a_queue() {

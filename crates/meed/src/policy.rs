@@ -481,6 +481,17 @@ impl Policy {
             || root.per_server && self.residual == root.residual && packs(self) == packs(root)
     }
 
+    /// The first resource of which `amounts` has some and which children's keys do not count: a
+    /// minimum share of it would not be kept.
+    pub fn uncounted(&self, amounts: &Resources) -> Option<usize> {
+        let counts = |kind: usize| match &self.scalar {
+            Scalar::Kind(counted) => kind == *counted,
+            Scalar::Priced(prices) => prices.get(kind).is_some_and(|&price| price > 0),
+            Scalar::Dominant => true,
+        };
+        (0..amounts.kinds()).find(|&kind| amounts.get(kind) > 0 && !counts(kind))
+    }
+
     /// What is wrong with the choices, if anything.
     pub(crate) fn problem(&self, kinds: usize) -> Option<String> {
         let positive = |span: Span, what: &str| {

@@ -9,10 +9,34 @@ const HEAD: &str = "[cluster]\nresources = [\"cpu\", \"memory\"]\n[[cluster.node
 
 /// Runs a scenario that begins with [`HEAD`]; the code, and what is said.
 fn run(rest: &str) -> (Option<i32>, String) {
+    run_as("fair", rest)
+}
+
+/// The same under a policy.
+fn run_as(policy: &str, rest: &str) -> (Option<i32>, String) {
     let place = folder();
     fs::write(place.path().join("s.toml"), format!("{HEAD}{rest}")).expect("a writable folder");
-    let output = meed(place.path(), &["simulate", "s.toml", "-p", "fair"]);
+    let output = meed(place.path(), &["simulate", "s.toml", "-p", policy]);
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// A minimum that nobody would keep is refused, at the start and in a change.
+#[test]
+fn minimums_of_what_is_not_counted() {
+    let job = "[[job]]\nqueue = \"a\"\nduration = 1\ndemand = { cpu = 1 }\n";
+    let why = "queue `a`: a minimum share of memory would not be kept: the order above it (`fair`) \
+               counts cpu only";
+    let (code, words) = run(&format!("min = {{ memory = \"1GiB\" }}\n{job}"));
+    assert_eq!((code, words.contains(why), words.lines().count()), (Some(3), true, 1), "{words}");
+    let change = "[[change]]\nat = 5\nqueue = { name = \"a\", min = { memory = \"1GiB\" } }\n";
+    let (code, words) = run(&format!("{job}{change}"));
+    let place = format!("change at 5 s: {why}");
+    assert_eq!((code, words.contains(&place)), (Some(3), true), "{words}");
+    let (counted, memory) = ("min = { cpu = 1 }\n", "min = { memory = \"1GiB\" }\n");
+    for (policy, min) in [("fair", counted), ("drf", memory), ("slots", memory)] {
+        let (code, words) = run_as(policy, &format!("{min}{job}"));
+        assert_eq!((code, words.as_str()), (Some(0), ""), "{policy}");
+    }
 }
 
 #[test]

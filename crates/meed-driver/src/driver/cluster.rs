@@ -52,16 +52,16 @@ impl<J, K: Journal> Driver<J, K> {
         })
     }
 
-    /// From now on, whether records behind the one of a node that shrinks are played, which tell the
-    /// tasks that were lost with it: then [`Driver::node_changed`] loses none, for an earlier
+    /// From now on, whether records behind the one of a node that shrinks are played, which tell
+    /// the tasks that were lost with it: then [`Driver::node_changed`] loses none, for an earlier
     /// version may have chosen others than this one would. Until they are played the node may be
     /// over-full.
     pub fn losses_are_told(&mut self, told: bool) {
         self.losses_told = told;
     }
 
-    /// The same as [`Driver::node_changed`], but what runs there goes on: where less is left than it holds, nothing starts
-    /// until enough has ended.
+    /// The same as [`Driver::node_changed`], but what runs there goes on: where less is left than
+    /// it holds, nothing starts until enough has ended.
     pub fn node_resized(
         &mut self,
         now: Time,

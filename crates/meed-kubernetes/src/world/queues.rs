@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use meed::{QueueChange, QueueId, QueueSpec, Time};
+use meed::{Engine, QueueChange, QueueId, QueueSpec, ResourceKinds, Time};
 
 use super::pods::Refusal;
 use super::{Stand, World, must};
@@ -27,6 +27,8 @@ pub(super) struct QueueRow {
     told: Option<QueueSpec>,
     /// What is wrong with it.
     pub(super) problem: Option<String>,
+    /// What of its minimum share is not kept; its pods run nevertheless.
+    pub(super) unkept: Option<String>,
 }
 
 impl QueueRow {
@@ -54,7 +56,7 @@ impl World {
             Some(row) if row.spec == spec => return,
             Some(row) => row.spec = spec,
             None => {
-                let row = QueueRow { spec, full: None, told, problem: None };
+                let row = QueueRow { spec, full: None, told, problem: None, unkept: None };
                 self.queues.insert(name, row);
             }
         }
@@ -223,12 +225,20 @@ impl World {
         let told = row.told.clone();
         let done = match row.spec.engine_spec(full, &self.root, &self.kinds) {
             Err(why) => Err(why),
-            Ok(spec) if told.as_ref() == Some(&spec) => return,
+            Ok(spec) if told.as_ref() == Some(&spec) => {
+                // It was told so before a restart.
+                let unkept = unkept_minimum(self.driver.engine(), full, &spec, &self.kinds);
+                self.queues.entry(object.to_owned()).and_modify(|row| row.unkept = unkept);
+                return;
+            }
             Ok(spec) => self.tell_queue(full, spec, now),
         };
         let Some(row) = self.queues.get_mut(object) else { return };
         match done {
-            Ok((spec, remark)) => (row.told, row.problem) = (Some(spec), remark),
+            Ok((spec, remark)) => {
+                row.unkept = unkept_minimum(self.driver.engine(), full, &spec, &self.kinds);
+                (row.told, row.problem) = (Some(spec), remark);
+            }
             Err(why) => row.problem = Some(why),
         }
     }
@@ -283,4 +293,19 @@ fn live_queues(world: &World) -> impl Iterator<Item = (String, QueueId)> + use<>
         .collect();
     all.sort();
     all.into_iter()
+}
+
+/// What of a queue's minimum share is not kept, for its parent does not count that resource.
+fn unkept_minimum(
+    engine: &Engine,
+    full: &str,
+    spec: &QueueSpec,
+    kinds: &ResourceKinds,
+) -> Option<String> {
+    let parent = match full.rsplit_once('.') {
+        Some((parent, _)) => engine.find_queue(parent)?,
+        None => QueueId::ROOT,
+    };
+    let above = engine.policy(parent);
+    meed_config::queues::check_minimum(full, spec.min.as_ref(), above, kinds).err()
 }

@@ -41,7 +41,10 @@ impl World {
             let alone = || late.get(name.as_str()).copied().unwrap_or(0);
             status.unplaced = Some(sum.map_or_else(alone, |sum| sum.unplaced));
             let (is_accepted, reason, message) = match (&row.problem, id) {
-                (None, Some(_)) => (true, "Accepted", ACCEPTED.to_owned()),
+                (None, Some(_)) => match &row.unkept {
+                    Some(why) => (true, "MinimumNotKept", why.clone()),
+                    None => (true, "Accepted", ACCEPTED.to_owned()),
+                },
                 (Some(why), Some(_)) => (true, "OldPolicy", why.clone()),
                 (Some(why), None) => (false, "Invalid", why.clone()),
                 (None, None) => (false, "Pending", "it is not declared yet".to_owned()),

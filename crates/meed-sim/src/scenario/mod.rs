@@ -50,7 +50,7 @@ use meed_workload::{JobSource, OnBadLine, TraceError};
 
 use crate::plans::{Terms, Timetable};
 use crate::slots::Slots;
-use crate::world::{Delays, NewPlacement, StopAt, TimedChange};
+use crate::world::{Change, Delays, NewPlacement, StopAt, TimedChange};
 pub use given::GivenJobs;
 use jobs::InlineJobs;
 use raw::RawScenario;
@@ -501,6 +501,8 @@ impl Scenario {
             _ => error,
         };
         let (config, slots) = self.config(&choice.keys, &place, &at).map_err(outside)?;
+        self.check_minimums(&config, slots.is_some() || choice.partitioned)
+            .map_err(|why| outside(place.whole(format!("under `{words}`: {why}"))))?;
         let (placement, rule) = self.place(&choice.keys, &place, &at).map_err(outside)?;
         if choice.partitioned && rule.is_some() {
             let what = "the static partition means nothing in the MapReduce world: a share of it \
@@ -514,6 +516,26 @@ impl Scenario {
         let placement_name = placement_name.to_owned();
         let (partitioned, pays) = (choice.partitioned, choice.pays);
         Ok(Plan { config, partitioned, placement, placement_name, slots, rule, pays })
+    }
+
+    /// Every minimum share is of resources that the order above its queue counts, at the start and
+    /// in changes. Where each tenant has a part of its own, or slots are shared, none are read.
+    fn check_minimums(&self, config: &Config, are_not_read: bool) -> Result<(), String> {
+        if are_not_read {
+            return Ok(());
+        }
+        let (root, queues, kinds) = (&config.root, &config.queues, &config.kinds);
+        meed_config::queues::check_minimums(root, queues, kinds).map_err(|(_, why)| why)?;
+        for timed in &self.changes {
+            let Change::Queue(name, change) = &timed.change else { continue };
+            let parent = name.rsplit_once('.').map(|(parent, _)| parent);
+            let above = queues.iter().find(|queue| Some(queue.name.as_str()) == parent);
+            let above = above.map_or(root, |queue| &queue.policy);
+            let min = change.min.as_ref().and_then(Option::as_ref);
+            meed_config::queues::check_minimum(name, min, above, kinds)
+                .map_err(|why| format!("change at {}: {why}", timed.at))?;
+        }
+        Ok(())
     }
 
     /// The cluster's resource kinds.

@@ -105,3 +105,25 @@ fn a_status_says_who_is_served_next() {
     assert_eq!((next["q02"], next["q03"]), (Some(9), Some(10)), "these hold something");
     assert_eq!((next["q00"], next["q01"]), (None, None), "nothing of these waits");
 }
+
+/// A minimum that the policy above does not count is told where people look; pods are served.
+#[test]
+fn a_minimum_that_is_not_kept_is_told() {
+    let mut test = Test::new();
+    for (name, min) in [("m", json!({ "memory": "1Gi" })), ("c", json!({ "cpu": 1 }))] {
+        let mut object = queue(name, "Binds");
+        object.spec.min = serde_json::from_value(min).unwrap();
+        test.world.queue_seen(&object);
+    }
+    let now = test.later();
+    test.world.decide(now).unwrap();
+    let all = test.world.statuses(now).unwrap();
+    let accepted = |name: &str| {
+        let one = &all.iter().find(|(queue, _)| queue == name).unwrap().1.conditions[0];
+        (one.status.clone(), one.reason.clone(), one.message.clone())
+    };
+    let (status, reason, why) = accepted("m");
+    assert_eq!((&*status, &*reason), ("True", "MinimumNotKept"));
+    assert!(why.contains("counts cpu only"), "{why}");
+    assert_eq!(accepted("c").1, "Accepted");
+}
