@@ -136,7 +136,7 @@ fn queue_record(leaf: QueueId, lent: Lending, end: Time, books: &impl Books) -> 
     QueueRecord {
         queue: view.name.to_owned(),
         weight: view.weight as f64 / 1000.0,
-        share: if view.removed { 0.0 } else { view.share.get(measured) as f64 / scale },
+        share: view.part.of_amount(tree.capacity().get(measured)) / scale,
         usage: resource_seconds(&integrals.usage, engine),
         held_idle: tree
             .makes_reservations()

@@ -1,9 +1,68 @@
 //! What each queue is entitled to: S_i = R * w_i / sum of w_k (Eq. 2), level by level down the
 //! tree.
 //!
-//! Shares are whole smallest units and add up exactly to what is shared: each gets the floor of its
-//! quota, and the units that are left go to the largest remainders, ties to the one declared first.
-//! So use above some shares is always unused share of others plus nothing, and lending balances.
+//! A share is kept twice. [`Part`] is the exact fraction of the pool, of which what is measured is
+//! made: rho, Psi, Omega, Jain's index. [`apportion`] makes whole smallest units, which add up
+//! exactly to what is shared: each gets the floor of its quota, and the units that are left go to
+//! the largest remainders, ties to the one declared first. Whole units are what is handed out (the
+//! nodes of the static partition), what discounts and reclaim compare with, and what lending counts
+//! by: use above some shares is always unused share of others plus nothing, so lending balances.
+
+use num_bigint::BigUint;
+
+use crate::order::key::gcd;
+
+/// A part of a whole: a fraction in lowest terms, from nothing to all.
+///
+/// It is exact as long as both of its numbers fit 64 bits: always with one level of queues, and
+/// with several unless weights are many and odd. Beyond that it is rounded down to a 2^63rd of the
+/// whole, but never to nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Part {
+    up: u64,
+    down: u64,
+}
+
+impl Part {
+    /// Nothing of it.
+    pub const NOTHING: Part = Part { up: 0, down: 1 };
+    /// All of it.
+    pub const WHOLE: Part = Part { up: 1, down: 1 };
+
+    /// Of this part, what somebody of `weight` gets where all weigh `all`, which is not 0.
+    pub fn of(self, weight: u64, all: u128) -> Part {
+        let own = gcd(weight.into(), all);
+        let (weight, all) = (weight / own as u64, all / own);
+        let (first, second) = (gcd(self.up.into(), all), gcd(weight.into(), self.down.into()));
+        let up = u128::from(self.up) / first * (u128::from(weight) / second);
+        let down = BigUint::from(u128::from(self.down) / second) * (all / first);
+        let fits =
+            |up: u128, down: &BigUint| Some((u64::try_from(up).ok()?, down.try_into().ok()?));
+        let (up, down) = fits(up, &down).unwrap_or_else(|| {
+            let grains = (BigUint::from(up) << 63u8) / down;
+            (u64::try_from(grains).unwrap_or(1 << 63).max(1), 1 << 63)
+        });
+        Part { up, down }
+    }
+
+    /// So much of `amount`: whole units, and the rest as a count of [`Part::down`]ths of a unit.
+    pub fn times(self, amount: u64) -> (u64, u64) {
+        let (product, down) = (u128::from(self.up) * u128::from(amount), u128::from(self.down));
+        // Neither is more than a number of 64 bits: a part of an amount is no more than that.
+        ((product / down) as u64, (product % down) as u64)
+    }
+
+    /// Into how many parts a unit is divided.
+    pub fn down(self) -> u64 {
+        self.down
+    }
+
+    /// So much of `amount`, for people: to the nearest that a float can be.
+    pub fn of_amount(self, amount: u64) -> f64 {
+        let (whole, rest) = self.times(amount);
+        whole as f64 + rest as f64 / self.down as f64
+    }
+}
 
 /// Splits `total` by `weights`; zero weights get nothing. All zero: everybody gets nothing.
 pub fn apportion(total: u64, weights: &[u64]) -> Vec<u64> {
@@ -41,7 +100,45 @@ mod tests {
         }
     }
 
+    #[test]
+    fn parts_are_exact() {
+        let third = Part::WHOLE.of(1000, 3000);
+        assert_eq!((third.times(100_000), third.down()), ((33_333, 1), 3));
+        let small = Part::WHOLE.of(1000, 1_500_000);
+        assert_eq!((small.times(1000), small.down()), ((0, 1000), 1500));
+        assert_eq!(third.of(500, 1000).times(12), (2, 0));
+        assert_eq!((third.of_amount(1), Part::NOTHING.of_amount(7)), (1.0 / 3.0, 0.0));
+        // Two hundred levels of odd weights: not nothing.
+        let deep = (0..200).fold(Part::WHOLE, |part, level| part.of(7 + level, 1_000_003));
+        assert_eq!(deep, Part { up: 1, down: 1 << 63 });
+    }
+
     proptest! {
+        /// Level by level down a tree, against fractions that are never shortened.
+        #[test]
+        fn parts_are_products_of_fractions(
+            levels in prop::collection::vec((1u64..=1_000_000_000, 0u64..1 << 50), 1..6),
+            amount in 0..=crate::MAX_AMOUNT,
+        ) {
+            let (mut up, mut down) = (BigUint::from(1u8), BigUint::from(1u8));
+            let mut part = Part::WHOLE;
+            for (weight, others) in levels {
+                let all = u128::from(weight) + u128::from(others);
+                part = part.of(weight, all);
+                (up, down) = (up * weight, down * all);
+            }
+            let (whole, rest) = part.times(amount);
+            prop_assert!(rest < part.down() && part.up > 0);
+            // (whole + rest / down) is up / down of the amount, or less by a 2^63rd for each level.
+            let exact = &up * amount * part.down();
+            let got = (BigUint::from(whole) * part.down() + rest) * &down;
+            let error = ((&down * amount * part.down() * 6u8) >> 63u8) + &down;
+            match part.down() == 1 << 63 {
+                false => prop_assert_eq!(got, exact),
+                true => prop_assert!(got <= &exact + &error && exact <= got + error),
+            }
+        }
+
         #[test]
         fn adds_up_and_stays_within_a_unit_of_the_quota(total in 0u64..1 << 53,
             weights in prop::collection::vec(1u64..1_000_000_000, 1..50)) {

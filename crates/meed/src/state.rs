@@ -263,6 +263,11 @@ pub struct MeterState {
     /// What was held idle for it, of each kind; none where nothing ever was.
     #[cfg_attr(feature = "serde", serde(default))]
     pub held_idle: Vec<i128>,
+    /// What it was entitled to beyond that: under earlier shares, in 2^-64 of a unit; and under the
+    /// share of now, in the parts into which that divides a unit. None where an earlier version
+    /// counted by shares of whole units.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub entitled_rest: Option<(u64, u128)>,
 }
 
 /// A node.
@@ -676,16 +681,24 @@ mod rows {
             row.end()
         }
     }
-    row!(MeterState {
-        usage,
-        entitled,
-        borrowed,
-        lent,
-        lent_fraction,
-        settled,
-        dominant,
-        held_idle
-    });
+    /// Earlier versions knew no rest: without one the row ends before it.
+    impl Serialize for MeterState {
+        fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+            let mut row = to.serialize_tuple(8 + usize::from(self.entitled_rest.is_some()))?;
+            row.serialize_element(&self.usage)?;
+            row.serialize_element(&self.entitled)?;
+            row.serialize_element(&self.borrowed)?;
+            row.serialize_element(&self.lent)?;
+            row.serialize_element(&self.lent_fraction)?;
+            row.serialize_element(&self.settled)?;
+            row.serialize_element(&self.dominant)?;
+            row.serialize_element(&self.held_idle)?;
+            if let Some(rest) = &self.entitled_rest {
+                row.serialize_element(rest)?;
+            }
+            row.end()
+        }
+    }
     row!(LiveJobState { queue, weight, arrival, open, max_attempts, groups, standing, quantum });
     row!(GroupState { shape, count, next, skipped, retries, gang });
     row!(JobQuantumState { quantum, ended_micros, ended, dirty });

@@ -9,13 +9,14 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
+use crate::fairness::Entitled;
 use crate::fairness::dominant::WHOLE;
 use crate::memory::expect;
 use crate::policy::Policy;
 use crate::queue_rows::QueueRows;
 use crate::resources::{MAX_AMOUNT, ResourceKinds, Resources};
 use crate::rows::RowsState;
-use crate::shares::apportion;
+use crate::shares::{Part, apportion};
 use crate::spec::{MAX_WEIGHT, QueueId, QueueRow, QueueSpec, Weight};
 use crate::state::{QueueState, StateError, ensure};
 
@@ -43,6 +44,8 @@ struct Rest {
     share: Resources,
     /// The part of the pool that its weight gives, of [`WHOLE`].
     part: u64,
+    /// The same, exactly.
+    exact: Part,
 }
 
 /// See the module.
@@ -71,7 +74,14 @@ impl Row {
             draining: false,
             removed: false,
             max: spec.max.map(Box::new),
-            rest: Box::new(Rest { name, weight, min: spec.min, share, part: 0 }),
+            rest: Box::new(Rest {
+                name,
+                weight,
+                min: spec.min,
+                share,
+                part: 0,
+                exact: Part::NOTHING,
+            }),
         }
     }
 
@@ -103,8 +113,16 @@ impl Row {
         &self.rest.share
     }
 
-    pub(super) fn part(&self) -> u64 {
-        self.rest.part
+    /// The part of the pool that its weight gives, exactly.
+    pub(super) fn exact_part(&self) -> Part {
+        self.rest.exact
+    }
+
+    /// What it is entitled to of a pool of so much, where `measured` is measured.
+    pub(super) fn entitled(&self, measured: usize, total: &Resources) -> Entitled {
+        let (whole, rest) = self.rest.exact.times(total.get(measured));
+        let (share, down) = (self.rest.share.get(measured), self.rest.exact.down());
+        Entitled { share, whole, rest, down, part: self.rest.part }
     }
 
     pub(super) fn jobs(&self) -> u64 {
@@ -290,6 +308,7 @@ impl Tree {
         let (kinds, row) = (self.kinds, &mut self.rows[queue.index()]);
         (row.removed, row.draining) = (true, false);
         (row.rest.share, row.rest.part) = (Resources::zero(kinds), 0);
+        row.rest.exact = Part::NOTHING;
         if let Some((name, id)) = self.names.remove_entry(&row.rest.name) {
             self.gone.insert(name, id);
             self.numbers.go(id);
@@ -305,6 +324,7 @@ impl Tree {
     /// S_i of all queues, level by level down the tree, of `total`.
     pub(super) fn share_out(&mut self, total: &Resources) {
         (self.rows[0].rest.share, self.rows[0].rest.part) = (*total, WHOLE);
+        self.rows[0].rest.exact = Part::WHOLE;
         for parent in 0..self.rows.len() {
             let row = &self.rows[parent];
             if row.removed || row.children.is_empty() {
@@ -314,6 +334,16 @@ impl Tree {
             let weights: Vec<u64> = children.iter().map(|&child| self[child].weight()).collect();
             for (child, part) in children.iter().zip(apportion(part, &weights)) {
                 self.rows[child.index()].rest.part = part;
+            }
+            let whole = self.rows[parent].rest.exact;
+            let all: u128 = weights.iter().map(|&weight| u128::from(weight)).sum();
+            let mut last = (0, Part::NOTHING);
+            for (child, &weight) in children.iter().zip(&weights) {
+                // Most weigh as much as the one before.
+                if weight != last.0 {
+                    last = (weight, whole.of(weight, all));
+                }
+                self.rows[child.index()].rest.exact = last.1;
             }
             for kind in 0..self.kinds {
                 for (child, part) in children.iter().zip(apportion(share.get(kind), &weights)) {

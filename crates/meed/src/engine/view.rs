@@ -3,6 +3,7 @@
 use super::Engine;
 use crate::fairness::{Integrals, Lending};
 use crate::resources::{ResourceKinds, Resources};
+use crate::shares::Part;
 use crate::spec::{AllocationId, JobId, NodeId, NodeRow, NodeSpec, QueueId, QueueRow};
 use crate::time::{Span, Time};
 
@@ -19,8 +20,10 @@ pub struct QueueView<'a> {
     pub removed: bool,
     /// In thousandths.
     pub weight: u64,
-    /// S_i in every kind.
+    /// S_i in every kind, in whole smallest units that add up.
     pub share: &'a Resources,
+    /// The part of the pool that it is entitled to, exactly.
+    pub part: Part,
     /// What it holds now.
     pub held: &'a Resources,
     /// Tasks that wait (leaves only).
@@ -100,6 +103,7 @@ impl Engine {
             removed: queue.is_removed(),
             weight: queue.weight(),
             share: queue.share(),
+            part: queue.exact_part(),
             held: self.books.held(id),
             waiting: self.ready.waiting(id),
             jobs: queue.jobs(),

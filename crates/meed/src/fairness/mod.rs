@@ -8,12 +8,14 @@ pub mod dominant;
 pub mod indices;
 mod lending;
 mod line;
+mod rest;
 mod state;
 
 use dominant::DominantMeter;
 pub use lending::Lending;
 use lending::{LeafLending, Pool};
 use line::Line;
+use rest::Rest;
 pub(crate) use state::Leaf;
 
 use crate::memory::{expect, expect_at};
@@ -25,33 +27,50 @@ use crate::time::Time;
 pub struct Integrals {
     /// Usage f_i per kind (Eq. 1).
     pub usage: [u128; MAX_KINDS],
-    /// Integral of min(d_i, S_i) in the measured kind: the denominator of Eq. 3.
+    /// Integral of min(d_i, S_i) in the measured kind: the denominator of Eq. 3. S_i is an exact
+    /// part of the pool; these are the whole units x microsecond.
     pub entitled: u128,
+    /// What is left of it, below one: a fraction.
+    pub entitled_rest: (u128, u128),
     /// Room that was held idle for its tasks, per kind: reservations (`when_blocked = "reserve"`).
     pub held_idle: [u128; MAX_KINDS],
     /// Held now, measured kind.
     pub held: u64,
     /// Held and waited for now, d_i, measured kind.
     pub demand: u128,
-    /// S_i now, measured kind.
+    /// S_i now, measured kind, in whole units that add up ([`crate::shares::apportion`]).
     pub share: u64,
     /// Accumulated dominant share, parts of the pool x microsecond ([`dominant::WHOLE`] parts);
     /// with one kind: its usage.
     pub dominant_used: u128,
     /// What of it its own part could have served, likewise.
     pub dominant_entitled: u128,
+    /// What is left of that, below one: a fraction.
+    pub dominant_rest: (u128, u128),
+}
+
+/// used / (entitled + rest), exactly but for the last step; `None` where nobody is entitled to
+/// anything.
+fn ratio(used: u128, entitled: u128, (up, down): (u128, u128)) -> Option<f64> {
+    if entitled == 0 && up == 0 {
+        return None;
+    }
+    let whole = || Some((used.checked_mul(down)?, entitled.checked_mul(down)?.checked_add(up)?));
+    Some(match whole() {
+        Some((used, entitled)) => used as f64 / entitled as f64,
+        None => used as f64 / (entitled as f64 + up as f64 / down as f64),
+    })
 }
 
 impl Integrals {
     /// rho_i (Eq. 3) for usage in kind `measured`; `None` before the first demand.
     pub fn rho(&self, measured: usize) -> Option<f64> {
-        (self.entitled > 0).then(|| self.usage[measured] as f64 / self.entitled as f64)
+        ratio(self.usage[measured], self.entitled, self.entitled_rest)
     }
 
     /// rho_i over accumulated dominant shares ([`dominant`]); `None` before the first demand.
     pub fn dominant_rho(&self) -> Option<f64> {
-        (self.dominant_entitled > 0)
-            .then(|| self.dominant_used as f64 / self.dominant_entitled as f64)
+        ratio(self.dominant_used, self.dominant_entitled, self.dominant_rest)
     }
 }
 
@@ -60,8 +79,29 @@ impl Integrals {
 #[repr(align(64))]
 pub(crate) struct LeafMeter {
     entitled: Line,
+    /// In whole units that add up: for lending.
     share: u64,
+    /// The whole units of the exact share.
+    whole: u64,
     lending: LeafLending,
+}
+
+/// What a leaf is entitled to from now on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entitled {
+    /// Of the measured kind, in whole units that add up.
+    pub(crate) share: u64,
+    /// The same exactly: whole units, and the rest in parts of one.
+    pub(crate) whole: u64,
+    pub(crate) rest: u64,
+    pub(crate) down: u64,
+    /// Of the pool, of [`dominant::WHOLE`] parts.
+    pub(crate) part: u64,
+}
+
+impl Entitled {
+    /// Nobody's.
+    pub(crate) const NOTHING: Entitled = Entitled { share: 0, whole: 0, rest: 0, down: 1, part: 0 };
 }
 
 /// Measures all leaves.
@@ -71,6 +111,9 @@ pub(crate) struct Meter {
     kinds: usize,
     pool: Pool,
     leaves: Vec<LeafMeter>,
+    /// Of each leaf what it is entitled to beyond whole units, up to the last for which there ever
+    /// was any.
+    rests: Vec<Rest>,
     /// What leaves did that are not among them any more, with the fraction of a unit lent.
     forgotten: (Lending, u64),
     /// What each leaf holds, kind by kind, leaf after leaf: dense, for every start and end turns
@@ -89,8 +132,20 @@ impl Meter {
     pub(crate) fn new(measured: usize, kinds: usize) -> Meter {
         let (pool, whole) = (Pool::default(), dominant::Pool::default());
         let (leaves, usage, demand, dominant) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (forgotten, idle) = ((Lending::default(), 0), Vec::new());
-        Meter { measured, kinds, pool, leaves, forgotten, usage, demand, idle, whole, dominant }
+        let (forgotten, idle, rests) = ((Lending::default(), 0), Vec::new(), Vec::new());
+        Meter {
+            measured,
+            kinds,
+            pool,
+            leaves,
+            rests,
+            forgotten,
+            usage,
+            demand,
+            idle,
+            whole,
+            dominant,
+        }
     }
 
     fn lines(&self, leaf: usize) -> &[Line] {
@@ -214,7 +269,11 @@ impl Meter {
     #[inline]
     fn measure_entitled(&mut self, now: Time, leaf: usize) {
         let demand = &self.demand[leaf * self.kinds..(leaf + 1) * self.kinds];
-        self.leaves[leaf].measure_entitled(now, demand[self.measured]);
+        let measured = demand[self.measured];
+        self.leaves[leaf].measure_entitled(now, measured);
+        if let Some(rest) = self.rests.get_mut(leaf) {
+            rest.turn(now, measured > u128::from(self.leaves[leaf].whole));
+        }
         if let Some(meter) = self.dominant.get_mut(leaf) {
             meter.demand(now, &self.whole, demand);
         }
@@ -226,16 +285,33 @@ impl Meter {
         self.whole = dominant::Pool::new(capacity);
     }
 
-    /// `leaf` is entitled to `share` of the measured kind, and to `part` of the pool, from now on.
-    pub(crate) fn set_share(&mut self, now: Time, leaf: usize, share: u64, part: u64) {
-        self.leaves[leaf].share = share;
+    /// `leaf` is entitled to so much from `now` on.
+    pub(crate) fn set_share(&mut self, now: Time, leaf: usize, to: &Entitled) {
+        let meter = &mut self.leaves[leaf];
+        (meter.share, meter.whole) = (to.share, to.whole);
+        if to.rest > 0 || leaf < self.rests.len() {
+            let full = self.rest_of(leaf).set(now, to.rest, to.down);
+            self.leaves[leaf].entitled.offset += full as i128;
+        }
         if let Some(meter) = self.dominant.get_mut(leaf) {
-            meter.set_part(part);
+            meter.set_part(to.part);
         }
         self.measure_entitled(now, leaf);
         self.holds(now, leaf, self.held(leaf));
         // Whatever became of the share meanwhile: the same state, however often it is shared out.
         self.pool.settle(&mut self.leaves[leaf].lending);
+    }
+
+    fn rest_of(&mut self, leaf: usize) -> &mut Rest {
+        if self.rests.len() <= leaf {
+            self.rests.resize_with(leaf + 1, Rest::default);
+        }
+        &mut self.rests[leaf]
+    }
+
+    /// Beyond what its line says: whole units x microsecond, and a part of one.
+    fn entitled_beyond(&self, now: Time, leaf: usize) -> (u128, (u128, u128)) {
+        self.rests.get(leaf).map_or((0, (0, 1)), |rest| rest.so_far(now))
     }
 
     /// What `leaf` holds and waits for now of one kind.
@@ -250,19 +326,22 @@ impl Meter {
         let mut held_idle = [0; MAX_KINDS];
         let idle = self.idle_of(leaf);
         held_idle.iter_mut().zip(idle).for_each(|(sum, line)| *sum = line.value(now));
-        let entitled = meter.entitled.value(now);
-        let dominant = self.dominant.get(leaf).map(|meter| meter.so_far(now));
-        let (dominant_used, dominant_entitled) =
-            dominant.unwrap_or((usage[self.measured], entitled));
+        let (full, entitled_rest) = self.entitled_beyond(now, leaf);
+        let entitled = meter.entitled.value(now) + full;
+        let dominant = self.dominant.get(leaf).map(|meter| (meter.so_far(now), (0, 1)));
+        let ((dominant_used, dominant_entitled), dominant_rest) =
+            dominant.unwrap_or(((usage[self.measured], entitled), entitled_rest));
         Integrals {
             usage,
             entitled,
+            entitled_rest,
             held_idle,
             held: self.held(leaf),
             demand: self.demand[leaf * self.kinds + self.measured],
             share: meter.share,
             dominant_used,
             dominant_entitled,
+            dominant_rest,
         }
     }
 
@@ -305,7 +384,7 @@ impl LeafMeter {
 
     #[inline]
     fn measure_entitled(&mut self, now: Time, demand: u128) {
-        let entitled = demand.min(u128::from(self.share)) as u64;
+        let entitled = demand.min(u128::from(self.whole)) as u64;
         if entitled != self.entitled.slope() {
             self.entitled.turn(now, entitled);
         }

@@ -2,7 +2,8 @@
 
 use super::lending::{LeafLending, Lending};
 use super::line::Line;
-use super::{LeafMeter, Meter, dominant, lending};
+use super::rest::Rest;
+use super::{Entitled, LeafMeter, Meter, dominant, lending};
 use crate::resources::Resources;
 use crate::state::{MAX_INTEGRAL, MeterState, Place, StateError, ensure};
 use crate::time::Time;
@@ -11,13 +12,11 @@ use crate::time::Time;
 pub(crate) struct Leaf<'a> {
     pub(crate) held: &'a Resources,
     pub(crate) demand: &'a [u128],
-    /// In the measured kind.
-    pub(crate) share: u64,
-    pub(crate) part: u64,
+    pub(crate) entitled: Entitled,
 }
 
 impl Meter {
-    pub(crate) fn state(&self, leaf: usize) -> MeterState {
+    pub(crate) fn state(&self, now: Time, leaf: usize) -> MeterState {
         let meter = &self.leaves[leaf];
         let dominant = self.dominant.get(leaf).map(|meter| meter.offsets());
         let (borrowed, lent, lent_fraction, settled) = meter.lending.state();
@@ -33,6 +32,7 @@ impl Meter {
                 true => Vec::new(),
                 false => self.idle_of(leaf).iter().map(|line| line.offset).collect(),
             },
+            entitled_rest: Some(self.rests.get(leaf).map_or((0, 0), |rest| rest.offsets(now))),
         }
     }
 
@@ -89,23 +89,20 @@ impl Meter {
         }
         self.demand[index * self.kinds..].copy_from_slice(leaf.demand);
         let held = leaf.held.get(self.measured);
-        let entitled = leaf.demand[self.measured].min(u128::from(leaf.share)) as u64;
-        let borrowed = held.saturating_sub(leaf.share);
+        let entitled = self.restore_entitled(state, now, leaf, &at)?;
+        let borrowed = held.saturating_sub(leaf.entitled.share);
         let borrowed = Line::restored(state.borrowed, borrowed, now, || at("borrowed"))?;
         ensure!(state.settled <= self.pool.price(), at("settled"), "above the lending price");
         ensure!(state.lent <= MAX_INTEGRAL, at("lent"), "more than all was lent");
-        let unused = leaf.share.saturating_sub(held);
+        let unused = leaf.entitled.share.saturating_sub(held);
         let owed = (state.lent, state.lent_fraction, state.settled);
         let lending = LeafLending::from_state(borrowed, unused, owed);
         self.pool.adopt(&lending);
-        self.leaves[index] = LeafMeter {
-            entitled: Line::restored(state.entitled, entitled, now, || at("entitled"))?,
-            share: leaf.share,
-            lending,
-        };
+        self.leaves[index] =
+            LeafMeter { entitled, share: leaf.entitled.share, whole: leaf.entitled.whole, lending };
         match self.dominant.get_mut(index) {
             Some(meter) => {
-                meter.set_part(leaf.part);
+                meter.set_part(leaf.entitled.part);
                 meter.hold(Time::ZERO, &self.whole, leaf.held.as_slice().iter().copied());
                 meter.demand(Time::ZERO, &self.whole, leaf.demand);
                 meter.restore(state.dominant, now, format_args!("{place}.dominant"))?;
@@ -113,6 +110,39 @@ impl Meter {
             None => ensure!(state.dominant == (0, 0), at("dominant"), "there is only one kind"),
         }
         self.restore_idle(index, &state.held_idle, now, format_args!("{place}.held_idle"))
+    }
+
+    /// The line of what the leaf whose turn it is was entitled to in whole units; the rest is told
+    /// besides. Earlier versions knew no rest, and counted by shares that add up.
+    fn restore_entitled(
+        &mut self,
+        state: &MeterState,
+        now: Time,
+        leaf: &Leaf<'_>,
+        at: &dyn Fn(&str) -> String,
+    ) -> Result<Line, StateError> {
+        let (demand, to) = (leaf.demand[self.measured], &leaf.entitled);
+        let within = |share: u64| demand.min(u128::from(share)) as u64;
+        let restored = |slope| Line::restored(state.entitled, slope, now, || at("entitled"));
+        let Some((closed, sum)) = state.entitled_rest else {
+            let mut line = restored(within(to.share))?;
+            line.turn(now, within(to.whole));
+            self.restore_rest((0, 0), now, to, demand);
+            return Ok(line);
+        };
+        let most = u128::from(to.rest) * u128::from(now.as_micros());
+        ensure!(sum <= most, at("entitled_rest"), "{sum} is more than its share was since time 0");
+        self.restore_rest((closed, sum), now, to, demand);
+        restored(within(to.whole))
+    }
+
+    fn restore_rest(&mut self, sums: (u64, u128), now: Time, to: &Entitled, demand: u128) {
+        if sums.0 == 0 && to.rest == 0 {
+            return;
+        }
+        let rest = self.rest_of(self.leaves.len() - 1);
+        *rest = Rest::restored(sums, to.rest, to.down);
+        rest.turn(now, demand > u128::from(to.whole));
     }
 
     /// What is held idle now was told before.

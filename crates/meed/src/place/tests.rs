@@ -308,7 +308,8 @@ proptest! {
 
     #[test]
     fn finds_what_a_scan_finds_among_large_amounts(
-        kinds in 1..=KINDS, pool in pool(), steps in prop::collection::vec(step(MAX_AMOUNT), 1..100),
+        kinds in 1..=KINDS, pool in pool(),
+        steps in prop::collection::vec(step(MAX_AMOUNT), 1..100),
     ) {
         check(kinds, pool, &steps)?;
     }

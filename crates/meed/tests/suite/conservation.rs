@@ -43,3 +43,41 @@ fn balances_may_be_read_ahead_of_time() {
     let allocation = shadow.model.tasks[0].allocation;
     shadow.apply(S, &Ev::Ended(allocation)).expect("a later reading does not move the clock");
 }
+
+/// A share of a third of a slot is a third, not 333 thousandths.
+#[test]
+fn equal_tenants_at_equal_use_have_a_rho_of_1() {
+    let names = ["a", "b", "c"];
+    let config = slots_config(1, &policy("long-term"), &names);
+    let ids = names.map(|name| engine(&config).find_queue(name).expect("declared"));
+    let mut world = World::new(&config, ids.map(|id| unit_job(id, 0, 100)).to_vec());
+    while world.step() != Some(30 * S) {}
+    for id in ids {
+        let integrals = world.shadow.engine.integrals(id, secs(30));
+        assert_eq!(integrals.usage[0], u128::from(10 * S * 1000));
+        assert_eq!(
+            (integrals.entitled, integrals.entitled_rest),
+            (u128::from(10 * S * 1000), (0, 3))
+        );
+        assert_eq!((integrals.rho(0), integrals.dominant_rho()), (Some(1.0), Some(1.0)));
+    }
+}
+
+/// One licence, 1,500 tenants: each is entitled to a part of it, if less than a thousandth.
+#[test]
+fn nobody_of_weight_has_a_share_of_nothing() {
+    let names: Vec<String> = (0..1500).map(|number| format!("t{number}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut engine = engine(&slots_config(1, &policy("long-term"), &names));
+    let ids: Vec<QueueId> = engine.queue_ids().skip(1).collect();
+    for &queue in &ids {
+        let groups = [TaskGroup::new(1, slots(1))];
+        let job = JobSpec { queue, weight: 1000, groups: &groups, open: false, max_attempts: 0 };
+        engine.apply(Time::ZERO, Event::JobArrived(job)).expect("sound");
+    }
+    engine.decide(false, |_| {});
+    let parts: Vec<Option<f64>> =
+        ids.iter().map(|&id| engine.integrals(id, secs(3)).rho(0)).collect();
+    assert_eq!((parts[0], &parts[1..]), (Some(1500.0), &[Some(0.0); 1499][..]));
+    assert!(ids.iter().all(|&id| engine.queue(id).part.of_amount(1000) == 1000.0 / 1500.0));
+}

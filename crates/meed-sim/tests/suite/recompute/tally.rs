@@ -11,11 +11,14 @@ type Amounts = Vec<i128>;
 #[derive(Default)]
 struct Queue {
     weight: i128,
+    /// In whole units that add up: nodes of a partition, lending.
     share: Amounts,
+    /// Of the first resource, as the weights give it.
+    exact: f64,
     held: Amounts,
     demand: i128,
     used: Amounts,
-    entitled: i128,
+    entitled: f64,
     borrowed: i128,
     live: usize,
     leaving: bool,
@@ -200,8 +203,9 @@ impl Replay {
 
     /// Eq. 2, level by level: floors, then the largest remainders, the first declared first.
     fn share_out(&mut self) {
-        let mut above = vec![(String::new(), self.total())];
-        while let Some((parent, total)) = above.pop() {
+        let exact = self.total()[0] as f64;
+        let mut above = vec![(String::new(), self.total(), exact)];
+        while let Some((parent, total, exact)) = above.pop() {
             let is_child = |name: &&String| match name.rsplit_once('.') {
                 Some((up, _)) => up == parent,
                 None => parent.is_empty(),
@@ -226,15 +230,16 @@ impl Replay {
                     self.queues.get_mut(child).expect("a child").share[kind] = part;
                 }
             }
-            above.extend(
-                children
-                    .into_iter()
-                    .map(|child| (child.clone(), self.queues[&child].share.clone())),
-            );
+            for child in children {
+                let queue = self.queues.get_mut(&child).expect("a child");
+                queue.exact = exact * queue.weight as f64 / sum as f64;
+                above.push((child, queue.share.clone(), queue.exact));
+            }
         }
         for name in &self.removed {
             let queue = self.queues.get_mut(name).expect("it was there");
             queue.share.fill(0);
+            queue.exact = 0.0;
         }
     }
 
@@ -244,7 +249,9 @@ impl Replay {
         self.capacity_time.iter_mut().zip(total).for_each(|(sum, amount)| *sum += amount * dt);
         for queue in self.queues.values_mut() {
             queue.used.iter_mut().zip(&queue.held).for_each(|(used, held)| *used += held * dt);
-            queue.entitled += queue.demand.min(queue.share[0]) * dt;
+            // Alone on its node a tenant is entitled to all of it.
+            let share = if self.partitioned { queue.share[0] as f64 } else { queue.exact };
+            queue.entitled += share.min(queue.demand as f64) * dt as f64;
             queue.borrowed += (queue.held[0] - queue.share[0]).max(0) * dt;
         }
         self.now = t;
@@ -497,7 +504,7 @@ impl Replay {
 
     fn rho(&self, leaf: &str) -> Option<f64> {
         let queue = &self.queues[leaf];
-        (queue.entitled > 0).then(|| queue.used[0] as f64 / queue.entitled as f64)
+        (queue.entitled > 0.0).then(|| queue.used[0] as f64 / queue.entitled)
     }
 
     fn compare_queue(&self, record: &QueueRecord) {
@@ -510,7 +517,7 @@ impl Replay {
         near(record.rho.unwrap_or(0.0), self.rho(&record.queue).unwrap_or(0.0), "rho");
         let borrowed = if self.partitioned { 0 } else { queue.borrowed };
         near(record.borrowed, borrowed as f64 / scale(0), "borrowed");
-        near(record.share, queue.share[0] as f64 / scale(0) * 1e6, "share");
+        near(record.share, queue.exact / scale(0) * 1e6, "share");
         assert_eq!((record.jobs, record.tasks), (queue.job_micros.len() as u64, queue.tasks));
         mean(record.mean_job_s, &queue.job_micros, "job time");
         mean(record.mean_wait_s, &queue.waits, "wait");

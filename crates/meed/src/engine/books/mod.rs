@@ -17,7 +17,7 @@ mod state;
 
 use std::cell::LazyCell;
 
-use crate::fairness::Meter;
+use crate::fairness::{Entitled, Meter};
 use crate::order::key::Key;
 use crate::order::{Alone, Domain, Minimum, Pool, Standing, Terms};
 use crate::policy::{Measure, Newcomer, Policy, Quantum};
@@ -347,11 +347,11 @@ impl Books {
         let measured = self.meter.kind();
         self.meter.set_pool(total);
         for (queue, row) in tree.iter().skip(1) {
-            let (share, part) = match row.is_leaf() && !row.is_removed() {
-                true => (row.share().get(measured), row.part()),
-                false => (0, 0),
+            let entitled = match row.is_leaf() && !row.is_removed() {
+                true => row.entitled(measured, total),
+                false => Entitled::NOTHING,
             };
-            self.meter.set_share(now, queue.index(), share, part);
+            self.meter.set_share(now, queue.index(), &entitled);
         }
     }
 

@@ -3,7 +3,7 @@
 
 use super::{Account, Books, JobAccount, Used};
 use crate::engine::tree::Tree;
-use crate::fairness::{Leaf, Lending, Meter};
+use crate::fairness::{Entitled, Leaf, Lending, Meter};
 use crate::order::{Domain, Minimum, Standing, Terms};
 use crate::policy::Quantum;
 use crate::quantum::{JobQuantum, QuantumUpdater};
@@ -35,7 +35,7 @@ impl Books {
         let account = &self.accounts[queue.index()];
         let share = account.terms.share;
         let standing = account.standing.state(now, self.domain_above(queue), share);
-        (standing, self.meter.state(queue.index()))
+        (standing, self.meter.state(now, queue.index()))
     }
 
     /// Weight, arrival number, standing and quantum of a job.
@@ -239,9 +239,11 @@ impl Books {
             for (asked, &held) in asked.iter_mut().zip(held.as_slice()) {
                 *asked += u128::from(held);
             }
-            let measured = self.meter.kind();
-            let (share, part) = if leaf { (row.share().get(measured), row.part()) } else { (0, 0) };
-            let leaf = Leaf { held, demand: asked, share, part };
+            let entitled = match leaf {
+                true => row.entitled(self.meter.kind(), total),
+                false => Entitled::NOTHING,
+            };
+            let leaf = Leaf { held, demand: asked, entitled };
             let place = format_args!("queues[{}].meter", queue.index());
             self.meter.restore(&of.meter, now, &leaf, place)?;
         }

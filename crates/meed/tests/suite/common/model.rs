@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::fraction::Fraction;
 use super::reserve::Held;
 use super::shadow::Ev;
 use meed::*;
@@ -22,7 +23,7 @@ pub(crate) struct Queue {
     pub(crate) began: u64,
     /// Its adaptive quantum, where it has been handed one.
     pub(crate) quantum: Option<u64>,
-    pub(crate) entitled: u128,
+    pub(crate) entitled: Fraction,
     /// Dominant shares held, and what of those wanted its part would have served: shares of the
     /// pool x microsecond.
     pub(crate) dominant: (f64, f64),
@@ -253,7 +254,7 @@ impl Model {
             rank: Rank::default(),
             began: 0,
             quantum: None,
-            entitled: 0,
+            entitled: Fraction::zero(),
             dominant: (0.0, 0.0),
             borrowed: 0,
             lent: 0.0,
@@ -460,6 +461,23 @@ impl Model {
         }
     }
 
+    /// What a leaf is entitled to of what it demands: S_i is the pool times its part of the weights
+    /// at each level.
+    fn entitled(&self, q: usize) -> Fraction {
+        if !self.is_leaf(q) || self.queues[q].removed {
+            return Fraction::zero();
+        }
+        let (mut share, mut at) = (Fraction::new(self.share(0).get(self.measured).into(), 1), q);
+        while let Some(parent) = self.queues[at].parent {
+            let weight = |child: usize| u128::from(self.queues[child].spec.weight);
+            let all = self.children(parent).into_iter().map(weight).sum();
+            share = share.times(&Fraction::new(weight(at), all));
+            at = parent;
+        }
+        let demand = Fraction::new(self.demand(q), 1);
+        if demand.order(&share).is_lt() { demand } else { share }
+    }
+
     /// The dominant share that a leaf holds, and the one that its part of the pool would serve of
     /// what it wants.
     fn dominant(&self, q: usize) -> (f64, f64) {
@@ -510,9 +528,9 @@ impl Model {
             queue.dominant.1 += entitled * passed as f64;
         }
         for (&q, (share, held)) in all.iter().zip(rows) {
-            let entitled = self.demand(q).min(u128::from(share));
+            let entitled = self.entitled(q).times(&Fraction::new(passed.into(), 1));
             let queue = &mut self.queues[q];
-            queue.entitled += entitled * u128::from(passed);
+            queue.entitled = queue.entitled.plus(&entitled);
             queue.borrowed += u128::from(held.saturating_sub(share)) * u128::from(passed);
             if unused > 0 {
                 let part = share.saturating_sub(held) as f64 / unused as f64;

@@ -1,6 +1,7 @@
 //! What must hold after every event and at every decision, looked at by plain scans.
 
 use super::charge::Ratio;
+use super::fraction::Fraction;
 use super::model::{Model, Task};
 use meed::*;
 use std::cmp::Ordering;
@@ -426,7 +427,17 @@ impl Model {
             let idle = self.held_idle(q, kind);
             assert_eq!(integrals.held_idle[kind], idle, "held idle for {name}, kind {kind}");
         }
-        assert_eq!(integrals.entitled, self.queues[q].entitled, "entitled: {name}");
+        let (up, down) = integrals.entitled_rest;
+        let entitled = Fraction::new(integrals.entitled, 1).plus(&Fraction::new(up, down));
+        let expected = &self.queues[q].entitled;
+        // It is rounded where shares have changed meanwhile, to a 2^64th each time, and in deep
+        // trees of odd weights, where a share is rounded to a 2^63rd of the pool.
+        let pool = self.nodes.iter().map(|node| node.spec.capacity.get(self.measured)).sum::<u64>();
+        let most = u128::from(pool) * u128::from(self.now);
+        let near = Fraction::new(most, 1 << 56).plus(&Fraction::new(1, 1 << 40));
+        let within = |a: &Fraction, b: &Fraction| a.order(&b.plus(&near)) != Ordering::Greater;
+        let same = within(&entitled, expected) && within(expected, &entitled);
+        assert!(same, "entitled: {name}, {entitled:?} is not {expected:?}");
         let dominant = match view.held.kinds() {
             // With one kind it is what is measured.
             1 => (integrals.usage[0] as f64, integrals.entitled as f64),
