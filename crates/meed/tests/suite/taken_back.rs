@@ -21,6 +21,8 @@ struct Audit<'a> {
     used: Vec<u128>,
     running: BTreeMap<TaskName, (u64, usize)>,
     told: BTreeMap<TaskName, u64>,
+    /// How many tasks of each job have ended well.
+    ended: Vec<u64>,
 }
 
 /// What was told in one decision for one winner.
@@ -35,7 +37,8 @@ impl Audit<'_> {
         let (queues, rules) = (config.queues.len(), config.root.reclaim.expect("it reclaims"));
         let (held, used) = (vec![0; queues], vec![0; queues]);
         let (running, told) = (BTreeMap::new(), BTreeMap::new());
-        Audit { config, jobs, rules, now: 0, held, used, running, told }
+        let ended = vec![0; jobs.len()];
+        Audit { config, jobs, rules, now: 0, held, used, running, told, ended }
     }
 
     fn name(&self, queue: usize) -> &str {
@@ -110,6 +113,7 @@ impl Audit<'_> {
                 Record::Ended(task) | Record::Lost(task) => {
                     self.running.remove(task).expect("it runs");
                     self.count(*task, false);
+                    self.ended[task.0] += u64::from(matches!(record, Record::Ended(_)));
                     let told = self.told.remove(task);
                     if let Record::Lost(_) = record {
                         let grace = self.rules.grace.as_micros();
@@ -145,11 +149,14 @@ impl Audit<'_> {
         batch
     }
 
+    /// What the next tasks of the job ask for that start together (docs/gangs.md).
     fn turn(&self, job: usize) -> u64 {
         let group = &self.jobs[job].group;
-        let ran = self.running.keys().filter(|(other, _)| *other == job).count() as u64;
+        let runs = self.running.keys().filter(|(other, _)| *other == job).count() as u64;
+        let begun = runs + self.ended[job];
+        let waiting = u64::from(group.count) - begun;
         let least = group.gang.as_ref().map_or(1, |gang| u64::from(gang.least));
-        group.demand.get(0) * least.saturating_sub(ran).max(1)
+        group.demand.get(0) * least.saturating_sub(begun).max(1).min(waiting)
     }
 
     fn check_batch(&self, batch: &Batch) {

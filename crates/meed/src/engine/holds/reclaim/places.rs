@@ -15,8 +15,8 @@
 //! what is left holds each group by itself.
 //!
 //! Cost: O(tasks and holds on the node) for each unit and node that it runs on, and one pass over a
-//! gang's nodes; for a
-//! gang of several groups such a pass, and the cost of `pack`, for each unit from there on.
+//! gang's nodes; for a gang of several groups such a pass, and the cost of `pack`, for each unit
+//! from there on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -142,7 +142,7 @@ impl Look<'_> {
         (places, of)
     }
 
-    /// The tasks of a unit are stopped at a place, for a core with all of its gang's; or, again, not.
+    /// The tasks of a unit are stopped at a place, with a core all of its gang's, or are not again.
     fn stop(&self, place: &mut Place, index: usize, stops: bool) {
         if place.left.is_empty() {
             place.copies = vec![0; self.wanted.asks.len()];

@@ -2,20 +2,19 @@
 //!
 //! > left(node) = least - held back + stopped, but no more than for ever - for others
 //!
-//! - least: of each kind the least that is free for as long as the winner may run, by what is
-//!   expected to end and by the reservations that are known to start; what is stopped counts up to
-//!   its expected end.
-//! - held back: what of that, before anything is stopped, goes to reservations of which nobody knows
-//!   when they start. What is stopped is the winner's alone: so no more is stopped than his turn
-//!   asks for.
+//! - least: of each kind the least that is free for as long as the winner may run, by expected ends
+//!   and by reservations with a known start. What is stopped counts up to its expected end.
+//! - held back: what of that, before anything is stopped, goes to reservations with an unknown
+//!   start. What is stopped is the winner's alone: so no more is stopped than its turn asks for.
 //! - for ever: what the node has when all that runs there has ended. For others: what reservations
-//!   of other queues ask for there of which nobody knows when they start. So each of these starts
-//!   when the tasks end that are let be.
+//!   of other queues with an unknown start ask for there. So each of these starts when the tasks
+//!   have ended that are let be.
 //!
-//! What counts: not the winner's own reservation; of its queue's others those that were made before
-//! it, for later ones wait for it anyway; of other queues' those of queues that do not owe the
+//! Which reservations count: not the winner's own. Of its queue's others those that were made
+//! before it: later ones wait for it anyway. Of other queues' those of queues that do not owe the
 //! winner. And of all these, in order, as many as their side may have of its share, or needs for
-//! its minimum: what a queue has reserved beyond that it gets when others end. Cost: O(tasks and holds on the node).
+//! its minimum: what a queue has reserved beyond that it gets when others end. Cost: O(tasks and
+//! holds on the node).
 
 use std::collections::BTreeMap;
 
