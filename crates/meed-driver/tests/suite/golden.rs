@@ -20,8 +20,9 @@ fn told(disk: &SimDisk) -> (Live<u32>, Machine) {
 }
 
 /// Made by the version that wrote it first; a later version must read it, know what was known, and
-/// decide as it did. In the second file, made of the first with `MEED_WRITE_STATE=1`, what there
-/// are most of stands in rows without names.
+/// go on from it by its own rules ([`meed::RULES`]; the snapshot knows no services, so ties go by
+/// declaration at first). In the second file, made of the first with `MEED_WRITE_STATE=1`, what
+/// there are most of stands in rows without names.
 #[test]
 fn a_snapshot_of_version_1_is_read_and_goes_on() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
