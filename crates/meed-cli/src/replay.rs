@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use meed_config::text::clean;
 use meed_sim::record::Comparison;
-use meed_sim::replay::{Difference, Recording, ReplayOptions, Verified, replay, verified};
+use meed_sim::replay::{Difference, Recording, ReplayOptions, VerifiedRun, replay, verified};
 use meed_sim::scenario::Scenario;
 
 use crate::exit::Failure;
@@ -136,13 +136,13 @@ fn check(args: &ReplayArgs, recording: &Recording) -> Result<(), Failure> {
         recording.remarks().iter().for_each(|words| remark(words));
     }
     match result? {
-        Verified::AsRecorded | Verified::PlayedBack(_) if args.quiet => Ok(()),
-        Verified::PlayedBack(words) => print(&format!("{}\n", clean(&words))),
-        Verified::AsRecorded => {
+        VerifiedRun::AsRecorded | VerifiedRun::PlayedBack(_) if args.quiet => Ok(()),
+        VerifiedRun::PlayedBack(words) => print(&format!("{}\n", clean(&words))),
+        VerifiedRun::AsRecorded => {
             let policy = clean(recording.policy());
             print(&format!("{file}: {policy} decides as recorded, line by line\n"))
         }
-        Verified::Differs(Difference { line, recorded, replayed }) => {
+        VerifiedRun::Differs(Difference { line, recorded, replayed }) => {
             let or_end = |text: Option<String>| {
                 text.map_or_else(|| "(the log ends)".to_owned(), |line| clean(&line).into_owned())
             };

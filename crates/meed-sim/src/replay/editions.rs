@@ -17,7 +17,7 @@ use crate::world::{RunError, run};
 
 /// What came of verifying a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Verified {
+pub enum VerifiedRun {
     /// This version decides as recorded: line by line, or of a live world decision by decision.
     AsRecorded,
     /// Another edition of the rules decided otherwise, or for other reasons, and what it decided
@@ -30,15 +30,15 @@ pub enum Verified {
 const AS_RECORDED: &str = "played back as recorded";
 
 /// Verifies a run: as [`super::verify`], with what was done.
-pub fn verified(recording: &Recording, watch: &mut dyn Watch) -> Result<Verified, ReplayError> {
+pub fn verified(recording: &Recording, watch: &mut dyn Watch) -> Result<VerifiedRun, ReplayError> {
     let difference = match recording.is_live() {
         // How its world worded its reasons is its own.
         true => recording.live_again(0, watch)?.1,
         false => recording.again(0, None, watch)?.bytes,
     };
-    let Some(difference) = difference else { return Ok(Verified::AsRecorded) };
+    let Some(difference) = difference else { return Ok(VerifiedRun::AsRecorded) };
     if !recording.has_other_rules() || recording.is_mapreduce() {
-        return Ok(Verified::Differs(difference));
+        return Ok(VerifiedRun::Differs(difference));
     }
     // A live world's was played back to come by its record.
     let differs = match recording.is_live() {
@@ -46,8 +46,8 @@ pub fn verified(recording: &Recording, watch: &mut dyn Watch) -> Result<Verified
         false => recording.differs_played_back(watch)?,
     };
     Ok(match differs {
-        Some(difference) => Verified::Differs(difference),
-        None => Verified::PlayedBack(recording.decides_otherwise(&difference, AS_RECORDED)),
+        Some(difference) => VerifiedRun::Differs(difference),
+        None => VerifiedRun::PlayedBack(recording.decides_otherwise(&difference, AS_RECORDED)),
     })
 }
 

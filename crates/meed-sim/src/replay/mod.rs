@@ -29,7 +29,7 @@ use meed_workload::CLOCK_END_US;
 
 pub(crate) use compare::Compare;
 pub use compare::Difference;
-pub use editions::{Verified, verified};
+pub use editions::{VerifiedRun, verified};
 pub(crate) use mapreduce::WORLD;
 pub(crate) use source::{ARRIVALS, Workload, arrival_of};
 
@@ -341,8 +341,8 @@ pub fn verify(
     watch: &mut dyn Watch,
 ) -> Result<Option<Difference>, ReplayError> {
     match verified(recording, watch)? {
-        Verified::AsRecorded | Verified::PlayedBack(_) => Ok(None),
-        Verified::Differs(difference) => Ok(Some(difference)),
+        VerifiedRun::AsRecorded | VerifiedRun::PlayedBack(_) => Ok(None),
+        VerifiedRun::Differs(difference) => Ok(Some(difference)),
     }
 }
 
