@@ -311,8 +311,8 @@ pub fn check_minimum(
     };
     Err(format!(
         "queue `{name}`: a minimum share of {resource} would not be kept: the order above \
-         it{order} counts {counted} only. Write the minimum in {counted}, let the policy count {resource} \
-         (`resource` or `prices`), or order by dominant shares (`drf`, `long-term-drf`)"
+         it{order} counts {counted} only. Write the minimum in {counted}, let the policy count \
+         {resource} (`resource` or `prices`), or order by dominant shares (`drf`, `long-term-drf`)"
     ))
 }
 
