@@ -263,9 +263,8 @@ pub struct MeterState {
     /// What was held idle for it, of each kind; none where nothing ever was.
     #[cfg_attr(feature = "serde", serde(default))]
     pub held_idle: Vec<i128>,
-    /// What it was entitled to beyond that: under earlier shares, in 2^-64 of a unit; and under the
-    /// share of now, in the parts into which that divides a unit. None where an earlier version
-    /// counted by shares of whole units.
+    /// What it was entitled to beyond that: the part of a unit x microsecond in 2^-64, and whole
+    /// ones. None where an earlier version counted by shares of whole units.
     #[cfg_attr(feature = "serde", serde(default))]
     pub entitled_rest: Option<(u64, u128)>,
 }

@@ -290,8 +290,7 @@ impl Meter {
         let meter = &mut self.leaves[leaf];
         (meter.share, meter.whole) = (to.share, to.whole);
         if to.rest > 0 || leaf < self.rests.len() {
-            let full = self.rest_of(leaf).set(now, to.rest, to.down);
-            self.leaves[leaf].entitled.offset += full as i128;
+            self.rest_of(leaf).set(to.rest, to.down);
         }
         if let Some(meter) = self.dominant.get_mut(leaf) {
             meter.set_part(to.part);

@@ -1,47 +1,39 @@
 //! What a leaf is entitled to beyond whole units: the integral of the rest of its share.
 //!
-//! > S_i = whole + rest / down,  min(d_i, S_i) = min(d_i, whole) + [d_i > whole] rest / down
+//! > S_i = whole + rest,  min(d_i, S_i) = min(d_i, whole) + [d_i > whole] rest,  0 <= rest < 1
 //!
 //! Amounts are whole, so whoever demands more than the whole units of its share is entitled to all
-//! of it. While shares stay the integral is exact, a whole number of parts of a unit x microsecond.
-//! When they are shared out anew it is closed: rounded to the nearest 2^64th of a unit x
-//! microsecond, which no float of a ratio shows. Cost: one more line for leaves whose share is no
-//! whole number.
+//! of it. The rest is counted in 2^64ths of a unit, to the nearest: less than a float of a ratio
+//! shows. In these the integral is a whole number, so it does not depend on how often shares are
+//! given out anew. Cost: one more line for leaves whose share is no whole number.
 
 use super::line::Line;
 use crate::time::Time;
 
-/// See the module.
-#[derive(Clone, Debug)]
+/// The integral of a rest, in 2^-64 of a unit x microsecond.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Rest {
-    /// Under earlier shares, below one: in 2^-64.
-    closed: u64,
-    /// Under the share of now: in its parts.
     line: Line,
+    /// The rest of the share of now.
     rest: u64,
-    down: u64,
 }
 
-impl Default for Rest {
-    fn default() -> Rest {
-        Rest { closed: 0, line: Line::default(), rest: 0, down: 1 }
-    }
+/// `rest` / `down`, which is below one, in 2^-64: to the nearest, and below one.
+fn in_grains(rest: u64, down: u64) -> u64 {
+    let grains = ((u128::from(rest) << 64) + u128::from(down) / 2) / u128::from(down);
+    u64::try_from(grains).unwrap_or(u64::MAX)
 }
 
 impl Rest {
-    /// With these sums at `now`; see [`Rest::offsets`]. [`Rest::turn`] comes next.
-    pub(super) fn restored((closed, sum): (u64, u128), rest: u64, down: u64) -> Rest {
-        let line = Line { offset: sum as i128, slope: 0 };
-        Rest { closed, line, rest, down }
+    /// With these sums so far; see [`Rest::offsets`]. [`Rest::set`] and [`Rest::turn`] come next.
+    pub(super) fn restored((part, whole): (u64, u128)) -> Rest {
+        let offset = (whole << 64 | u128::from(part)) as i128;
+        Rest { line: Line { offset, slope: 0 }, rest: 0 }
     }
 
-    /// The rest of the share from `now` on; the whole units x microsecond that are full by then. As
-    /// often as it is told the same at one instant, the sums are those of the first time.
-    /// [`Rest::turn`] comes next.
-    pub(super) fn set(&mut self, now: Time, rest: u64, down: u64) -> u128 {
-        let (full, closed) = self.in_grains(now);
-        *self = Rest { closed, line: Line::default(), rest, down };
-        full
+    /// The rest of the share from now on; [`Rest::turn`] comes next.
+    pub(super) fn set(&mut self, rest: u64, down: u64) {
+        self.rest = in_grains(rest, down);
     }
 
     /// Whether the leaf demands more than the whole units of its share, from `now` on.
@@ -55,24 +47,16 @@ impl Rest {
 
     /// Whole units x microsecond up to `now`, and the part of one that is left, as a fraction.
     pub(super) fn so_far(&self, now: Time) -> (u128, (u128, u128)) {
-        if self.closed == 0 {
-            let (sum, down) = (self.line.value(now), u128::from(self.down));
-            return (sum / down, (sum % down, down));
+        match self.offsets(now) {
+            (0, whole) => (whole, (0, 1)),
+            (part, whole) => (whole, (part.into(), 1 << 64)),
         }
-        let (full, closed) = self.in_grains(now);
-        (full, (closed.into(), 1 << 64))
     }
 
-    /// The same with the part in 2^-64.
-    fn in_grains(&self, now: Time) -> (u128, u64) {
-        let (sum, down) = (self.line.value(now), u128::from(self.down));
-        let part = (((sum % down) << 64) + down / 2) / down + u128::from(self.closed);
-        (sum / down + (part >> 64), part as u64)
-    }
-
-    /// As plain data: the sum under earlier shares, and that under the share of now.
+    /// As plain data: the part of a unit x microsecond in 2^-64, and the whole ones.
     pub(super) fn offsets(&self, now: Time) -> (u64, u128) {
-        (self.closed, self.line.value(now))
+        let sum = self.line.value(now);
+        (sum as u64, sum >> 64)
     }
 }
 
@@ -85,33 +69,45 @@ mod tests {
     }
 
     #[test]
-    fn thirds_add_up_to_whole_units() {
-        let mut rest = Rest::default();
-        assert_eq!(rest.set(at(0), 1, 3), 0);
-        rest.turn(at(0), true);
-        assert_eq!(rest.so_far(at(4)), (1, (1, 3)));
-        assert_eq!(rest.so_far(at(6)), (2, (0, 3)));
-        // Three times a third, each closed by itself.
-        for second in 1..=3 {
-            assert_eq!(rest.set(at(second), 1, 3), 0, "{second}");
-            rest.turn(at(second), second < 3);
+    fn a_third_is_a_third_however_often_it_is_given_out() {
+        let (mut once, mut often) = (Rest::default(), Rest::default());
+        once.set(1, 3);
+        once.turn(at(0), true);
+        for second in 0..6 {
+            // A share that goes and comes back at one instant changes nothing.
+            often.set(1, 2);
+            often.turn(at(second), true);
+            often.set(1, 3);
+            often.turn(at(second), true);
         }
-        let (full, (up, down)) = rest.so_far(at(9));
-        let sum = full as f64 + up as f64 / down as f64;
-        assert_eq!((sum, down), (1.0, 1 << 64));
-        assert_eq!(rest.offsets(at(9)), rest.offsets(at(10)));
+        assert_eq!(once.offsets(at(9)), often.offsets(at(9)));
+        let (whole, (up, down)) = once.so_far(at(9));
+        // Three units, but for nine roundings of half a 2^64th.
+        let grains = (whole << 64) + up * ((1 << 64) / down);
+        assert!(grains.abs_diff(3 << 64) <= 5, "{grains}");
+        assert_eq!(whole as f64 + up as f64 / down as f64, 3.0);
+    }
+
+    #[test]
+    fn halves_are_exact_and_end() {
+        let mut rest = Rest::default();
+        rest.set(1, 2);
+        rest.turn(at(0), true);
+        assert_eq!(rest.so_far(at(3)), (1, (1 << 63, 1 << 64)));
+        rest.turn(at(4), false);
+        assert_eq!(rest.so_far(at(9)), (2, (0, 1)));
+        let again = Rest::restored(rest.offsets(at(9)));
+        assert_eq!(again.so_far(at(20)), (2, (0, 1)));
     }
 
     #[test]
     fn the_largest_parts_fit() {
         let mut rest = Rest::default();
-        let down = 1 << 63;
-        rest.set(at(0), down - 1, down);
+        rest.set(u64::MAX - 1, u64::MAX);
         rest.turn(at(0), true);
-        let end = at((1 << 53) - 1);
-        let (full, (up, _)) = rest.so_far(end);
-        assert_eq!((full, up), ((1 << 53) - 2, u128::from(down) - ((1 << 53) - 1)));
-        let full = rest.set(end, 0, 1);
-        assert_eq!(full, (1 << 53) - 2);
+        let end = (1 << 53) - 1;
+        let (whole, (up, down)) = rest.so_far(at(end));
+        assert_eq!(whole, u128::from(end) - 1);
+        assert!(up < down);
     }
 }

@@ -124,24 +124,25 @@ impl Meter {
         let (demand, to) = (leaf.demand[self.measured], &leaf.entitled);
         let within = |share: u64| demand.min(u128::from(share)) as u64;
         let restored = |slope| Line::restored(state.entitled, slope, now, || at("entitled"));
-        let Some((closed, sum)) = state.entitled_rest else {
+        let Some((part, whole)) = state.entitled_rest else {
             let mut line = restored(within(to.share))?;
             line.turn(now, within(to.whole));
             self.restore_rest((0, 0), now, to, demand);
             return Ok(line);
         };
-        let most = u128::from(to.rest) * u128::from(now.as_micros());
-        ensure!(sum <= most, at("entitled_rest"), "{sum} is more than its share was since time 0");
-        self.restore_rest((closed, sum), now, to, demand);
+        let most = u128::from(now.as_micros());
+        ensure!(whole <= most, at("entitled_rest"), "{whole} is more than one unit since time 0");
+        self.restore_rest((part, whole), now, to, demand);
         restored(within(to.whole))
     }
 
     fn restore_rest(&mut self, sums: (u64, u128), now: Time, to: &Entitled, demand: u128) {
-        if sums.0 == 0 && to.rest == 0 {
+        if sums == (0, 0) && to.rest == 0 {
             return;
         }
         let rest = self.rest_of(self.leaves.len() - 1);
-        *rest = Rest::restored(sums, to.rest, to.down);
+        *rest = Rest::restored(sums);
+        rest.set(to.rest, to.down);
         rest.turn(now, demand > u128::from(to.whole));
     }
 

@@ -430,8 +430,8 @@ impl Model {
         let (up, down) = integrals.entitled_rest;
         let entitled = Fraction::new(integrals.entitled, 1).plus(&Fraction::new(up, down));
         let expected = &self.queues[q].entitled;
-        // It is rounded where shares have changed meanwhile, to a 2^64th each time, and in deep
-        // trees of odd weights, where a share is rounded to a 2^63rd of the pool.
+        // A share is taken to the nearest 2^64th of a unit, and in deep trees of odd weights to a
+        // 2^63rd of the pool.
         let pool = self.nodes.iter().map(|node| node.spec.capacity.get(self.measured)).sum::<u64>();
         let most = u128::from(pool) * u128::from(self.now);
         let near = Fraction::new(most, 1 << 56).plus(&Fraction::new(1, 1 << 40));
