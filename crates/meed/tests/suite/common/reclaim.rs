@@ -237,7 +237,13 @@ impl Model {
             let held = &self.holds[other];
             held.at.is_none() && !(foreign && queue(held) == queue(&self.holds[at]))
         });
-        others.map(|other| i128::from(self.amount(&self.holds[other], node, kind))).sum()
+        let amount = |other: usize| {
+            let held = &self.holds[other];
+            // On one of its nodes a task starts; it is owed its room on its own.
+            let is_spare = foreign && held.spares.contains(&node);
+            if is_spare { 0 } else { i128::from(self.amount(held, node, kind)) }
+        };
+        others.map(amount).sum()
     }
 
     /// Where the turn starts when these have stopped.

@@ -7,8 +7,8 @@
 //! - held back: what of that, before anything is stopped, goes to reservations with an unknown
 //!   start. What is stopped is the winner's alone: so no more is stopped than its turn asks for.
 //! - for ever: what the node has when all that runs there has ended. For others: what reservations
-//!   of other queues with an unknown start ask for there. So each of these starts when the tasks
-//!   have ended that are let be.
+//!   of other queues with an unknown start ask for there, each on its own node and not on its spares.
+//!   So each of these starts when the tasks have ended that are let be.
 //!
 //! Which reservations count: not the winner's own. Of its queue's others those that were made
 //! before it: later ones wait for it anyway. Of other queues' those of queues that do not owe the
@@ -33,7 +33,7 @@ pub(super) struct Held {
     known: Vec<Part>,
     /// From an instant on that nobody knows.
     drained: Signed,
-    /// The same, but for the winner's own queue.
+    /// The same on own nodes, not on spares, but for the winner's own queue.
     for_others: Signed,
 }
 
@@ -124,12 +124,13 @@ impl Engine {
                 let held = held.entry(node).or_default();
                 match part.at {
                     Some(_) => held.known.push(part),
-                    None => {
-                        add(&mut held.drained, &part.need.demand, 1);
-                        let foreign = i128::from(leaf != winner);
-                        add(&mut held.for_others, &part.need.demand, foreign);
-                    }
+                    None => add(&mut held.drained, &part.need.demand, 1),
                 }
+            }
+            // A reservation starts once, wherever that is: spares are drained, and owed nothing.
+            let owed = hold.own_parts().filter(|(_, part)| leaf != winner && part.at.is_none());
+            for (node, part) in owed {
+                add(&mut held.entry(node).or_default().for_others, &part.need.demand, 1);
             }
         }
         held
