@@ -506,7 +506,14 @@ impl Engine {
                 continue;
             }
             let stays = hold.nodes.iter().flatten().all(|(node, _)| self.may_stay(hold, *node));
+            // Nodes on which it could not be before may have had room all along.
+            let open = (0..self.room.nodes() as u32).map(NodeRow);
+            let open: Vec<NodeRow> = match stays {
+                true => open.filter(|&node| self.room.could_start(turn, node)).collect(),
+                false => Vec::new(),
+            };
             let Some(holds) = self.holds.as_mut() else { return };
+            holds.freed.extend(open);
             if !stays {
                 let covers = holds.give_up(index).covers();
                 self.room.add_waiting(turn, covers);
