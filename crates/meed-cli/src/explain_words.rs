@@ -329,8 +329,12 @@ impl Words<'_> {
                 let each = |bound: &Bound| {
                     let most = bound.most.unwrap_or(0.0);
                     let name = &bound.resource;
+                    let never = match bound.asks > most {
+                        true => ", which is never below it",
+                        false => "",
+                    };
                     format!(
-                        "{name}: holds {} of at most {}, {who} for {}",
+                        "{name}: holds {} of at most {}, {who} for {}{never}",
                         self.amount(name, bound.has),
                         self.amount(name, most),
                         self.amount(name, bound.asks)

@@ -62,6 +62,7 @@ pub fn outcome(
         events: totals.events,
         decisions: totals.starts,
         refused: totals.refused,
+        first_refused: totals.first_refused.clone(),
         failed: totals.failed,
         unfinished: totals.unfinished,
         trace_lines: 0,

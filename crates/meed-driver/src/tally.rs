@@ -4,7 +4,7 @@
 use hdrhistogram::Histogram;
 use meed::memory::{expect, expect_at};
 use meed::{QueueId, Span, Time};
-use meed_journal::JobKey;
+use meed_journal::{Arrival, JobKey};
 use serde::{Deserialize, Serialize};
 
 use crate::by_queue::ByQueue;
@@ -183,6 +183,9 @@ pub struct Totals {
     pub jobs_ended: u64,
     /// Jobs refused.
     pub refused: u64,
+    /// The first of them: its name, its queue, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_refused: Option<String>,
     /// Jobs that failed or were cancelled.
     pub failed: u64,
     /// Jobs that were there at the end.
@@ -190,6 +193,14 @@ pub struct Totals {
 }
 
 impl Totals {
+    /// One more job is refused.
+    pub(crate) fn refuse(&mut self, why: &str, arrival: &Arrival) {
+        self.refused += 1;
+        let name = arrival.name.as_ref().unwrap_or(&arrival.job);
+        let first = || format!("{name} of queue {}: {why}", arrival.queue);
+        self.first_refused.get_or_insert_with(first);
+    }
+
     /// Adds what was counted elsewhere.
     pub fn add(&mut self, other: &Totals) {
         self.times.add_all(&other.times);
@@ -197,6 +208,9 @@ impl Totals {
         self.starts += other.starts;
         self.jobs_ended += other.jobs_ended;
         self.refused += other.refused;
+        if self.first_refused.is_none() {
+            self.first_refused.clone_from(&other.first_refused);
+        }
         self.failed += other.failed;
         self.unfinished += other.unfinished;
     }

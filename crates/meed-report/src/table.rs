@@ -181,7 +181,13 @@ fn remarks(runs: &[RunRecord]) -> Vec<String> {
         };
         let mut parts = Vec::new();
         if r.refused > 0 {
-            parts.push(plural(r.refused, "job refused", "jobs refused"));
+            let (first, refused) = (r.first_refused.as_deref().map(clean), r.refused);
+            let words = match (first, refused) {
+                (Some(why), 1) => format!("1 job refused ({why})"),
+                (Some(why), _) => format!("{} jobs refused (the first: {why})", count(refused)),
+                (None, _) => plural(refused, "job refused", "jobs refused"),
+            };
+            parts.push(words);
         }
         if r.unfinished > 0 {
             parts.push(plural(r.unfinished, "job unfinished", "jobs unfinished"));

@@ -448,6 +448,20 @@ pub(crate) fn check_dimensions(
 
 /// Amounts in words, natural units: `cpu 0.5, memory 1073741824 bytes`.
 pub(crate) fn in_words(amounts: &Resources, kinds: &ResourceKinds) -> String {
+    words_of(amounts, kinds, |kind| amounts.get(kind) > 0)
+}
+
+/// The bounds that `demand` exceeds, in words: those of other kinds say nothing, and a kind that is
+/// not bounded has a bound beyond all amounts.
+pub(crate) fn exceeded(demand: &Resources, most: &Resources, kinds: &ResourceKinds) -> String {
+    words_of(most, kinds, |kind| demand.get(kind) > most.get(kind))
+}
+
+fn words_of(
+    amounts: &Resources,
+    kinds: &ResourceKinds,
+    is_named: impl Fn(usize) -> bool,
+) -> String {
     let word = |kind: usize| {
         let (name, amount) = (kinds.name(kind), amounts.get(kind));
         match kinds.unit(kind) {
@@ -455,5 +469,5 @@ pub(crate) fn in_words(amounts: &Resources, kinds: &ResourceKinds) -> String {
             Unit::Milli => format!("{name} {}", amount as f64 / 1000.0),
         }
     };
-    (0..kinds.len()).filter(|&kind| amounts.get(kind) > 0).map(word).collect::<Vec<_>>().join(", ")
+    (0..kinds.len()).filter(|&kind| is_named(kind)).map(word).collect::<Vec<_>>().join(", ")
 }

@@ -202,6 +202,9 @@ fn words(answer: &Value) -> String {
     if answer["waits_for_devices"].as_u64().unwrap_or(0) > 0 {
         line("Its turn has come; tasks that are being stopped still hold its devices.".to_owned());
     }
+    if let Some(most) = answer["at_most"].as_u64() {
+        line(format!("As many of its tasks run as may run at once: {most}."));
+    }
     let standing = &answer["standing"];
     for held in standing["reservations"].as_array().into_iter().flatten() {
         line(reservation_words(held));

@@ -101,6 +101,8 @@ fn no_more_run_at_once_than_may_after_a_release() {
     server.ok(&["release", &job]);
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(begun(&server).len(), 2, "two run still");
+    let why = server.ok(&["why", &job]);
+    assert!(why.contains("As many of its tasks run as may run at once: 2."), "{why}");
     go(&server, "0");
     until("one more runs", || (begun(&server).len() == 3).then_some(()));
     assert_eq!(server.json(&["show", &job])["running"], 2);

@@ -523,3 +523,65 @@ fn the_spares_of_a_reservation_are_told() {
         assert!(words.contains(place), "{words}");
     }
 }
+
+const ABOVE_MAXIMUM: &str = "\
+[cluster]
+resources = [\"cpu\", \"memory\"]
+[[cluster.node]]
+count = 4
+capacity = { cpu = 16, memory = \"64GiB\" }
+[[queue]]
+name = \"dept\"
+max = { cpu = 40 }
+[[queue]]
+name = \"dept.team\"
+[[queue]]
+name = \"other\"
+[[job]]
+queue = \"other\"
+tasks = 16
+demand = { cpu = 4 }
+duration = \"1h\"
+[[job]]
+queue = \"dept.team\"
+name = \"gang\"
+submit = \"10s\"
+tasks = 6
+gang = true
+demand = { cpu = 4 }
+duration = \"1h\"
+[[job]]
+queue = \"dept.team\"
+name = \"large\"
+submit = \"15s\"
+tasks = 11
+gang = true
+demand = { cpu = 4, memory = \"1GiB\" }
+duration = \"1h\"
+[[job]]
+queue = \"dept.team\"
+submit = \"20s\"
+demand = { cpu = 4 }
+duration = \"1h\"
+[[change]]
+at = \"30min\"
+queue = { name = \"dept\", max = { cpu = 20 } }
+";
+
+/// A gang asks for all its tasks at once: beside a maximum share that is what counts, and a refusal
+/// names the job, the queue and the resource that is bounded.
+#[test]
+fn a_gang_above_a_maximum_share() {
+    let place = folder();
+    std::fs::write(place.path().join("s.toml"), ABOVE_MAXIMUM).unwrap();
+    let args = ["simulate", "s.toml", "-p", "long-term", "--log", "l.jsonl"];
+    let table = succeed(place.path(), &args).split_whitespace().collect::<Vec<_>>().join(" ");
+    let refused = "1 job refused (large of queue dept.team: a gang asks for cpu 44, memory \
+                   11811160064 bytes at once, more than the maximum share of queue `dept` (cpu 40))";
+    assert!(table.contains(refused), "{table}");
+    let args = ["explain", "l.jsonl", "--job", "gang", "--at", "90min"];
+    let words = succeed(place.path(), &args).split_whitespace().collect::<Vec<_>>().join(" ");
+    let quota = "the maximum share of queue dept: cpu: holds 4 of at most 20, the 6 tasks that \
+                 start together ask for 24, which is never below it";
+    assert!(words.contains(quota), "{words}");
+}

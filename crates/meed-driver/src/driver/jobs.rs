@@ -64,11 +64,9 @@ impl<J, K: Journal> Driver<J, K> {
         why: &Rejected,
         arrival: impl FnOnce(&ResourceKinds) -> Arrival,
     ) -> Result<(), Failed> {
-        self.tally.totals.refused += 1;
-        self.tell(now, |told| {
-            let arrival = arrival(told.engine.kinds());
-            Fact::Refuse(Box::new(Refusal { why: why.to_string(), arrival }))
-        })
+        let (why, arrival) = (why.to_string(), arrival(self.engine.kinds()));
+        self.tally.totals.refuse(&why, &arrival);
+        self.tell(now, |_| Fact::Refuse(Box::new(Refusal { why, arrival })))
     }
 
     /// Tasks are added to a live job: its next stage begins. `open`: whether more may come. `tell`

@@ -91,8 +91,8 @@ impl<J, K: Journal> Driver<J, K> {
     ) -> Result<(), Failed> {
         match fact {
             Fact::Arrive(arrival) => self.play_arrival(at, arrival, take),
-            Fact::Refuse(_) => {
-                self.tally.totals.refused += 1;
+            Fact::Refuse(refusal) => {
+                self.tally.totals.refuse(&refusal.why, &refusal.arrival);
                 Ok(())
             }
             Fact::TasksAdded(added) => {

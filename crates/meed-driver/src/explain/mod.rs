@@ -150,7 +150,7 @@ pub enum Obstacle {
         queue: String,
         /// By resource, those that would be exceeded.
         bounds: Vec<Bound>,
-        /// So many tasks of several groups start together: what is asked for is for all of them.
+        /// So many tasks start together, of a gang: what is asked for is for all of them.
         #[serde(skip_serializing_if = "Option::is_none")]
         together: Option<u32>,
     },
@@ -465,7 +465,8 @@ fn obstacles(engine: &Engine, own: &GroupView, told: &Standing) -> Vec<Obstacle>
 
 fn quota(engine: &Engine, queue: QueueId, own: &GroupView) -> Obstacle {
     let (held, max) = (engine.queue(queue).held, engine.bounds(queue).1);
-    let asks = if own.joint { &own.whole } else { &own.demand };
+    let together = Some(own.together).filter(|&together| together > 1);
+    let asks = if together.is_some() { &own.whole } else { &own.demand };
     let bound = |kind: usize| {
         let most = max.map(|max| max.get(kind))?;
         (held.get(kind) + own.whole.get(kind) > most).then(|| Bound {
@@ -476,7 +477,6 @@ fn quota(engine: &Engine, queue: QueueId, own: &GroupView) -> Obstacle {
         })
     };
     let bounds = (0..asks.kinds()).filter_map(bound).collect();
-    let together = own.joint.then_some(own.together);
     Obstacle::Quota { queue: engine.queue(queue).name.to_owned(), bounds, together }
 }
 

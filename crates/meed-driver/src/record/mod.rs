@@ -57,6 +57,9 @@ pub struct RunRecord {
     pub decisions: u64,
     /// Jobs refused (a task that no node could hold).
     pub refused: u64,
+    /// The first of them: its name, its queue, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_refused: Option<String>,
     /// Jobs that failed or were cancelled.
     pub failed: u64,
     /// Jobs still unfinished at the end of the run.

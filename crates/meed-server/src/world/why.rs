@@ -24,6 +24,8 @@ pub(crate) struct WhyShown {
     waits_for: Vec<u64>,
     /// Tasks whose turn has come, while others still hold their devices.
     waits_for_devices: usize,
+    /// How many of its tasks may run at once (`--array 0-99%8`), where as many run and more wait.
+    at_most: Option<u32>,
     /// How it stands by the scheduler (docs/explain.md); `null`: the scheduler does not know it.
     #[schema(value_type = Option<Object>)]
     standing: Option<Value>,
@@ -54,7 +56,9 @@ impl World {
         }
         let tasks = self.running.get(&row.id).into_iter().flatten();
         let waits_for_devices = tasks.filter(|task| self.deferred.contains(task)).count();
-        Ok(Ok(WhyShown { job: view, waits_for, waits_for_devices, standing }))
+        let waits = view.tasks > view.running + view.done + view.failed;
+        let at_most = row.at_once.filter(|&most| waits && view.running >= most);
+        Ok(Ok(WhyShown { job: view, waits_for, waits_for_devices, at_most, standing }))
     }
 
     /// Without what is others': keys of queues that the user may not use, and names of jobs of

@@ -9,7 +9,7 @@ use super::gangs::joint;
 use super::room::ShapeId;
 use super::share_out::Reads;
 use super::work::Job;
-use crate::cluster::{check_dimensions, in_words};
+use crate::cluster::{check_dimensions, exceeded, in_words};
 use crate::error::{ConfigError, Rejected};
 use crate::event::Effect;
 use crate::resources::Resources;
@@ -181,7 +181,7 @@ impl Engine {
         while let Some(id) = at {
             let queue = &self.tree[id];
             if let Some(max) = queue.max().filter(|max| !demand.fits_in(max)) {
-                return Some((queue.name().to_owned(), in_words(max, &self.kinds)));
+                return Some((queue.name().to_owned(), exceeded(demand, max, &self.kinds)));
             }
             at = queue.parent();
         }

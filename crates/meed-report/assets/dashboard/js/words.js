@@ -64,6 +64,7 @@ Meed.words = (() => {
     if (it.state === "held") said.push("It is held until somebody releases it.");
     if (told.waits_for.length) said.push(`It waits for the end of ${told.waits_for.map((n) => "job " + n).join(", ")}.`);
     if (told.waits_for_devices) said.push("Its turn has come; tasks that are being stopped still hold its devices.");
+    if (told.at_most) said.push(`As many of its tasks run as may run at once: ${told.at_most}.`);
     for (const held of (standing && standing.reservations) || []) said.push(`Room is held for a task of it on ${held.nodes.map((n) => clean(n.node)).join(", ")}.`);
     for (const one of (standing && standing.obstacles) || []) said.push(obstacle(one));
     return said;

@@ -291,6 +291,7 @@ fn run(policy: &str, names: &[&str], weights: &[f64], arrivals: &[Vec<f64>]) -> 
         decisions: jobs * 40,
         refused: 1,
         failed: 0,
+        first_refused: None,
         unfinished: 0,
         trace_lines: 1000,
         skipped_lines: 2,
