@@ -63,10 +63,7 @@ impl<J, K: Journal> Driver<J, K> {
         fact: &Fact,
         take: &mut dyn FnMut(&Arrival) -> Taken<J>,
     ) -> Result<(), Failed> {
-        let before = std::mem::replace(&mut self.losses_told, true);
-        let played = self.untold(|driver| driver.tell_again(at, fact, take));
-        self.losses_told = before;
-        played
+        self.untold(|driver| driver.tell_again(at, fact, take))
     }
 
     /// The same, but what is told again goes to the journal of this driver: what happened once

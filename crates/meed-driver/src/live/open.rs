@@ -202,7 +202,9 @@ fn play<J: DeserializeOwned>(
         None => Driver::new(opening.config.clone(), place, Off).map_err(OpenError::from)?,
     };
     let driver = driver.find_by_key();
-    let driver = if opening.reasons { driver } else { driver.without_reasons() };
+    let mut driver = if opening.reasons { driver } else { driver.without_reasons() };
+    // Who is lost with a node that shrinks is decided again as well, or taken as recorded.
+    driver.losses_are_told(starts == Starts::AsTold);
     let mut player = Player { driver, starts, opening, instant: Instant::default() };
     let from = snapshot.map_or(Seq::ZERO, |snapshot| snapshot.seq).next();
     let mut stopped = None;
@@ -221,6 +223,7 @@ fn play<J: DeserializeOwned>(
         Some(stopped) => Err(stopped),
         None => {
             player.end_instant()?;
+            player.driver.losses_are_told(false);
             Ok(player.driver)
         }
     }
@@ -279,9 +282,16 @@ impl<J> Player<'_, J> {
         Ok(())
     }
 
-    fn begin(&self, seq: Seq, header: &Header) -> Result<(), OpenError> {
+    fn begin(&mut self, seq: Seq, header: &Header) -> Result<(), OpenError> {
+        // A journal of an earlier version goes on by the rules of this one.
+        let same = |ours: &Header| Header { rules: header.rules, ..ours.clone() } == *header;
         match seq == Seq::new(1) {
-            true if *header == self.opening.header => Ok(()),
+            true if same(&self.opening.header) => {
+                if header.rules() != meed::RULES {
+                    self.driver.losses_are_told(true);
+                }
+                Ok(())
+            }
             true => Err(OpenError::OtherHeader),
             false => {
                 let what = "a second run begins; a store holds one".to_owned();

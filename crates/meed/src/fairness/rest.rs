@@ -25,10 +25,20 @@ fn in_grains(rest: u64, down: u64) -> u64 {
 }
 
 impl Rest {
-    /// With these sums so far; see [`Rest::offsets`]. [`Rest::set`] and [`Rest::turn`] come next.
-    pub(super) fn restored((part, whole): (u64, u128)) -> Rest {
-        let offset = (whole << 64 | u128::from(part)) as i128;
-        Rest { line: Line { offset, slope: 0 }, rest: 0 }
+    /// With the line of this offset ([`Rest::offset`]); `is_beyond` as in [`Rest::turn`]. `None`:
+    /// by `now` it is no integral of less than one unit.
+    pub(super) fn restored(
+        (part, whole): (u64, i128),
+        now: Time,
+        (rest, down): (u64, u64),
+        is_beyond: bool,
+    ) -> Option<Rest> {
+        let rest = in_grains(rest, down);
+        let offset = whole.checked_mul(1 << 64)?.checked_add(i128::from(part))?;
+        let line = Line { offset, slope: if is_beyond { rest } else { 0 } };
+        let rise = i128::from(line.slope) * i128::from(now.as_micros());
+        let value = u128::try_from(offset.checked_add(rise)?).ok()?;
+        (value <= u128::from(now.as_micros()) << 64).then_some(Rest { line, rest })
     }
 
     /// The rest of the share from now on; [`Rest::turn`] comes next.
@@ -47,16 +57,17 @@ impl Rest {
 
     /// Whole units x microsecond up to `now`, and the part of one that is left, as a fraction.
     pub(super) fn so_far(&self, now: Time) -> (u128, (u128, u128)) {
-        match self.offsets(now) {
-            (0, whole) => (whole, (0, 1)),
-            (part, whole) => (whole, (part.into(), 1 << 64)),
+        let sum = self.line.value(now);
+        match sum as u64 {
+            0 => (sum >> 64, (0, 1)),
+            part => (sum >> 64, (part.into(), 1 << 64)),
         }
     }
 
-    /// As plain data: the part of a unit x microsecond in 2^-64, and the whole ones.
-    pub(super) fn offsets(&self, now: Time) -> (u64, u128) {
-        let sum = self.line.value(now);
-        (sum as u64, sum >> 64)
+    /// Of its line, which stays as it is while nothing is told: the part of a unit x microsecond in
+    /// 2^-64, and whole ones.
+    pub(super) fn offset(&self) -> (u64, i128) {
+        (self.line.offset as u64, self.line.offset >> 64)
     }
 }
 
@@ -80,7 +91,7 @@ mod tests {
             often.set(1, 3);
             often.turn(at(second), true);
         }
-        assert_eq!(once.offsets(at(9)), often.offsets(at(9)));
+        assert_eq!(once.offset(), often.offset());
         let (whole, (up, down)) = once.so_far(at(9));
         // Three units, but for nine roundings of half a 2^64th.
         let grains = (whole << 64) + up * ((1 << 64) / down);
@@ -96,8 +107,10 @@ mod tests {
         assert_eq!(rest.so_far(at(3)), (1, (1 << 63, 1 << 64)));
         rest.turn(at(4), false);
         assert_eq!(rest.so_far(at(9)), (2, (0, 1)));
-        let again = Rest::restored(rest.offsets(at(9)));
+        let again = Rest::restored(rest.offset(), at(9), (1, 2), false).expect("it can be");
         assert_eq!(again.so_far(at(20)), (2, (0, 1)));
+        assert!(Rest::restored((0, -1), at(9), (1, 2), false).is_none());
+        assert!(Rest::restored((0, 10), at(9), (1, 2), false).is_none());
     }
 
     #[test]

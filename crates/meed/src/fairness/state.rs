@@ -32,7 +32,7 @@ impl Meter {
                 true => Vec::new(),
                 false => self.idle_of(leaf).iter().map(|line| line.offset).collect(),
             },
-            entitled_rest: Some(self.rests.get(leaf).map_or((0, 0), |rest| rest.offsets(now))),
+            entitled_rest: Some(self.rests.get(leaf).map_or((0, 0), Rest::offset)),
         }
     }
 
@@ -124,26 +124,26 @@ impl Meter {
         let (demand, to) = (leaf.demand[self.measured], &leaf.entitled);
         let within = |share: u64| demand.min(u128::from(share)) as u64;
         let restored = |slope| Line::restored(state.entitled, slope, now, || at("entitled"));
-        let Some((part, whole)) = state.entitled_rest else {
+        let Some(offset) = state.entitled_rest else {
             let mut line = restored(within(to.share))?;
             line.turn(now, within(to.whole));
-            self.restore_rest((0, 0), now, to, demand);
+            let mut rest = Rest::default();
+            rest.set(to.rest, to.down);
+            rest.turn(now, demand > u128::from(to.whole));
+            self.restore_rest(rest, to);
             return Ok(line);
         };
-        let most = u128::from(now.as_micros());
-        ensure!(whole <= most, at("entitled_rest"), "{whole} is more than one unit since time 0");
-        self.restore_rest((part, whole), now, to, demand);
+        let is_beyond = demand > u128::from(to.whole);
+        let rest = Rest::restored(offset, now, (to.rest, to.down), is_beyond);
+        let wrong = || StateError::new(at("entitled_rest"), "no integral of less than one unit");
+        self.restore_rest(rest.ok_or_else(wrong)?, to);
         restored(within(to.whole))
     }
 
-    fn restore_rest(&mut self, sums: (u64, u128), now: Time, to: &Entitled, demand: u128) {
-        if sums == (0, 0) && to.rest == 0 {
-            return;
+    fn restore_rest(&mut self, rest: Rest, to: &Entitled) {
+        if rest.offset() != (0, 0) || to.rest > 0 {
+            *self.rest_of(self.leaves.len() - 1) = rest;
         }
-        let rest = self.rest_of(self.leaves.len() - 1);
-        *rest = Rest::restored(sums);
-        rest.set(to.rest, to.down);
-        rest.turn(now, demand > u128::from(to.whole));
     }
 
     /// What is held idle now was told before.
