@@ -9,7 +9,7 @@ use meed_store::Seq;
 use meed_store::testing::SimDisk;
 use proptest::prelude::*;
 
-use crate::world::{Machine, WALL, known, lines, open, opening, step};
+use crate::world::{Machine, NoSnapshot, WALL, known, lines, open, opening, step, store_of};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
@@ -99,4 +99,27 @@ fn decisions_of_another_version_are_taken_as_recorded() {
     assert_eq!(recovered.played, live.store().durable().get() - 1);
     crate::world::agree(&live, &machine);
     assert_eq!(live.store().first(), Seq::new(1));
+}
+
+/// A journal without snapshots that an earlier edition of the rules began is the journal of this
+/// run: only the edition differs.
+#[test]
+fn a_journal_of_an_earlier_edition_goes_on() {
+    let disk = SimDisk::new();
+    let mut earlier = opening(3);
+    earlier.header.rules = None;
+    let (mut live, _) = Live::open(store_of(&disk).unwrap(), earlier).unwrap();
+    let mut machine = Machine::default();
+    while machine.step < 20 {
+        step(&mut live, &mut machine, 3).unwrap();
+    }
+    drop(live);
+    let store = Box::new(NoSnapshot(store_of(&disk).unwrap()));
+    let (_, recovered) = Live::open(store, opening(3)).unwrap();
+    assert_eq!(recovered.snapshot, None);
+    assert!(recovered.played > 20, "{recovered:?}");
+    let store = Box::new(NoSnapshot(store_of(&disk).unwrap()));
+    let mut other = opening(3);
+    other.header.policy = "another".to_owned();
+    assert!(Live::open(store, other).is_err(), "the journal of another run");
 }
