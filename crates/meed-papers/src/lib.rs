@@ -1,5 +1,5 @@
-//! What the papers claim, checked: the program `meed-papers`, which `meed reproduce` and `meed audit`
-//! run.
+//! What the papers claim, checked: the program `meed-papers`, which `meed reproduce` and
+//! `meed audit` run.
 //!
 //! | module | question |
 //! |---|---|

@@ -1,8 +1,8 @@
 //! What each queue is entitled to: S_i = R * w_i / sum of w_k (Eq. 2), level by level down the
 //! tree.
 //!
-//! A share is kept twice. [`Part`] is the exact fraction of the pool, of which what is measured is
-//! made: rho, Psi, Omega, Jain's index. [`apportion`] makes whole smallest units, which add up
+//! A share is kept twice. [`ExactPart`] is the exact fraction of the pool: what is measured (rho,
+//! Psi, Omega, Jain's index) is made of that. [`apportion`] makes whole smallest units, which add up
 //! exactly to what is shared: each gets the floor of its quota, and the units that are left go to
 //! the largest remainders, ties to the one declared first. Whole units are what is handed out (the
 //! nodes of the static partition), what discounts and reclaim compare with, and what lending counts
@@ -18,19 +18,19 @@ use crate::order::key::gcd;
 /// with several unless weights are many and odd. Beyond that it is rounded down to a 2^63rd of the
 /// whole, but never to nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Part {
+pub struct ExactPart {
     up: u64,
     down: u64,
 }
 
-impl Part {
+impl ExactPart {
     /// Nothing of it.
-    pub const NOTHING: Part = Part { up: 0, down: 1 };
+    pub const NOTHING: ExactPart = ExactPart { up: 0, down: 1 };
     /// All of it.
-    pub const WHOLE: Part = Part { up: 1, down: 1 };
+    pub const WHOLE: ExactPart = ExactPart { up: 1, down: 1 };
 
     /// Of this part, what somebody of `weight` gets where all weigh `all`, which is not 0.
-    pub fn of(self, weight: u64, all: u128) -> Part {
+    pub fn of(self, weight: u64, all: u128) -> ExactPart {
         let own = gcd(weight.into(), all);
         let (weight, all) = (weight / own as u64, all / own);
         let (first, second) = (gcd(self.up.into(), all), gcd(weight.into(), self.down.into()));
@@ -42,10 +42,10 @@ impl Part {
             let grains = (BigUint::from(up) << 63u8) / down;
             (u64::try_from(grains).unwrap_or(1 << 63).max(1), 1 << 63)
         });
-        Part { up, down }
+        ExactPart { up, down }
     }
 
-    /// So much of `amount`: whole units, and the rest as a count of [`Part::down`]ths of a unit.
+    /// So much of `amount`: whole units, and the rest as a count of [`ExactPart::down`]ths of one.
     pub fn times(self, amount: u64) -> (u64, u64) {
         let (product, down) = (u128::from(self.up) * u128::from(amount), u128::from(self.down));
         // Neither is more than a number of 64 bits: a part of an amount is no more than that.
@@ -102,15 +102,15 @@ mod tests {
 
     #[test]
     fn parts_are_exact() {
-        let third = Part::WHOLE.of(1000, 3000);
+        let third = ExactPart::WHOLE.of(1000, 3000);
         assert_eq!((third.times(100_000), third.down()), ((33_333, 1), 3));
-        let small = Part::WHOLE.of(1000, 1_500_000);
+        let small = ExactPart::WHOLE.of(1000, 1_500_000);
         assert_eq!((small.times(1000), small.down()), ((0, 1000), 1500));
         assert_eq!(third.of(500, 1000).times(12), (2, 0));
-        assert_eq!((third.of_amount(1), Part::NOTHING.of_amount(7)), (1.0 / 3.0, 0.0));
+        assert_eq!((third.of_amount(1), ExactPart::NOTHING.of_amount(7)), (1.0 / 3.0, 0.0));
         // Two hundred levels of odd weights: not nothing.
-        let deep = (0..200).fold(Part::WHOLE, |part, level| part.of(7 + level, 1_000_003));
-        assert_eq!(deep, Part { up: 1, down: 1 << 63 });
+        let deep = (0..200).fold(ExactPart::WHOLE, |part, level| part.of(7 + level, 1_000_003));
+        assert_eq!(deep, ExactPart { up: 1, down: 1 << 63 });
     }
 
     proptest! {
@@ -121,7 +121,7 @@ mod tests {
             amount in 0..=crate::MAX_AMOUNT,
         ) {
             let (mut up, mut down) = (BigUint::from(1u8), BigUint::from(1u8));
-            let mut part = Part::WHOLE;
+            let mut part = ExactPart::WHOLE;
             for (weight, others) in levels {
                 let all = u128::from(weight) + u128::from(others);
                 part = part.of(weight, all);

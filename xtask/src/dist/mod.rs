@@ -4,8 +4,8 @@
 //!
 //! Each thing that is made is tried as a stranger would: in an empty folder, without an environment
 //! (`try_out.rs`). `cargo xtask dist quick` packs and tries the programs as `cargo build --release`
-//! makes them, in seconds: for CI, where the whole program compiled in one piece takes too long; and
-//! `cargo xtask dist with PROGRAM` one that was built elsewhere.
+//! makes them, in seconds: for CI, where programs compiled in one piece take too long; and `cargo
+//! xtask dist with PROGRAM` those that were built elsewhere.
 
 mod licences;
 mod newcomer;

@@ -70,8 +70,8 @@ pub(crate) fn packages(target: &str) -> Result<BTreeMap<String, Package>, String
     Ok(known)
 }
 
-/// Names and versions of what the packed programs alone link: `cargo metadata` knows the features of the
-/// whole workspace only.
+/// Names and versions of what the packed programs alone link: `cargo metadata` knows the features
+/// of the whole workspace only.
 fn linked(target: &str) -> Result<BTreeSet<(String, String)>, String> {
     let mut cargo = cargo();
     cargo.args(["tree", "--edges", "normal,no-proc-macro", "--locked"]);

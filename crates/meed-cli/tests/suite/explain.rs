@@ -577,7 +577,8 @@ fn a_gang_above_a_maximum_share() {
     let args = ["simulate", "s.toml", "-p", "long-term", "--log", "l.jsonl"];
     let table = succeed(place.path(), &args).split_whitespace().collect::<Vec<_>>().join(" ");
     let refused = "1 job refused (large of queue dept.team: a gang asks for cpu 44, memory \
-                   11811160064 bytes at once, more than the maximum share of queue `dept` (cpu 40))";
+                   11811160064 bytes at once, more than the maximum share of queue `dept` (cpu \
+                   40))";
     assert!(table.contains(refused), "{table}");
     let args = ["explain", "l.jsonl", "--job", "gang", "--at", "90min"];
     let words = succeed(place.path(), &args).split_whitespace().collect::<Vec<_>>().join(" ");

@@ -7,7 +7,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Files outside the workspace that name the version, and the words around it (`{}`).
 const PLACES: [(&str, &str); 11] = [
-    ("python/Cargo.toml", "name = \"meed-python\"\nversion = \"{}\""),
+    ("python/Cargo.toml", "\nversion = \"{}\"\nedition"),
     ("yarn/pom.xml", "<version>{}</version>"),
     ("xtask/src/yarn/mod.rs", "yarn/target/meed-yarn-{}.jar"),
     ("docs/yarn.md", "yarn/target/meed-yarn-{}.jar"),

@@ -38,6 +38,7 @@ impl<J, K: Journal> Driver<J, K> {
         node: NodeId,
         capacity: Resources,
     ) -> Result<Vec<Task>, Failed> {
+        self.shrunk = self.losses_told.then_some(node);
         let event = match self.losses_told {
             true => Event::NodeResized(node, capacity),
             false => Event::NodeChanged(node, capacity),

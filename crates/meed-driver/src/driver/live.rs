@@ -40,7 +40,13 @@ impl<J, K: Journal> Driver<J, K> {
         task: AllocationId,
         why: Option<&str>,
     ) -> Result<Task, Failed> {
-        self.without_fault(now, task, Event::TaskLost(task), Fact::Lost, why)
+        // With its node, which is one event: where records tell the losses they come one by one,
+        // and the node is over-full until the last of them.
+        let place = self.shrunk.and_then(|_| self.engine.is_overfull_where(task));
+        let with_its_node = place.is_some_and(|(node, full)| full && self.shrunk == Some(node));
+        let lost = self.without_fault(now, task, Event::TaskLost(task), Fact::Lost, why)?;
+        self.tally.totals.events -= u64::from(with_its_node);
+        Ok(lost)
     }
 
     fn without_fault(

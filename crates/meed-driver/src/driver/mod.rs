@@ -23,7 +23,8 @@ use std::borrow::Cow;
 
 use meed::place::Placement;
 use meed::{
-    Config, ConfigError, Effect, Engine, Event, MAX_KINDS, QueueId, Rejected, Start, Stop, Time,
+    Config, ConfigError, Effect, Engine, Event, MAX_KINDS, NodeId, QueueId, Rejected, Start, Stop,
+    Time,
 };
 use meed_journal::{Fact, Finish, Name, StartReason};
 
@@ -65,6 +66,8 @@ pub struct Driver<J, K = Off> {
     stops: Vec<Stop>,
     /// Whether records tell which tasks a node that shrinks has lost.
     losses_told: bool,
+    /// The node that shrank last, where they do.
+    shrunk: Option<NodeId>,
     /// Whether records of starts say why.
     reasons: bool,
     /// The last reason that was told: its room is the next one's.
@@ -104,6 +107,7 @@ impl<J, K: Journal> Driver<J, K> {
             starts: Vec::new(),
             stops: Vec::new(),
             losses_told: false,
+            shrunk: None,
             reasons: true,
             why: None,
         }
@@ -126,6 +130,7 @@ impl<J, K: Journal> Driver<J, K> {
             starts: self.starts,
             stops: self.stops,
             losses_told: self.losses_told,
+            shrunk: self.shrunk,
             reasons: self.reasons,
             why: self.why,
         }

@@ -242,7 +242,8 @@ fn ranks_steer_a_run() {
         "karma",
         "sge",
         "mr-karma",
-        "flexible-lending,horizon=2h",
+        // Its horizon covers the hour that was lent, and the time to give it back.
+        "flexible-lending,horizon=4h",
         "t-period,period=2h",
     ] {
         let time = job_time(rival);

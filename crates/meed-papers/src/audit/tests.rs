@@ -105,8 +105,8 @@ fn values_by_hand() {
         // What a gives up comes back under long-term, to the slot; under fair it is gone.
         (Property::History, &given_up, EXACT, 0.0),
         (Property::History, &given_up, "fair", -0.2),
-        // With its length unknown a task is charged 10 s and not 60: in the last minute 7 of 8
-        // slots instead of 4.
+        // Until its length is learned a task is charged 10 s and not 60: who begins a minute later
+        // gets 14 slot-minutes instead of 12 (below).
         (Property::StrategyProofness, &unlearned, EXACT, 0.0),
     ] {
         let value = judged(property, case, policy).value;
@@ -115,7 +115,8 @@ fn values_by_hand() {
             "{property:?} under {policy}: {value}, not {expected}"
         );
     }
-    assert!(judged(Property::StrategyProofness, &unlearned, "long-term").value > 0.2);
+    let value = judged(Property::StrategyProofness, &unlearned, "long-term").value;
+    assert!((value - 1.0 / 6.0).abs() < 1e-12, "{value}");
 }
 
 #[test]

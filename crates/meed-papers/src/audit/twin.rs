@@ -5,7 +5,8 @@
 use super::case::{Case, Lie};
 use super::property::Property;
 
-/// Who is served next: the smallest of these, per weight; of equal ones the first.
+/// Who is served next: the smallest of these, per weight; of equal ones the tenant that was served
+/// longest ago, and of those that never were the first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Rule {
     /// What is held.
@@ -67,6 +68,7 @@ pub(super) fn run(case: &Case, rule: Rule, lying: bool) -> Run {
     let all: Vec<_> = (0..tenants).map(|tenant| jobs(case, tenant, lying)).collect();
     let mut queues: Vec<Vec<Waiting>> = (0..tenants).map(|_| Vec::new()).collect();
     let mut ever = vec![0u64; tenants];
+    let (mut served, mut starts) = (vec![0u64; tenants], 0);
     for minute in 0..case.end() {
         let (mut held, mut useful) = (vec![0; tenants], vec![0; tenants]);
         let mut comes = vec![0; tenants];
@@ -84,11 +86,12 @@ pub(super) fn run(case: &Case, rule: Rule, lying: bool) -> Run {
             let room = |i: usize| rule != Rule::Static || held[i] < case.share(i);
             let wants = |i: &usize| left > 0 && room(*i) && !queues[*i].is_empty();
             let key = |i: usize| if rule == Rule::Fair { u64::from(held[i]) } else { ever[i] };
-            // a / w_a < b / w_b, and the first of equal ones.
+            // a / w_a < b / w_b, and of equal ones by the last service; a is before b.
             let less = |a: usize, b: usize| {
                 let (wa, wb) =
                     (u64::from(case.tenants[a].weight), u64::from(case.tenants[b].weight));
-                key(a) * wb <= key(b) * wa
+                let (mine, theirs) = (key(a) * wb, key(b) * wa);
+                mine < theirs || mine == theirs && served[a] <= served[b]
             };
             let next = (0..tenants).filter(wants).reduce(|a, b| if less(a, b) { a } else { b });
             let Some(next) = next else { break };
@@ -96,6 +99,8 @@ pub(super) fn run(case: &Case, rule: Rule, lying: bool) -> Run {
             job.tasks -= 1;
             held[next] += 1;
             ever[next] += 1;
+            starts += 1;
+            served[next] = starts;
             useful[next] += u32::from(job.useful);
             queues[next].retain(|job| job.tasks > 0);
         }

@@ -161,7 +161,7 @@ fn a_day_with_spikes_is_as_the_page_says() {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/spot.toml");
     let scenario = Scenario::load(&example, &[], OnBadLine::Stop).unwrap();
     let rows = [
-        ("fair", [9.46, 14.31, 8.88]),
+        ("fair", [9.46, 14.26, 8.93]),
         ("long-term", [6.84, 9.97, 15.84]),
         ("as-you-pay", [6.30, 15.01, 11.34]),
         ("as-you-pay,value=resource", [6.25, 12.06, 14.33]),

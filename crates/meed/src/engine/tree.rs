@@ -16,7 +16,7 @@ use crate::policy::Policy;
 use crate::queue_rows::QueueRows;
 use crate::resources::{MAX_AMOUNT, ResourceKinds, Resources};
 use crate::rows::RowsState;
-use crate::shares::{Part, apportion};
+use crate::shares::{ExactPart, apportion};
 use crate::spec::{MAX_WEIGHT, QueueId, QueueRow, QueueSpec, Weight};
 use crate::state::{QueueState, StateError, ensure};
 
@@ -45,7 +45,7 @@ struct Rest {
     /// The part of the pool that its weight gives, of [`WHOLE`].
     part: u64,
     /// The same, exactly.
-    exact: Part,
+    exact: ExactPart,
 }
 
 /// See the module.
@@ -80,7 +80,7 @@ impl Row {
                 min: spec.min,
                 share,
                 part: 0,
-                exact: Part::NOTHING,
+                exact: ExactPart::NOTHING,
             }),
         }
     }
@@ -114,7 +114,7 @@ impl Row {
     }
 
     /// The part of the pool that its weight gives, exactly.
-    pub(super) fn exact_part(&self) -> Part {
+    pub(super) fn exact_part(&self) -> ExactPart {
         self.rest.exact
     }
 
@@ -308,7 +308,7 @@ impl Tree {
         let (kinds, row) = (self.kinds, &mut self.rows[queue.index()]);
         (row.removed, row.draining) = (true, false);
         (row.rest.share, row.rest.part) = (Resources::zero(kinds), 0);
-        row.rest.exact = Part::NOTHING;
+        row.rest.exact = ExactPart::NOTHING;
         if let Some((name, id)) = self.names.remove_entry(&row.rest.name) {
             self.gone.insert(name, id);
             self.numbers.go(id);
@@ -324,7 +324,7 @@ impl Tree {
     /// S_i of all queues, level by level down the tree, of `total`.
     pub(super) fn share_out(&mut self, total: &Resources) {
         (self.rows[0].rest.share, self.rows[0].rest.part) = (*total, WHOLE);
-        self.rows[0].rest.exact = Part::WHOLE;
+        self.rows[0].rest.exact = ExactPart::WHOLE;
         for parent in 0..self.rows.len() {
             let row = &self.rows[parent];
             if row.removed || row.children.is_empty() {
@@ -337,7 +337,7 @@ impl Tree {
             }
             let whole = self.rows[parent].rest.exact;
             let all: u128 = weights.iter().map(|&weight| u128::from(weight)).sum();
-            let mut last = (0, Part::NOTHING);
+            let mut last = (0, ExactPart::NOTHING);
             for (child, &weight) in children.iter().zip(&weights) {
                 // Most weigh as much as the one before.
                 if weight != last.0 {

@@ -3,7 +3,7 @@
 use super::Engine;
 use crate::fairness::{Integrals, Lending};
 use crate::resources::{ResourceKinds, Resources};
-use crate::shares::Part;
+use crate::shares::ExactPart;
 use crate::spec::{AllocationId, JobId, NodeId, NodeRow, NodeSpec, QueueId, QueueRow};
 use crate::time::{Span, Time};
 
@@ -23,7 +23,7 @@ pub struct QueueView<'a> {
     /// S_i in every kind, in whole smallest units that add up.
     pub share: &'a Resources,
     /// The part of the pool that it is entitled to, exactly.
-    pub part: Part,
+    pub part: ExactPart,
     /// What it holds now.
     pub held: &'a Resources,
     /// Tasks that wait (leaves only).
@@ -116,6 +116,13 @@ impl Engine {
     pub fn node(&self, id: NodeId) -> (&NodeSpec, Resources) {
         let nothing = Resources::zero(self.kinds.len());
         (self.room.spec_of(id), self.room.row(id).map_or(nothing, |row| self.room.free(row)))
+    }
+
+    /// Where a running task is, and whether more runs there than the node has room for.
+    pub fn is_overfull_where(&self, task: AllocationId) -> Option<(NodeId, bool)> {
+        let node = self.work.running(task)?.node;
+        let overfull = self.room.balance(node).iter().any(|left| *left < 0);
+        Some((self.room.id(node), overfull))
     }
 
     /// The row of a node in tables of those that are remembered: dense, in order of joining. Rows

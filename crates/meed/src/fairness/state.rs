@@ -16,7 +16,7 @@ pub(crate) struct Leaf<'a> {
 }
 
 impl Meter {
-    pub(crate) fn state(&self, now: Time, leaf: usize) -> MeterState {
+    pub(crate) fn state(&self, leaf: usize) -> MeterState {
         let meter = &self.leaves[leaf];
         let dominant = self.dominant.get(leaf).map(|meter| meter.offsets());
         let (borrowed, lent, lent_fraction, settled) = meter.lending.state();

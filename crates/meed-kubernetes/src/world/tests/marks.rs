@@ -34,8 +34,8 @@ fn the_first_of_a_queue_waits_for_room_and_the_others_for_their_turn() {
         let uid = format!("u{number}");
         test.seen(&pod(&uid, "binds", json!({ "metadata": { "name": uid } })));
     }
-    test.seen(&pod("gated", "gates", json!({})));
     assert_eq!(test.starts().len(), 4);
+    test.seen(&pod("gated", "gates", json!({})));
     // Of those in the other mode kube-scheduler tells.
     assert_eq!(names(&mut test), ["u4"]);
     assert_eq!(names(&mut test), [""; 0], "it was asked for");

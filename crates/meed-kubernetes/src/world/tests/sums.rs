@@ -63,9 +63,9 @@ fn figures_of_parents_are_sums_over_their_leaves() {
             assert!((own - sum).abs() < 0.03, "{what} of {parent}: {own}, not {sum}");
         }
     }
-    // One pod of `b` waits, below `mid`, below `top`; nothing waits elsewhere.
+    // Each queue had a turn, and the second pod of `a` waits, below `mid`, below `top`.
     let next: Vec<_> = all.iter().filter_map(|(name, one)| Some((&**name, one.next?))).collect();
-    assert_eq!(next, [("b", 1), ("mid", 1), ("top", 1)]);
+    assert_eq!(next, [("a", 1), ("mid", 1), ("top", 1)]);
     let top = of("top");
     assert_eq!((top.waiting, top.running), (Some(1), Some(3)));
     assert_eq!(top.used.as_deref(), Some("3 cpu"));

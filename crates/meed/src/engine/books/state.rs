@@ -35,7 +35,7 @@ impl Books {
         let account = &self.accounts[queue.index()];
         let share = account.terms.share;
         let standing = account.standing.state(now, self.domain_above(queue), share);
-        (standing, self.meter.state(now, queue.index()))
+        (standing, self.meter.state(queue.index()))
     }
 
     /// Weight, arrival number, standing and quantum of a job.

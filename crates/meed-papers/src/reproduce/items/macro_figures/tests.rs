@@ -54,7 +54,7 @@ fn check(id: &str, verdicts: &str) {
 
 #[test]
 fn tsc_fig6() {
-    check("tsc-fig6", "DAAADDADD");
+    check("tsc-fig6", "DAADDDDDD");
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn tsc_fig11() {
 
 #[test]
 fn ics_fig7() {
-    check("ics-fig7", "AAAAA");
+    check("ics-fig7", "ADAAA");
 }
 
 #[test]

@@ -7,7 +7,7 @@
 //! - held back: what of that, before anything is stopped, goes to reservations with an unknown
 //!   start. What is stopped is the winner's alone: so no more is stopped than its turn asks for.
 //! - for ever: what the node has when all that runs there has ended. For others: what reservations
-//!   of other queues with an unknown start ask for there, each on its own node and not on its spares.
+//!   of other queues with an unknown start ask for there, each on its own node, not on its spares.
 //!   So each of these starts when the tasks have ended that are let be.
 //!
 //! Which reservations count: not the winner's own. Of its queue's others those that were made
