@@ -3,7 +3,7 @@
 //! redb looks at its checksums only when it was not closed properly, and ends the program in an
 //! assertion where what it finds contradicts itself (redb 4.1). So a process of its own opens the
 //! file and has all checksums compared; that process may end in any way. What redb writes meanwhile
-//! stays in memory ([`Overlay`]): the file is left as it is. All of the file is read, so a look
+//! stays in memory (`Overlay`): the file is left as it is. All of the file is read, so a look
 //! takes as long as opening the database after a crash does.
 
 use std::io::Write;

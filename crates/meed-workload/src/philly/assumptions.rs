@@ -48,7 +48,7 @@ pub struct PhillyAssumptions {
     /// The resource that GPUs are; when not given the one called `gpu`, else the first that is
     /// counted in pieces.
     pub gpu_kind: Option<String>,
-    /// The zone of dates; when not given [`HOME`], where the clusters' own logs have theirs.
+    /// The zone of dates; when not given America/Los_Angeles, the zone of the clusters' own logs.
     pub time_zone: Option<String>,
 }
 
