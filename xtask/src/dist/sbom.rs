@@ -133,7 +133,8 @@ fn check(bill: &Value, count: usize) -> Result<(), String> {
     let needs = list("dependencies")
         .into_iter()
         .flat_map(|one| one["dependsOn"].as_array().cloned().unwrap_or_default().into_iter());
-    let unknown = needs.map(|need| need.to_string()).find(|need| !known.contains(need));
+    let is_known = |need: &String| known.contains(need) || *need == own;
+    let unknown = needs.map(|need| need.to_string()).find(|need| !is_known(need));
     let nameless = list("components")
         .into_iter()
         .find(|one| one["licenses"][0]["expression"].as_str().is_none_or(str::is_empty));
