@@ -2,11 +2,12 @@
 //! tree.
 //!
 //! A share is kept twice. [`ExactPart`] is the exact fraction of the pool: what is measured (rho,
-//! Psi, Omega, Jain's index) is made of that. [`apportion`] makes whole smallest units, which add up
-//! exactly to what is shared: each gets the floor of its quota, and the units that are left go to
-//! the largest remainders, ties to the one declared first. Whole units are what is handed out (the
-//! nodes of the static partition), what discounts and reclaim compare with, and what lending counts
-//! by: use above some shares is always unused share of others plus nothing, so lending balances.
+//! Psi, Omega, Jain's index) is made of that. [`apportion`] makes whole smallest units, which add
+//! up exactly to what is shared: each gets the floor of its quota, and the units that are left go
+//! to the largest remainders, ties to the one declared first. Whole units are what is handed out
+//! (the nodes of the static partition), what discounts and reclaim compare with, and what lending
+//! counts by: use above some shares is always unused share of others plus nothing, so lending
+//! balances.
 
 use num_bigint::BigUint;
 
