@@ -12,14 +12,14 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 apt-get download --quiet spin=6.5.2+dfsg-1 >/dev/null
-dpkg-deb -x spin_*.deb root
+dpkg-deb -x spin_*.deb unpacked
 
 errors() {
     mkdir "$1"
     (
         cd "$1"
         cat >model.pml
-        ../root/usr/bin/spin -a model.pml
+        ../unpacked/usr/bin/spin -a model.pml
         gcc -o pan pan.c
         ./pan | sed -n 's/.*errors: //p'
     )
