@@ -499,6 +499,7 @@ impl Engine {
             return;
         }
         let turn = self.work.group(slot).turn();
+        let mut any_stays = false;
         for index in (0..self.holds.as_ref().map_or(0, |holds| holds.list.len())).rev() {
             let Some(holds) = self.holds.as_deref() else { return };
             let hold = &holds.list[index];
@@ -506,14 +507,8 @@ impl Engine {
                 continue;
             }
             let stays = hold.nodes.iter().flatten().all(|(node, _)| self.may_stay(hold, *node));
-            // Nodes on which it could not be before may have had room all along.
-            let open = (0..self.room.nodes() as u32).map(NodeRow);
-            let open: Vec<NodeRow> = match stays {
-                true => open.filter(|&node| self.room.could_start(turn, node)).collect(),
-                false => Vec::new(),
-            };
+            any_stays |= stays;
             let Some(holds) = self.holds.as_mut() else { return };
-            holds.freed.extend(open);
             if !stays {
                 let covers = holds.give_up(index).covers();
                 self.room.add_waiting(turn, covers);
@@ -527,8 +522,14 @@ impl Engine {
                 }
             }
         }
+        if let Some(holds) = self.holds.as_mut().filter(|_| any_stays) {
+            // Nodes on which it could not be before may have had room all along.
+            let nodes = (0..self.room.nodes() as u32).map(NodeRow);
+            holds.freed.extend(nodes.filter(|&node| self.room.could_start(turn, node)));
+        }
     }
 
+    /// Whether a reservation may stay on a node, which may have left.
     fn may_stay(&self, hold: &Hold, node: NodeRow) -> bool {
         node.index() < self.room.nodes() && self.is_possible(hold, node)
     }

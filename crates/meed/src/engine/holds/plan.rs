@@ -483,7 +483,7 @@ impl<'a> Plan<'a> {
     }
 
     fn is_possible(&self, hold: &Hold, node: NodeRow) -> bool {
-        node.index() < self.engine.room.nodes() && self.engine.is_possible(hold, node)
+        self.engine.may_stay(hold, node)
     }
 
     /// Which reservations cannot be kept where and when they are. Those that can are taken.
