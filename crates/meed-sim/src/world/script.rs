@@ -107,16 +107,16 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         // Nothing else need have happened at this instant.
         self.rest_until(self.now).map_err(Ok)?;
         let driver = self.desk.driver_mut(at);
-        let running = driver.engine().running_task(id, *task);
         let node = match what {
             ToldTo::Start(node) => node,
             ToldTo::Lost => {
-                let lost = running.map(|running| driver.task_lost(self.now, running, None));
-                return lost.map_or(Ok(()), |lost| {
-                    lost.map(drop).map_err(|why| Ok(RunError::of(self.now, why)))
-                });
+                let running = driver.engine().running_task(id, *task);
+                let Some(running) = running else { return Ok(()) };
+                let lost = driver.task_lost(self.now, running, None);
+                return lost.map(drop).map_err(|why| Ok(RunError::of(self.now, why)));
             }
             ToldTo::Stop(grace) => {
+                let running = driver.engine().running_task(id, *task);
                 let running = running
                     .ok_or_else(|| Err(format!("job {job}, task {task}: it does not run then")))?;
                 driver.stop_as_told(running).map_err(|why| Ok(RunError::of(self.now, why)))?;
