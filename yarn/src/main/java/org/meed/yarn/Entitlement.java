@@ -37,7 +37,7 @@ final class Entitlement {
 
   /**
    * Who of two leaves has used less of what it is entitled to: the smaller one is served first; of
-   * equal ones the one that was declared first. Keys are of weight 1.
+   * equal ones the one that {@link Key#compare} names. Keys are of weight 1.
    */
   static int compare(Key a, Entitlement ofA, Key b, Entitlement ofB) {
     double mine = a.approximate() * ofA.inverse;
@@ -54,7 +54,7 @@ final class Entitlement {
     BigInteger up = left[0].multiply(ofA.whole).multiply(right[1]).multiply(ofB.part);
     BigInteger down = right[0].multiply(ofB.whole).multiply(left[1]).multiply(ofA.part);
     int exact = up.compareTo(down);
-    return exact != 0 ? exact : Integer.compare(a.row.number, b.row.number);
+    return exact != 0 ? exact : Key.compareTies(a, b);
   }
 
   private static boolean isSure(double value) {

@@ -80,9 +80,11 @@ final class Key {
     }
     int exact = a.row.dominant ? compareShares(a, b)
         : Wide.compareRatios(a.first, a.row.weight, b.first, b.row.weight);
-    if (exact != 0) {
-      return exact;
-    }
+    return exact != 0 ? exact : compareTies(a, b);
+  }
+
+  /** Which of two whose use is equal is served first, as {@link #compare} says. */
+  static int compareTies(Key a, Key b) {
     if (a.hasStarted() != b.hasStarted()) {
       return a.hasStarted() ? 1 : -1;
     }
