@@ -59,6 +59,9 @@ impl<J, K: Journal> Driver<J, K> {
     /// over-full.
     pub fn losses_are_told(&mut self, told: bool) {
         self.losses_told = told;
+        if !told {
+            self.shrunk = None;
+        }
     }
 
     /// The same as [`Driver::node_changed`], but what runs there goes on: where less is left than
@@ -70,6 +73,7 @@ impl<J, K: Journal> Driver<J, K> {
         capacity: Resources,
     ) -> Result<(), Failed> {
         self.pass(now);
+        self.shrunk = None;
         self.apply(now, Event::NodeResized(node, capacity))?;
         self.tell(now, |told| {
             Fact::NodeResized(NodeAmounts {
@@ -125,6 +129,7 @@ impl<J, K: Journal> Driver<J, K> {
         node: NodeId,
         used: Resources,
     ) -> Result<(), Failed> {
+        self.shrunk = None;
         self.apply(now, Event::NodeUsedByOthers(node, used))?;
         self.tell(now, |told| {
             let name = told.names.node(told.engine, node);

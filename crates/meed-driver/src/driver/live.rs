@@ -42,8 +42,10 @@ impl<J, K: Journal> Driver<J, K> {
     ) -> Result<Task, Failed> {
         // With its node, which is one event: where records tell the losses they come one by one,
         // and the node is over-full until the last of them.
-        let place = self.shrunk.and_then(|_| self.engine.is_overfull_where(task));
-        let with_its_node = place.is_some_and(|(node, full)| full && self.shrunk == Some(node));
+        let with_its_node = self.shrunk.is_some_and(|shrunk| {
+            let is_there = self.running(task).is_some_and(|task| task.node == shrunk);
+            is_there && self.engine.is_overfull(shrunk)
+        });
         let lost = self.without_fault(now, task, Event::TaskLost(task), Fact::Lost, why)?;
         self.tally.totals.events -= u64::from(with_its_node);
         Ok(lost)

@@ -114,14 +114,14 @@ impl<J: Clone + Serialize + DeserializeOwned> Live<J> {
         let begins = store.durable() == Seq::ZERO;
         let seq = recovered.snapshot.unwrap_or(Seq::ZERO);
         let driver = match play(&*store, snapshot.as_ref(), &mut opening, Starts::DecidedAgain) {
-            Ok(driver) => driver,
-            Err(Stopped::Otherwise { seq, what }) => {
+            // Another version may have decided otherwise.
+            Err(OpenError::Record { seq, what }) => {
+                let told = play(&*store, snapshot.as_ref(), &mut opening, Starts::AsTold)?;
                 let remark = format!("record {seq}: {what}; starts are taken as recorded");
                 recovered.remarks.push(remark);
-                let told = play(&*store, snapshot.as_ref(), &mut opening, Starts::AsTold);
-                told.map_err(Stopped::error)?
+                told
             }
-            Err(stopped) => return Err(stopped.error()),
+            played => played?,
         };
         drop(snapshot);
         recovered.played = store.durable().get() - seq.get();
@@ -162,44 +162,20 @@ enum Starts {
     AsTold,
 }
 
-enum Stopped {
-    Error(OpenError),
-    /// It is decided otherwise than recorded.
-    Otherwise {
-        seq: Seq,
-        what: String,
-    },
-}
-
-impl Stopped {
-    fn error(self) -> OpenError {
-        match self {
-            Stopped::Error(error) => error,
-            Stopped::Otherwise { seq, what } => OpenError::Record { seq, what },
-        }
-    }
-}
-
-impl<E: Into<OpenError>> From<E> for Stopped {
-    fn from(error: E) -> Stopped {
-        Stopped::Error(error.into())
-    }
-}
-
 /// Tells a driver what the store holds.
 fn play<J: DeserializeOwned>(
     store: &dyn Store,
     snapshot: Option<&Snapshot>,
     opening: &mut Opening<J>,
     starts: Starts,
-) -> Result<Driver<J, Off>, Stopped> {
+) -> Result<Driver<J, Off>, OpenError> {
     let place = (opening.place)();
     let driver = match snapshot {
         Some(Snapshot { seq, bytes }) => {
             let wrong = |what| OpenError::Snapshot { seq: *seq, what };
             Driver::from_state(bytes, place, Off).map_err(wrong)?
         }
-        None => Driver::new(opening.config.clone(), place, Off).map_err(OpenError::from)?,
+        None => Driver::new(opening.config.clone(), place, Off)?,
     };
     let driver = driver.find_by_key();
     let mut driver = if opening.reasons { driver } else { driver.without_reasons() };
@@ -209,15 +185,13 @@ fn play<J: DeserializeOwned>(
     let from = snapshot.map_or(Seq::ZERO, |snapshot| snapshot.seq).next();
     let mut stopped = None;
     if store.durable() >= from {
-        store
-            .read(from, &mut |seq, line| match player.line(seq, line) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(why) => {
-                    stopped = Some(why);
-                    ControlFlow::Break(())
-                }
-            })
-            .map_err(OpenError::from)?;
+        store.read(from, &mut |seq, line| match player.line(seq, line) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(why) => {
+                stopped = Some(why);
+                ControlFlow::Break(())
+            }
+        })?;
     }
     match stopped {
         Some(stopped) => Err(stopped),
@@ -249,7 +223,7 @@ struct Instant {
 }
 
 impl<J> Player<'_, J> {
-    fn line(&mut self, seq: Seq, line: &[u8]) -> Result<(), Stopped> {
+    fn line(&mut self, seq: Seq, line: &[u8]) -> Result<(), OpenError> {
         let wrong = |what| OpenError::Record { seq, what };
         let Record { t, fact, .. } = book::read(seq, line).map_err(wrong)?;
         if t > self.instant.at {
@@ -257,14 +231,14 @@ impl<J> Player<'_, J> {
             self.instant.at = t;
         }
         if t < self.instant.at {
-            return Err(wrong(format!("{t} comes after {}", self.instant.at)).into());
+            return Err(wrong(format!("{t} comes after {}", self.instant.at)));
         }
         self.instant.last = seq;
         match fact {
-            Fact::Run(header) => return Ok(self.begin(seq, &header)?),
+            Fact::Run(header) => return self.begin(seq, &header),
             fact if !book::happens(fact.kind()) => {
                 let passed = self.driver.engine.advance(t);
-                return passed.map_err(|why| wrong(why.to_string()).into());
+                return passed.map_err(|why| wrong(why.to_string()));
             }
             Fact::Start(start) if self.starts == Starts::DecidedAgain && start.since.is_none() => {
                 self.instant.starts.push((seq, start));
@@ -282,16 +256,11 @@ impl<J> Player<'_, J> {
         Ok(())
     }
 
-    fn begin(&mut self, seq: Seq, header: &Header) -> Result<(), OpenError> {
+    fn begin(&self, seq: Seq, header: &Header) -> Result<(), OpenError> {
         // A journal of an earlier version goes on by the rules of this one.
         let same = |ours: &Header| Header { rules: header.rules, ..ours.clone() } == *header;
         match seq == Seq::new(1) {
-            true if same(&self.opening.header) => {
-                if header.rules() != meed::RULES {
-                    self.driver.losses_are_told(true);
-                }
-                Ok(())
-            }
+            true if same(&self.opening.header) => Ok(()),
             true => Err(OpenError::OtherHeader),
             false => {
                 let what = "a second run begins; a store holds one".to_owned();
@@ -301,7 +270,7 @@ impl<J> Player<'_, J> {
     }
 
     /// It is decided, and compared with what was recorded.
-    fn end_instant(&mut self) -> Result<(), Stopped> {
+    fn end_instant(&mut self) -> Result<(), OpenError> {
         let Instant { at, last, happened, starts, stops } = std::mem::take(&mut self.instant);
         (self.instant.at, self.instant.last) = (at, last);
         if !happened || self.starts == Starts::AsTold {
@@ -358,17 +327,17 @@ fn compare(
     last: Seq,
     mut recorded: impl Iterator<Item = (Seq, Told)>,
     decided: impl Iterator<Item = Told>,
-) -> Result<(), Stopped> {
+) -> Result<(), OpenError> {
     for mine in decided {
         match recorded.next() {
             Some((_, theirs)) if theirs == mine => {}
             Some((seq, theirs)) => {
                 let what = format!("{theirs}; this version decides: {mine}");
-                return Err(Stopped::Otherwise { seq, what });
+                return Err(OpenError::Record { seq, what });
             }
             None => {
                 let what = format!("{mine}, unrecorded");
-                return Err(Stopped::Otherwise { seq: last, what });
+                return Err(OpenError::Record { seq: last, what });
             }
         }
     }
@@ -376,7 +345,7 @@ fn compare(
         None => Ok(()),
         Some((seq, theirs)) => {
             let what = format!("{theirs}; this version decides nothing more");
-            Err(Stopped::Otherwise { seq, what })
+            Err(OpenError::Record { seq, what })
         }
     }
 }

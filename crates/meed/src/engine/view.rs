@@ -118,11 +118,10 @@ impl Engine {
         (self.room.spec_of(id), self.room.row(id).map_or(nothing, |row| self.room.free(row)))
     }
 
-    /// Where a running task is, and whether more runs there than the node has room for.
-    pub fn is_overfull_where(&self, task: AllocationId) -> Option<(NodeId, bool)> {
-        let node = self.work.running(task)?.node;
-        let overfull = self.room.balance(node).iter().any(|left| *left < 0);
-        Some((self.room.id(node), overfull))
+    /// Whether more runs on a node than it has room for.
+    pub fn is_overfull(&self, node: NodeId) -> bool {
+        let row = self.room.row(node);
+        row.is_some_and(|row| self.room.balance(row).iter().any(|left| *left < 0))
     }
 
     /// The row of a node in tables of those that are remembered: dense, in order of joining. Rows
