@@ -1,13 +1,14 @@
 //! What each queue is entitled to: S_i = R * w_i / sum of w_k (Eq. 2), level by level down the
 //! tree.
 //!
-//! A share is kept twice. [`ExactPart`] is the exact fraction of the pool: what is measured (rho,
-//! Psi, Omega, Jain's index) is made of that. [`apportion`] makes whole smallest units, which add
-//! up exactly to what is shared: each gets the floor of its quota, and the units that are left go
-//! to the largest remainders, ties to the one declared first. Whole units are what is handed out
-//! (the nodes of the static partition), what discounts and reclaim compare with, and what lending
-//! counts by: use above some shares is always unused share of others plus nothing, so lending
-//! balances.
+//! A share is kept twice. [`ExactPart`] is the exact fraction of the pool: what is measured of one
+//! kind of resource (rho, Psi, Omega, Jain's index) is made of that. [`apportion`] makes whole
+//! smallest units, which add up exactly to what is shared: each gets the floor of its quota, and
+//! the units that are left go to the largest remainders, ties to the one declared first. Whole
+//! units are what is handed out (the nodes of the static partition), what discounts and reclaim
+//! compare with, and what lending counts by: use above some shares is always unused share of
+//! others plus nothing, so lending balances. Of several kinds, what a dominant share is measured
+//! against is such a whole number of 2^-48ths of the pool.
 
 use num_bigint::BigUint;
 
@@ -31,18 +32,16 @@ impl ExactPart {
     pub const WHOLE: ExactPart = ExactPart { up: 1, down: 1 };
 
     /// Of this part, what somebody of `weight` gets where all weigh `all`, which is not 0.
-    pub fn of(self, weight: u64, all: u128) -> ExactPart {
-        let own = gcd(weight.into(), all);
-        let (weight, all) = (weight / own as u64, all / own);
-        let (first, second) = (gcd(self.up.into(), all), gcd(weight.into(), self.down.into()));
-        let up = u128::from(self.up) / first * (u128::from(weight) / second);
-        let down = BigUint::from(u128::from(self.down) / second) * (all / first);
-        let fits =
-            |up: u128, down: &BigUint| Some((u64::try_from(up).ok()?, down.try_into().ok()?));
-        let (up, down) = fits(up, &down).unwrap_or_else(|| {
-            let grains = (BigUint::from(up) << 63u8) / down;
-            (u64::try_from(grains).unwrap_or(1 << 63).max(1), 1 << 63)
-        });
+    pub fn of(self, weight: u64, all: u64) -> ExactPart {
+        let exact = part_of((self.up.into(), self.down.into()), weight, all);
+        let (up, down) = exact.expect("a product of two numbers of 64 bits has at most 128");
+        let (up, down) = match (u64::try_from(up), u64::try_from(down)) {
+            (Ok(up), Ok(down)) => (up, down),
+            _ => {
+                let grains = (BigUint::from(up) << 63u8) / down;
+                (u64::try_from(grains).unwrap_or(1 << 63).max(1), 1 << 63)
+            }
+        };
         ExactPart { up, down }
     }
 
@@ -63,6 +62,15 @@ impl ExactPart {
         let (whole, rest) = self.times(amount);
         whole as f64 + rest as f64 / self.down as f64
     }
+}
+
+/// `up` / `down` times `weight` / `all`, none of which is 0, in lowest terms; `None`: a number has
+/// more than 128 bits.
+pub(crate) fn part_of((up, down): (u128, u128), weight: u64, all: u64) -> Option<(u128, u128)> {
+    let common = gcd(weight.into(), all.into());
+    let (weight, all) = (u128::from(weight) / common, u128::from(all) / common);
+    let (above, below) = (gcd(weight, down), gcd(all, up));
+    Some(((up / below).checked_mul(weight / above)?, (down / above).checked_mul(all / below)?))
 }
 
 /// Splits `total` by `weights`; zero weights get nothing. All zero: everybody gets nothing.
@@ -124,7 +132,7 @@ mod tests {
             let (mut up, mut down) = (BigUint::from(1u8), BigUint::from(1u8));
             let mut part = ExactPart::WHOLE;
             for (weight, others) in levels {
-                let all = u128::from(weight) + u128::from(others);
+                let all = weight + others;
                 part = part.of(weight, all);
                 (up, down) = (up * weight, down * all);
             }

@@ -263,7 +263,7 @@ pub struct MeterState {
     /// What was held idle for it, of each kind; none where nothing ever was.
     #[cfg_attr(feature = "serde", serde(default))]
     pub held_idle: Vec<i128>,
-    /// The same beyond whole units: the offset of its line, as the part of a unit x microsecond in
+    /// What it was entitled to beyond whole units: the offset of its line, as the part of a unit x microsecond in
     /// 2^-64 and whole ones. None where an earlier version counted by shares of whole units.
     #[cfg_attr(feature = "serde", serde(default))]
     pub entitled_rest: Option<(u64, i128)>,
@@ -634,73 +634,40 @@ mod rows {
     use serde::{Deserializer, Serialize, Serializer};
     use std::fmt;
 
+    /// A row of the fields; the last of some rows ends where it says nothing.
     macro_rules! row {
-        ($of:ident { $($field:ident),+ $(,)? }) => {
+        ($of:ident { $($field:ident),+ $(,)? } $(, $last:ident: $told:expr)?) => {
             impl Serialize for $of {
                 fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-                    let $of { $($field),+ } = self;
-                    let mut row = to.serialize_tuple([$(stringify!($field)),+].len())?;
+                    let $of { $($field,)+ $($last)? } = self;
+                    $(let $last = $told($last);)?
+                    let fields = [$(stringify!($field)),+].len();
+                    let mut row = to.serialize_tuple(fields $(+ usize::from($last.is_some()))?)?;
                     $(row.serialize_element($field)?;)+
+                    $(if let Some(last) = $last {
+                        row.serialize_element(last)?;
+                    })?
                     row.end()
                 }
             }
         };
     }
-    /// Few are told where they stand: without a rank the row ends before it.
-    impl Serialize for StandingState {
-        fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-            let StandingState { since, straddles, known, ledgers, pseudo, rank } = self;
-            let mut row = to.serialize_tuple(5 + usize::from(rank.is_some()))?;
-            row.serialize_element(since)?;
-            row.serialize_element(straddles)?;
-            row.serialize_element(known)?;
-            row.serialize_element(ledgers)?;
-            row.serialize_element(pseudo)?;
-            if let Some(rank) = rank {
-                row.serialize_element(rank)?;
-            }
-            row.end()
-        }
-    }
-    /// Of most tasks no other started before it at its instant: then the row ends before that.
-    impl Serialize for RunningState {
-        fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-            let RunningState { job, group, task, failures, node, started, quantum, nth } = self;
-            let mut row = to.serialize_tuple(7 + usize::from(*nth > 0))?;
-            row.serialize_element(job)?;
-            row.serialize_element(group)?;
-            row.serialize_element(task)?;
-            row.serialize_element(failures)?;
-            row.serialize_element(node)?;
-            row.serialize_element(started)?;
-            row.serialize_element(quantum)?;
-            if *nth > 0 {
-                row.serialize_element(nth)?;
-            }
-            row.end()
-        }
-    }
-    /// Earlier versions knew no rest: without one the row ends before it.
-    impl Serialize for MeterState {
-        fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-            let mut row = to.serialize_tuple(8 + usize::from(self.entitled_rest.is_some()))?;
-            row.serialize_element(&self.usage)?;
-            row.serialize_element(&self.entitled)?;
-            row.serialize_element(&self.borrowed)?;
-            row.serialize_element(&self.lent)?;
-            row.serialize_element(&self.lent_fraction)?;
-            row.serialize_element(&self.settled)?;
-            row.serialize_element(&self.dominant)?;
-            row.serialize_element(&self.held_idle)?;
-            if let Some(rest) = &self.entitled_rest {
-                row.serialize_element(rest)?;
-            }
-            row.end()
-        }
-    }
+    // Few are told where they stand.
+    row!(StandingState { since, straddles, known, ledgers, pseudo }, rank: Option::as_ref);
+    // Of most tasks no other started before it at its instant.
+    row!(RunningState { job, group, task, failures, node, started, quantum }, nth: not_first);
+    // Earlier versions knew no rest.
+    row!(
+        MeterState { usage, entitled, borrowed, lent, lent_fraction, settled, dominant, held_idle },
+        entitled_rest: Option::as_ref
+    );
     row!(LiveJobState { queue, weight, arrival, open, max_attempts, groups, standing, quantum });
     row!(GroupState { shape, count, next, skipped, retries, gang });
     row!(JobQuantumState { quantum, ended_micros, ended, dirty });
+
+    fn not_first(nth: &u32) -> Option<&u32> {
+        Some(nth).filter(|nth| **nth > 0)
+    }
 
     /// A list that mostly has one element: room for no more than it has.
     pub(super) fn few<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<GroupState>, D::Error> {

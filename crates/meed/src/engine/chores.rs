@@ -105,6 +105,9 @@ impl Engine {
                 (used, Requantified { tasks, started, before, after: quantum })
             };
             let tasks: Vec<_> = alike.into_iter().map(row).collect();
+            if tasks.is_empty() {
+                continue;
+            }
             self.books.change_quanta(self.now, &self.tree, (job, leaf), &tasks);
             if let Some(guard) = &mut self.guard {
                 guard.change_quanta(self.now, leaf, &tasks);

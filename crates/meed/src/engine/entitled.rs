@@ -20,6 +20,7 @@ use num_bigint::BigUint;
 use super::tree::Tree;
 use crate::order::heap::Item;
 use crate::order::key::{Level, cmp_wide_ratios, gcd};
+use crate::shares::part_of;
 use crate::spec::QueueRow;
 
 /// A part of the root over the sum of the weights of the root's children, in lowest terms.
@@ -34,16 +35,13 @@ impl Part {
 
     /// This, times `weight` / `sum`; neither is zero.
     fn times(&self, weight: u64, sum: u64) -> Part {
+        if let Part::Short { part, whole } = *self
+            && let Some((part, whole)) = part_of((part, whole), weight, sum)
+        {
+            return Part::Short { part, whole };
+        }
         let common = gcd(weight.into(), sum.into()) as u64;
         let (weight, sum) = (weight / common, sum / common);
-        if let Part::Short { part, whole } = *self {
-            let (above, below) = (gcd(weight.into(), whole), gcd(sum.into(), part));
-            let part = (part / below).checked_mul(u128::from(weight) / above);
-            let whole = (whole / above).checked_mul(u128::from(sum) / below);
-            if let (Some(part), Some(whole)) = (part, whole) {
-                return Part::Short { part, whole };
-            }
-        }
         let (part, whole) = self.fraction();
         let common = |of: u64, long: &BigUint| {
             let rest = u64::try_from(long % of).expect("less than what divides it");
@@ -79,7 +77,7 @@ impl Part {
 const CERTAIN: f64 = 1.0 / (1u64 << 49) as f64;
 
 /// e of all queues, by row. See the module.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Entitlements {
     parts: Vec<Part>,
     /// 1 / e.
@@ -87,12 +85,7 @@ pub(super) struct Entitlements {
 }
 
 impl Entitlements {
-    /// Of the root alone.
-    pub(super) fn new() -> Entitlements {
-        Entitlements { parts: vec![Part::ONE], inverses: vec![1.0] }
-    }
-
-    /// A queue comes; its own are known when shares are given out.
+    /// A queue comes, the root first; its own are known when shares are given out.
     pub(super) fn add_queue(&mut self) {
         self.parts.push(Part::ONE);
         self.inverses.push(1.0);

@@ -95,12 +95,12 @@ impl Guard {
             domain: Domain::new(root),
             standings: Vec::new(),
             terms: Vec::new(),
-            entitled: Entitlements::new(),
+            entitled: Entitlements::default(),
             demanding: Heap::default(),
             places: Vec::new(),
             waits: Vec::new(),
         };
-        guard.add_row();
+        guard.add_queue();
         guard
     }
 
@@ -109,11 +109,7 @@ impl Guard {
     }
 
     pub(super) fn add_queue(&mut self) {
-        self.add_row();
         self.entitled.add_queue();
-    }
-
-    fn add_row(&mut self) {
         let tie = (0, self.standings.len() as u32);
         self.standings.push(Standing::default());
         // Keys are what was used; they are compared by entitlement.
@@ -339,19 +335,13 @@ impl Guard {
         let order = OrderState { policy: root.clone(), pool: state.pool.clone() };
         let mut guard = Guard::new(t_wait, root);
         guard.domain = Domain::from_state(&order, now, kinds, format_args!("guard"))?;
-        guard.standings.clear();
-        (1..tree.len()).for_each(|_| guard.entitled.add_queue());
+        (1..tree.len()).for_each(|_| guard.add_queue());
         guard.entitled.share_out(tree);
         for ((queue, row), of) in tree.iter().zip(&state.standings) {
             let place = format_args!("guard.standings[{}]", queue.index());
             let mut standing = Standing::from_state(of, &guard.domain, now, kinds, place)?;
             let share = standing.restore_share(&guard.domain, row.share());
-            guard.standings.push(standing);
-            if queue != QueueRow::ROOT {
-                guard.terms.push(Terms { tie: (0, queue.0), ..guard.terms[0] });
-                guard.places.push(NO_PLACE);
-                guard.waits.push(Waits::default());
-            }
+            guard.standings[queue.index()] = standing;
             guard.terms[queue.index()].share = share;
         }
         Ok(Some(guard))

@@ -98,7 +98,6 @@ impl Engine {
                 self.rekey_job(id);
             }
         }
-        self.rekey_guard();
     }
 
     /// The tree, the books and the guard as they are once shares have been given out: copies where

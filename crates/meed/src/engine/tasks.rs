@@ -88,6 +88,7 @@ impl Engine {
         let (demand, node_weight) = (*self.room.demand(shape), self.room.weight(node));
         let used = Used { job: id, queue: leaf, demand: &demand, node_weight };
         let quantum = self.books.start(now, since, &self.tree, &used);
+        let order = self.books.last_start();
         if let Some(guard) = &mut self.guard {
             guard.start(now, &used, (since, quantum));
             guard.set_tie(leaf, self.books.terms(leaf).tie);
@@ -105,7 +106,6 @@ impl Engine {
         self.sub_leaf_waiting(leaf, 1);
         self.park_if_all_held(leaf);
         // 5.
-        let order = self.work.next_start();
         self.work.start(Running {
             job: id,
             queue: leaf,

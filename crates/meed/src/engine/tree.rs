@@ -336,7 +336,7 @@ impl Tree {
                 self.rows[child.index()].rest.part = part;
             }
             let whole = self.rows[parent].rest.exact;
-            let all: u128 = weights.iter().map(|&weight| u128::from(weight)).sum();
+            let all = weights.iter().sum();
             let mut last = (0, ExactPart::NOTHING);
             for (child, &weight) in children.iter().zip(&weights) {
                 // Most weigh as much as the one before.

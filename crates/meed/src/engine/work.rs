@@ -5,7 +5,7 @@
 //! of one job that ask for different amounts are different groups. It knows no order, no ledger and
 //! no node's room.
 
-use std::num::NonZeroU64;
+use std::num::NonZeroI64;
 
 use smallvec::SmallVec;
 
@@ -230,7 +230,7 @@ pub(super) struct Running {
     pub(super) started: Time,
     /// Its number in the order of starts, which the log has too: it orders tasks that started at
     /// one instant.
-    pub(super) order: NonZeroU64,
+    pub(super) order: NonZeroI64,
     /// Its job's quantum, by which it is charged.
     pub(super) quantum: Span,
 }
@@ -244,8 +244,6 @@ pub(super) struct Work {
     groups: Vec<Group>,
     unused_groups: Vec<u32>,
     running: Slab<AllocationMark, Running>,
-    /// The number of the next start.
-    next_start: NonZeroU64,
     /// The running tasks of each job.
     of_jobs: Links,
     by_node: ByNode,
@@ -258,7 +256,6 @@ impl Work {
             groups: Vec::new(),
             unused_groups: Vec::new(),
             running: Slab::new(),
-            next_start: NonZeroU64::MIN,
             of_jobs: Links::default(),
             by_node: ByNode::default(),
         }
@@ -377,14 +374,6 @@ impl Work {
             Some(task) => (task, group.take_task(task)),
             None => group.take(),
         }
-    }
-
-    /// The number of the task that starts now.
-    #[inline]
-    pub(super) fn next_start(&mut self) -> NonZeroU64 {
-        let number = self.next_start;
-        self.next_start = number.checked_add(1).expect("fewer than 2^64 tasks start");
-        number
     }
 
     pub(super) fn start(&mut self, task: Running) -> AllocationId {
@@ -642,17 +631,17 @@ impl Work {
         Ok(slot)
     }
 
-    /// The numbers of running tasks in the order of starts, and the next one from now on. States of
-    /// earlier versions do not tell who of one instant started first: then it is the one with the
-    /// smaller slot, as those versions decided.
+    /// The numbers of running tasks in the order of starts: below zero, before all that start from
+    /// now on. States of earlier versions do not tell who of one instant started first: then it is
+    /// the one with the smaller slot, as those versions decided.
     pub(super) fn restore_order(
-        &mut self,
+        &self,
         running: &[(u32, RunningState)],
-    ) -> Result<Vec<NonZeroU64>, StateError> {
+    ) -> Result<Vec<NonZeroI64>, StateError> {
         let key = |&at: &usize| (running[at].1.started, running[at].1.nth, running[at].0);
         let mut sorted: Vec<usize> = (0..running.len()).collect();
         sorted.sort_unstable_by_key(key);
-        let mut numbers = vec![NonZeroU64::MIN; running.len()];
+        let mut numbers = vec![NonZeroI64::MIN; running.len()];
         let mut first = 0;
         for (place, &at) in sorted.iter().enumerate() {
             let (slot, state) = &running[at];
@@ -661,7 +650,8 @@ impl Work {
             }
             let fine = state.nth == 0 || state.nth as usize == place - first;
             ensure!(fine, format!("running[{slot}].nth"), "not the number of those before it");
-            numbers[at] = self.next_start();
+            let number = place as i64 - running.len() as i64;
+            numbers[at] = NonZeroI64::new(number).expect("a place is below the length");
         }
         Ok(numbers)
     }
@@ -683,7 +673,7 @@ impl Work {
     /// The next running task.
     pub(super) fn restore_running(
         &mut self,
-        (slot, state, order): (u32, &RunningState, NonZeroU64),
+        (slot, state, order): (u32, &RunningState, NonZeroI64),
         now: Time,
     ) -> Result<Running, StateError> {
         let at = |field: &str| format!("running[{slot}].{field}");

@@ -48,24 +48,12 @@ impl Prepaid {
     }
 
     /// The same of many, in any order: in one pass, for a place in the middle costs as much.
-    pub(crate) fn push_all(&mut self, mut new: Vec<(Time, u64)>) {
+    pub(crate) fn push_all(&mut self, new: Vec<(Time, u64)>) {
         if new.len() < FEW {
             return new.into_iter().for_each(|(end, rate)| self.push(end, rate));
         }
-        new.sort_unstable_by_key(|&(end, _)| end);
-        let old = std::mem::take(&mut self.ends);
-        self.ends = VecDeque::with_capacity(old.len() + new.len());
-        self.empty = 0;
-        let (mut old, mut new) = (old.into_iter().peekable(), new.into_iter().peekable());
-        loop {
-            let next = match (old.peek(), new.peek()) {
-                (Some((a, _)), Some((b, _))) if a <= b => old.next(),
-                (_, Some(_)) => new.next(),
-                (_, None) => old.next(),
-            };
-            let Some((end, rate)) = next else { break };
-            self.push(end, rate);
-        }
+        self.ends.extend(new);
+        self.put_in_order();
     }
 
     fn insert(&mut self, end: Time, rate: u64) {
@@ -120,7 +108,8 @@ impl Prepaid {
     /// Puts what came in any order in order, equal ends into one entry.
     pub(crate) fn put_in_order(&mut self) {
         let ends = self.ends.make_contiguous();
-        ends.sort_unstable_by_key(|&(end, _)| end);
+        // It merges what is in order already.
+        ends.sort_by_key(|&(end, _)| end);
         let mut merged: VecDeque<(Time, u64)> = VecDeque::with_capacity(ends.len());
         for &mut (end, rate) in ends {
             match merged.back_mut() {

@@ -37,7 +37,7 @@ impl Books {
     }
 
     /// Takes the averages of the quanta, if it is time: the live jobs whose quantum is another one
-    /// now, each once. Their running tasks are to be charged by it ([`Books::change_quantum`]).
+    /// now, each once. Their running tasks are to be charged by it ([`Books::change_quanta`]).
     pub(in crate::engine) fn refresh_quanta(
         &mut self,
         now: Time,

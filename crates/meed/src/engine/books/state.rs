@@ -1,6 +1,8 @@
 //! Accounts as plain data, and back. Rates of ledgers, amounts held and slopes of integrals follow
 //! from what runs and waits, which is told task by task.
 
+use std::num::NonZeroI64;
+
 use super::{Account, Books, JobAccount, Used};
 use crate::engine::tree::Tree;
 use crate::fairness::{Entitled, Leaf, Lending, Meter};
@@ -56,6 +58,13 @@ impl Books {
     /// How many tasks have started so far.
     pub(in crate::engine) fn starts(&self) -> u64 {
         self.starts
+    }
+
+    /// The number of the task that started last.
+    #[inline]
+    pub(in crate::engine) fn last_start(&self) -> NonZeroI64 {
+        let number = i64::try_from(self.starts).ok().and_then(NonZeroI64::new);
+        number.expect("a task has started, and fewer than 2^63 have")
     }
 
     /// The number of the last service of `queue`.

@@ -55,7 +55,7 @@ struct Place {
     left: BTreeMap<NodeRow, (RoomLeft, Counts)>,
     /// The sums of these.
     copies: Vec<u64>,
-    /// In order.
+    /// In the order in which they were taken, until it is told which are not needed.
     units: Vec<usize>,
     /// What queues with minimum shares lose.
     lost: BTreeMap<QueueRow, Signed>,

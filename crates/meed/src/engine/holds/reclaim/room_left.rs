@@ -110,7 +110,7 @@ impl Engine {
             let leaf = self.leaf_of(hold.slot());
             let side = match self.part(winner, leaf) {
                 None => own.is_some_and(|own| place < own).then_some(leaf),
-                Some(sides) => self.owing(winner, leaf).is_none().then_some(sides.last),
+                Some(sides) => (!self.owes(&sides)).then_some(sides.last),
             };
             let Some(side) = side else { continue };
             let turn = self.room.demand_of_turn(self.work.group(hold.slot()).turn());

@@ -167,14 +167,17 @@ impl Engine {
 
     /// Where the paths of two leaves part, if `leaf` owes `winner`.
     pub(super) fn owing(&self, winner: QueueRow, leaf: QueueRow) -> Option<Sides> {
-        let sides = self.part(winner, leaf)?;
+        self.part(winner, leaf).filter(|sides| self.owes(sides))
+    }
+
+    /// Whether the last of two sides owes the first.
+    pub(super) fn owes(&self, sides: &Sides) -> bool {
         let below = |queue| self.books.is_below_minimum(queue);
-        let owes = match (below(sides.first), below(sides.last)) {
+        match (below(sides.first), below(sides.last)) {
             (true, false) => true,
             (false, true) => false,
             _ => self.books.is_owed(self.now, sides.first, sides.last),
-        };
-        owes.then_some(sides)
+        }
     }
 
     /// Where the paths of two leaves part; `None`: they are one.
