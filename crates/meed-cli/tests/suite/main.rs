@@ -23,6 +23,7 @@ mod mapreduce;
 mod names;
 mod overtaken;
 mod possible;
+mod prose;
 mod real_backfill;
 mod real_traces;
 mod replay;
