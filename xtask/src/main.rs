@@ -5,6 +5,7 @@ mod ci;
 mod crash;
 mod curves;
 mod dist;
+mod features;
 mod fuzz;
 mod guest;
 mod kubernetes;
@@ -26,6 +27,8 @@ Chores of the project.
   cargo xtask ci                               all checks, as CI runs them: .ci/run
   cargo xtask licences                         refuse dependencies that are not permissively \
   licensed
+  cargo xtask features                         each program is built from the crates that \
+  `cargo build` has built
   cargo xtask fuzz [TARGET...] [--seconds N]   fuzz the named targets, or all, N seconds each \
   (default 20)
   cargo xtask fuzz --list                      names of the targets
@@ -86,6 +89,7 @@ fn main() -> ExitCode {
     let done = match args.next().as_deref() {
         Some("browser") => browser::run(),
         Some("ci") => ci::run(),
+        Some("features") => features::run(),
         Some("fuzz") => fuzz::run(args),
         Some("crash") => crash::run(args),
         Some("licences") => licences::run(),

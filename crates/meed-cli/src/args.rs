@@ -23,6 +23,7 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+/// What `meed` does itself. Commands that programs beside it run are in `programs`.
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Runs a scenario or a trace under several policies and compares how tenants fare.
@@ -63,14 +64,6 @@ pub(crate) enum Command {
                               ctc.jsonl.zst\n\n{EXIT_CODES}")
     )]
     Trace(TraceCommand),
-    /// Measures the papers' tables and figures and sets them beside what was printed: runs the
-    /// program meed-papers.
-    #[command(disable_help_flag = true)]
-    Reproduce {
-        /// Its command line; `meed reproduce --help` is its own help.
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
-        arguments: Vec<std::ffi::OsString>,
-    },
     /// Shares a pool of servers among users exactly, and proves that nobody can have more.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::allocate::EXAMPLES))]
     Allocate(crate::allocate::AllocateArgs),
@@ -78,25 +71,6 @@ pub(crate) enum Command {
     #[command(after_help = format!("Examples:\n  meed bench\n  meed bench \
         --quick\n\n{EXIT_CODES}"))]
     Bench(BenchArgs),
-    /// Searches for counterexamples to the fairness properties of the papers, under each policy:
-    /// runs the program meed-papers.
-    #[command(disable_help_flag = true)]
-    Audit {
-        /// Its command line; `meed audit --help` is its own help.
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
-        arguments: Vec<std::ffi::OsString>,
-    },
-    /// Shares a Kubernetes cluster: runs the program meed-kubernetes, which is built by itself
-    /// (docs/kubernetes.md).
-    #[command(disable_help_flag = true)]
-    Kubernetes {
-        /// Its command line; `meed kubernetes --help` is its own help.
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
-        arguments: Vec<std::ffi::OsString>,
-    },
-    #[cfg(target_os = "linux")]
-    #[command(flatten)]
-    Server(crate::server::ServerCommand),
     /// Prints a script that completes `meed`'s commands in your shell, and the names of a server's
     /// jobs and queues.
     #[command(after_help = "Examples:\n  source <(meed completions bash)       # in ~/.bashrc\n  \

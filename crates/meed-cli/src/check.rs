@@ -9,6 +9,8 @@ use meed_workload::OnBadLine;
 use crate::args::input;
 use crate::exit::Failure;
 use crate::output::{print, remark};
+#[cfg(target_os = "linux")]
+use crate::programs::SERVER;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -71,16 +73,9 @@ fn is_configuration(file: &Path) -> bool {
     text.is_some_and(|text| Scenario::is_without_work(&text))
 }
 
+/// A server's configuration is read by the server's program.
 #[cfg(target_os = "linux")]
 fn configuration(file: &Path) -> Result<String, Failure> {
-    use meed_server::settings::{Settings, ThisMachine};
-    let machine = ThisMachine::look().map_err(|why| Failure::Run(format!("/proc: {why}")))?;
-    let settings = Settings::read(Some(file), &machine, None)
-        .map_err(|why| Failure::Input(why.to_string()))?;
-    settings.remarks.iter().for_each(|it| remark(&format!("{}: {it}", file.display())));
-    let queues = match settings.queues.len() {
-        0 => "one for each user".to_owned(),
-        count => count.to_string(),
-    };
-    Ok(format!("a configuration of meed serve; queues: {queues}"))
+    let told = SERVER.ask(&["check".into(), "--".into(), file.into()])?;
+    Ok(told.trim_end().to_owned())
 }

@@ -6,16 +6,12 @@ use meed_config::text::clean;
 use crate::output::table_options;
 
 /// A table that fits the terminal. Names in it are cleaned.
-pub(crate) fn columns(heads: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+pub fn columns(heads: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     columns_in(table_options().width, heads, rows)
 }
 
 /// The same, in so many columns.
-pub(crate) fn columns_in(
-    width: usize,
-    heads: &[&str],
-    rows: impl Iterator<Item = Vec<String>>,
-) -> String {
+pub fn columns_in(width: usize, heads: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let rows: Vec<Vec<String>> =
         rows.map(|row| row.iter().map(|cell| clean(cell).into_owned()).collect()).collect();
     if let Some(text) = plain(width, heads, &rows) {

@@ -46,6 +46,22 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// How another program of Meed failed, which ended with this code and said this.
+    pub(crate) fn of_code(code: Option<i32>, sentence: String) -> Failure {
+        match code {
+            #[cfg(target_os = "linux")]
+            Some(1) => Failure::Job(sentence),
+            Some(2) => Failure::CommandLine(sentence),
+            Some(3) => Failure::Input(sentence),
+            Some(4) => Failure::File(sentence),
+            #[cfg(target_os = "linux")]
+            Some(6) => Failure::NoServer(sentence),
+            #[cfg(target_os = "linux")]
+            Some(7) => Failure::Forbidden(sentence),
+            _ => Failure::Run(sentence),
+        }
+    }
+
     /// Says what went wrong on standard error; the exit code.
     pub fn report(&self) -> ExitCode {
         let (code, sentence) = match self {

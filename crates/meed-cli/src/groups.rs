@@ -1,8 +1,9 @@
 //! Help of `meed`: its commands in groups, by what they are for.
 
-use clap::{Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory};
 
 use crate::args::Cli;
+use crate::programs::{self, Own};
 
 /// Each command stands in one of them.
 const GROUPS: [(&str, &[&str]); 4] = [
@@ -42,9 +43,23 @@ const TEMPLATE: &str =
 /// Where what a command does begins.
 const INDENT: usize = 15;
 
-/// The command line.
+/// The command line, with the commands that other programs run.
+pub(crate) fn plain() -> Command {
+    let others = programs::all().iter().flat_map(|program| program.commands);
+    Cli::command().subcommands(others.map(other))
+}
+
+/// A command of another program: what stands behind it is for that program to read.
+fn other(own: &Own) -> Command {
+    let help = format!("Its command line; `meed {} --help` is its own help", own.name);
+    let arguments = Arg::new("arguments").value_name("ARGUMENT").num_args(0..).help(help);
+    let arguments = arguments.trailing_var_arg(true).allow_hyphen_values(true);
+    Command::new(own.name).about(own.about).disable_help_flag(true).arg(arguments)
+}
+
+/// The same, with help in groups.
 pub(crate) fn command() -> Command {
-    let command = Cli::command();
+    let command = plain();
     let text = grouped(&command, width());
     command.before_help(text).help_template(TEMPLATE)
 }
@@ -85,7 +100,7 @@ mod tests {
 
     #[test]
     fn each_command_stands_in_one_group() {
-        let command = Cli::command();
+        let command = plain();
         let listed: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
         let unique: BTreeSet<&str> = listed.iter().copied().collect();
         assert_eq!(unique.len(), listed.len(), "{listed:?}");

@@ -11,6 +11,18 @@ use meed_sim::scenario::Scenario;
 
 use crate::exit::Failure;
 
+/// A file that grows beyond the limit of its owner (`ulimit -f`) ends the program with SIGXFSZ
+/// unless somebody takes the signal; then the write fails like any other, and is told. Each program
+/// calls this first.
+pub fn refuse_large_files_by_an_error() {
+    #[cfg(unix)]
+    {
+        let taken = std::sync::Arc::default();
+        // Where it cannot be taken the system ends the program as before.
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, taken);
+    }
+}
+
 /// Text for people. Who makes it cleans the names in it, which may hold line breaks; that nothing
 /// else of a file is obeyed by a terminal is seen to here.
 pub fn print(text: &str) -> Result<(), Failure> {

@@ -1,46 +1,200 @@
-//! Programs beside `meed`: `meed kubernetes` and `meed reproduce` run them, as git and cargo run
-//! theirs.
+//! Programs beside `meed`, which runs them as git and cargo run theirs: `meed serve` runs
+//! `meed-server serve`.
 //!
 //! Each is a program of its own because most users of `meed` do not need what it is built from: a
-//! client of Kubernetes is 140 crates, and the papers' experiments are 18,000 lines. A program lies
-//! in the folder of `meed`, or on PATH. Archive, package and wheel carry the programs that a table
-//! row here names as shipped.
+//! web server, a client of Kubernetes, the papers' experiments. A program lies in the folder of
+//! `meed`, or on PATH. [`PROGRAMS`] is all that `meed` knows of them: a row adds a program. Which
+//! of them archive, package and wheel carry says the table of `xtask/src/dist`.
 
 use std::ffi::{OsStr, OsString};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::exit::Failure;
 
+/// The variable by which a shell asks for what may come next in a command line.
+pub const COMPLETE: &str = "MEED_COMPLETE";
+
+/// A command of `meed` that another program runs.
+pub(crate) struct Own {
+    pub(crate) name: &'static str,
+    /// As that program's own help says.
+    pub(crate) about: &'static str,
+}
+
 /// A program beside `meed`.
-pub(crate) struct Program {
+pub struct Program {
     /// Name of the program and of its package, without the system's ending.
     name: &'static str,
     /// The page that says how it is installed.
     page: &'static str,
+    /// The commands of `meed` that it runs.
+    pub(crate) commands: &'static [Own],
+    kind: Kind,
 }
 
-/// Shares a Kubernetes cluster.
-pub(crate) const KUBERNETES: Program =
-    Program { name: "meed-kubernetes", page: "docs/kubernetes.md" };
+/// What a program takes as its command line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Commands of `meed`, each with its name. It writes their pages of the manual, says what may
+    /// come next in their command lines, and ends with the exit codes of `meed`.
+    Commands,
+    /// What stands behind the one command that runs it.
+    Behind,
+}
 
-/// Checks the papers: `meed reproduce`, `meed audit`.
-pub(crate) const PAPERS: Program = Program { name: "meed-papers", page: "docs/reproduction.md" };
+/// Serves a machine, and asks servers and clusters.
+pub const SERVER: Program = Program {
+    name: "meed-server",
+    page: "docs/server.md",
+    kind: Kind::Commands,
+    commands: &[
+        own(
+            "serve",
+            "Serves this machine to all who share it: takes jobs, and runs them in fair turns",
+        ),
+        own("submit", "Hands a command to the server, which runs it when its turn has come"),
+        own("jobs", "Lists jobs, the newest first"),
+        own("show", "Shows a job and its tasks"),
+        own("logs", "Prints what a job's tasks have written"),
+        own("cancel", "Cancels jobs: what runs of them is stopped"),
+        own("hold", "Holds jobs that have not begun"),
+        own("release", "Lets held jobs go on"),
+        own("wait", "Waits until jobs have ended; the exit code says whether all ended well"),
+        own(
+            "queues",
+            "Shows how the queues of this machine or of a Kubernetes cluster stand: share, held, \
+             used, balance, and who is served next",
+        ),
+        own(
+            "top",
+            "Shows the machine, or a Kubernetes cluster, its queues and all jobs again and again, \
+             as a view that fills the terminal; q leaves it",
+        ),
+        own(
+            "why",
+            "Says why a job waits, a pod of a Kubernetes cluster, or an application of a YARN \
+             cluster",
+        ),
+        own("reload", "Has the server read its configuration again"),
+        own("token", "Makes, lists and revokes tokens for the HTTP interface"),
+        own("dashboard", "Prints a link that signs a browser in to the dashboard, once"),
+        own("get", "Asks the HTTP interface for a path, and prints the answer"),
+    ],
+};
+
+/// Shares a Kubernetes cluster.
+pub const KUBERNETES: Program = Program {
+    name: "meed-kubernetes",
+    page: "docs/kubernetes.md",
+    kind: Kind::Behind,
+    commands: &[own(
+        "kubernetes",
+        "Shares a Kubernetes cluster: runs the program meed-kubernetes, which is built by itself \
+         (docs/kubernetes.md)",
+    )],
+};
+
+/// Checks the papers.
+pub const PAPERS: Program = Program {
+    name: "meed-papers",
+    page: "docs/reproduction.md",
+    kind: Kind::Commands,
+    commands: &[
+        own(
+            "reproduce",
+            "Measures the papers' tables and figures and sets them beside what was printed",
+        ),
+        own(
+            "audit",
+            "Searches for counterexamples to the fairness properties of the papers, under each \
+             policy",
+        ),
+    ],
+};
+
+/// All of them, for this system.
+const PROGRAMS: &[Program] = &[
+    #[cfg(target_os = "linux")]
+    SERVER,
+    KUBERNETES,
+    PAPERS,
+];
+
+const fn own(name: &'static str, about: &'static str) -> Own {
+    Own { name, about }
+}
+
+/// The programs.
+pub(crate) fn all() -> &'static [Program] {
+    PROGRAMS
+}
+
+/// The program that takes the command line `words` of `meed`, if one does, and its own command
+/// line. `help COMMAND` is that command's own help.
+pub(crate) fn beside(words: &[OsString]) -> Option<(&'static Program, Vec<OsString>)> {
+    let (words, help) = match words.split_first()? {
+        (first, rest) if first == "help" => (rest, Some("--help".into())),
+        _ => (words, None),
+    };
+    let program = of_command(words.first()?)?;
+    let from = usize::from(program.kind == Kind::Behind);
+    Some((program, words[from..].iter().cloned().chain(help).collect()))
+}
+
+/// The program that completes the command line that a shell asks about: `arguments` are those of
+/// this process.
+pub(crate) fn completes(arguments: impl Iterator<Item = OsString>) -> Option<&'static Program> {
+    // The shell gives: this program, `--`, and the words so far, the first of which is `meed`.
+    let command = arguments.skip_while(|word| word != "--").nth(2)?;
+    of_command(&command).filter(|program| program.kind == Kind::Commands)
+}
+
+fn of_command(command: &OsStr) -> Option<&'static Program> {
+    let runs = |program: &&Program| program.commands.iter().any(|own| command == own.name);
+    PROGRAMS.iter().find(runs)
+}
+
+/// The pages of the manual for commands that other programs run: each program that is there writes
+/// its own.
+pub(crate) fn manual(folder: &Path) -> Result<(), Failure> {
+    let writes = |program: &&Program| program.kind == Kind::Commands && program.is_there();
+    let mut programs = PROGRAMS.iter().filter(writes);
+    programs.try_for_each(|program| program.ask(&["man".into(), folder.into()]).map(drop))
+}
 
 impl Program {
+    /// The commands of `meed` that the program runs, each with what `meed --help` says of it.
+    pub fn commands(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.commands.iter().map(|own| (own.name, own.about))
+    }
+
     /// What the program prints for `arguments`; where it fails, its own sentence.
-    pub(crate) fn ask(&self, arguments: &[OsString]) -> Result<String, Failure> {
+    pub fn ask(&self, arguments: &[OsString]) -> Result<String, Failure> {
         let program = self.path();
         let answer = Command::new(&program).args(arguments).output();
         let answer = answer.map_err(|why| self.not_started(&program, &why))?;
-        match answer.status.success() {
-            true => Ok(String::from_utf8_lossy(&answer.stdout).into_owned()),
-            false => Err(Failure::Run(String::from_utf8_lossy(&answer.stderr).trim().to_owned())),
+        let said = String::from_utf8_lossy(&answer.stderr);
+        if answer.status.success() {
+            if self.kind == Kind::Commands {
+                // Its remarks are ours. Without standard error there is nobody to be told.
+                let _ = std::io::stderr().write_all(said.as_bytes());
+            }
+            return Ok(String::from_utf8_lossy(&answer.stdout).into_owned());
         }
+        let sentence = said.trim();
+        Err(match self.kind {
+            Kind::Behind => Failure::Run(sentence.to_owned()),
+            Kind::Commands => {
+                let sentence = sentence.strip_prefix("meed: ").unwrap_or(sentence);
+                Failure::of_code(answer.status.code(), sentence.to_owned())
+            }
+        })
     }
 
     /// Runs the program in place of this one, so that signals reach it and its exit code is ours.
-    pub(crate) fn run<T: AsRef<OsStr>>(&self, arguments: &[T]) -> Result<(), Failure> {
+    pub fn run<T: AsRef<OsStr>>(&self, arguments: &[T]) -> Result<(), Failure> {
         let program = self.path();
         let mut command = Command::new(&program);
         command.args(arguments);
@@ -49,10 +203,10 @@ impl Program {
     }
 
     /// Whether the program can be found.
-    pub(crate) fn is_there(&self) -> bool {
+    pub fn is_there(&self) -> bool {
         let name = self.file();
         let folders = std::env::var_os("PATH").unwrap_or_default();
-        self.beside().is_some()
+        self.next_to_us().is_some()
             || std::env::split_paths(&folders).any(|at| at.join(&name).is_file())
     }
 
@@ -68,7 +222,7 @@ impl Program {
     }
 
     fn path(&self) -> PathBuf {
-        self.beside().unwrap_or_else(|| PathBuf::from(self.name))
+        self.next_to_us().unwrap_or_else(|| PathBuf::from(self.name))
     }
 
     fn file(&self) -> String {
@@ -76,7 +230,7 @@ impl Program {
     }
 
     /// The program in the folder of this one.
-    fn beside(&self) -> Option<PathBuf> {
+    fn next_to_us(&self) -> Option<PathBuf> {
         let mut path = std::env::current_exe().ok()?;
         path.set_file_name(self.file());
         path.is_file().then_some(path)

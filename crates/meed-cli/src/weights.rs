@@ -73,9 +73,8 @@ fn tree_of(table: &WeightTable, queues: &BTreeSet<String>) -> Option<String> {
     let is_here = |account: &str| {
         let account = account.replace('.', "_");
         let below = format!("{account}.");
-        let next = queues.range::<String, _>(&account..).next();
         let inside = queues.range::<String, _>(&below..).next();
-        next == Some(&account) || inside.is_some_and(|queue| queue.starts_with(&below))
+        queues.contains(&account) || inside.is_some_and(|queue| queue.starts_with(&below))
     };
     let here = table.accounts.iter().filter(|(account, _)| is_here(account));
     let pairs: Vec<String> =

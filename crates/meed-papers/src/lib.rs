@@ -16,11 +16,11 @@ mod reproduce_command;
 #[cfg(test)]
 mod thorough;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
-use meed_cli::exit::{EXIT_CODES, Failure, of_command_line};
+use clap::{Parser, Subcommand};
+use meed_cli::exit::{EXIT_CODES, Failure};
 use meed_lab::cores;
 
 /// Checks the papers on which Meed rests.
@@ -50,29 +50,26 @@ enum Command {
 
 /// Runs the program with the arguments of this process; its exit code.
 pub fn main() -> ExitCode {
-    clap_complete::CompleteEnv::with_factory(Cli::command).var("MEED_COMPLETE").complete();
-    match Cli::try_parse().map_err(|error| of_command_line(&error)).and_then(run) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
-    }
+    meed_cli::beside::main(run)
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Reproduce(args) => reproduce_command::run(&args),
         Command::Audit(args) => audit_command::run(&args),
-        Command::Man { folder } => manual(&folder),
+        Command::Man { folder } => meed_cli::beside::manual::<Cli>(&folder),
     }
 }
 
-/// A page for each command, named as commands of `meed`, for `meed` runs them.
-fn manual(folder: &Path) -> Result<(), Failure> {
-    let mut command = Cli::command().name("meed");
-    command.build();
-    let pages = command.get_subcommands().filter(|command| !command.is_hide_set());
-    let page = |command: &clap::Command| clap_mangen::Man::new(command.clone()).generate_to(folder);
-    for command in pages.filter(|command| command.get_name() != "help") {
-        page(command).map_err(|why| Failure::File(format!("{}: {why}", folder.display())))?;
+#[cfg(test)]
+mod tests {
+    use meed_cli::{beside, programs::PAPERS};
+
+    use super::Cli;
+
+    #[test]
+    fn meed_knows_the_commands_by_the_same_words() {
+        let known = PAPERS.commands().map(|(name, about)| (name.to_owned(), about.to_owned()));
+        assert_eq!(beside::commands::<Cli>(), known.collect::<Vec<_>>());
     }
-    Ok(())
 }

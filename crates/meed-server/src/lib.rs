@@ -1,4 +1,5 @@
-//! Meed on one machine: the server that a team shares.
+//! Meed on one machine: the server that a team shares, and the program `meed-server`, which `meed`
+//! runs for `meed serve`, `meed submit` and the other commands of a server.
 //!
 //! | part | what |
 //! |---|---|
@@ -12,12 +13,14 @@
 //! | [`protocol`], [`client`] | what users and the server say to each other |
 //! | `access`, `http` | who comes in by HTTP; the interface, and the dashboard |
 //! | `feed`, `metrics` | what others watch |
+//! | `cli` | the command line |
 //!
 //! Invariants: nothing is acknowledged or begun before it is durable; an attempt of a task begins
 //! at most once, whatever dies in between; who a user is says the system alone.
 
 mod access;
 pub mod books;
+mod cli;
 pub mod client;
 pub mod clock;
 mod feed;
@@ -33,3 +36,5 @@ pub mod supervise;
 pub mod text;
 pub mod user;
 pub mod world;
+
+pub use cli::main;

@@ -76,7 +76,7 @@ fn jobs_of_many() -> String {
 }
 
 pub(crate) fn run() -> Result<(), String> {
-    let program = built_for("server", "meed", "/meed")?;
+    let program = built_for("server", "meed-server", "/meed-server")?;
     pages(&program)?;
     fuzz::run(&program)
 }
@@ -111,17 +111,18 @@ fn pages(program: &Path) -> Result<(), String> {
     let of_server = [("MEED", &*bench.program), ("MEED_SOCKET", &*socket), ("MEED_URL", url)];
     check("check.mjs", "the dashboard in a browser", &of_server)?;
     let (report, early) = (bench.folder.join("report.html"), bench.folder.join("early.html"));
+    let meed = built_for("suite", "meed", "/meed")?;
     let scenario = bench.folder.join("early.toml");
     fs::write(&scenario, EARLY).map_err(|why| format!("{}: {why}", scenario.display()))?;
     for (scenario, report) in [(root().join("examples/lending.toml"), &report), (scenario, &early)]
     {
-        let mut simulate = Command::new(&bench.program);
+        let mut simulate = Command::new(&meed);
         simulate.arg("simulate").arg(scenario).arg("--quiet").arg("--report").arg(report);
         succeed(&mut simulate, "a simulation with a report")?;
     }
     let (table, many) = (bench.folder.join("jobs.csv"), bench.folder.join("many.html"));
     fs::write(&table, jobs_of_many()).map_err(|why| format!("{}: {why}", table.display()))?;
-    let mut simulate = Command::new(&bench.program);
+    let mut simulate = Command::new(&meed);
     simulate.arg("simulate").arg(&table).arg("--quiet").arg("--report").arg(&many);
     succeed(&mut simulate, "a simulation of many tenants")?;
     let page = bench.folder.join("audit.html");

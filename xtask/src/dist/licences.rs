@@ -23,10 +23,11 @@ pub(crate) fn text(target: &str) -> Result<String, String> {
             by_text.entry(text).or_default().push(told(package));
         }
     }
-    let mut out = "The program meed contains parts of these works, under the licences below.\n\n\
+    let mut out =
+        "The programs of Meed contain parts of these works, under the licences below.\n\n\
                    The report and the dashboard embed uPlot (MIT), \
                    https://github.com/leeoniya/uPlot.\n"
-        .to_owned();
+            .to_owned();
     if !without.is_empty() {
         out += "\nThese name their licence, but bring no text of it:\n";
         without.iter().for_each(|one| out += &format!("  {one}\n"));

@@ -18,12 +18,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::tools::{cargo, has_target, runs, succeed, target_folder};
+pub(crate) use pack::printed;
+
 use pack::Parts;
 
 /// The programs that are packed, each of the package of its name but for `meed`, which the others
 /// lie beside.
-pub(crate) const PROGRAMS: [(&str, &str); 2] =
-    [("meed", "meed-cli"), ("meed-papers", "meed-papers")];
+pub(crate) const PROGRAMS: [(&str, &str); 3] =
+    [("meed", "meed-cli"), ("meed-server", "meed-server"), ("meed-papers", "meed-papers")];
 
 const TARGET: &str = "x86_64-unknown-linux-musl";
 /// Each stripped static program is smaller than this.

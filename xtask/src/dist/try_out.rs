@@ -3,9 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use super::pack::printed;
 use crate::tools::succeed;
+
+/// How often, and how many times, a server that was started is asked.
+const LOOK: Duration = Duration::from_millis(100);
+const TRIES: u32 = 300;
 
 /// An empty folder, which is gone when it is done with.
 pub(crate) struct Empty(pub(crate) PathBuf);
@@ -42,10 +47,52 @@ fn program(program: &Path, example: &Path, folder: &Path) -> Result<(), String> 
     if !table.contains("long-term") || !folder.join("report.html").is_file() {
         return Err(format!("meed simulate {example} is odd:\n{table}"));
     }
-    // The program meed-papers lies beside it.
-    match meed(&["reproduce", "--list"])?.starts_with(b"ics-table1") {
+    // The programs meed-papers and meed-server lie beside it.
+    if !meed(&["reproduce", "--list"])?.starts_with(b"ics-table1") {
+        return Err("meed reproduce --list is odd".to_owned());
+    }
+    meed(&["init", "--server", "meed.toml"])?;
+    let told = meed(&["check", "meed.toml"])?;
+    if !told.starts_with(b"meed.toml: right: a configuration of meed serve") {
+        return Err("meed check meed.toml is odd".to_owned());
+    }
+    server(program, folder)
+}
+
+/// `meed serve` serves, and ends well when it is told to.
+fn server(program: &Path, folder: &Path) -> Result<(), String> {
+    let named = |why: std::io::Error| format!("meed serve: {why}");
+    let socket = folder.join("meed.sock");
+    let meed = |arguments: &[&str]| {
+        let mut meed = Command::new(program);
+        meed.args(arguments).env_clear().current_dir(folder).stdin(Stdio::null());
+        meed.env("MEED_SOCKET", &socket);
+        meed
+    };
+    let mut serve = meed(&["serve", "--state", "state", "--socket", "meed.sock"]);
+    let mut server = serve.stderr(Stdio::null()).spawn().map_err(named)?;
+    let mut tried = 0;
+    let job = loop {
+        // A client that finds no server ends with 6.
+        let output = meed(&["submit", "--wait", "--", "/bin/true"]).output().map_err(named)?;
+        tried += 1;
+        if output.status.code() != Some(6) || tried == TRIES {
+            break output;
+        }
+        std::thread::sleep(LOOK);
+    };
+    let mut stop = Command::new("kill");
+    let stopped = succeed(stop.arg(server.id().to_string()), "kill");
+    if stopped.is_err() {
+        let _ = server.kill();
+    }
+    let ended = server.wait().map_err(named)?;
+    match job.status.success() && ended.success() {
         true => Ok(()),
-        false => Err("meed reproduce --list is odd".to_owned()),
+        false => Err(format!(
+            "meed submit: {}; meed serve ended with {ended}",
+            String::from_utf8_lossy(&job.stderr).trim()
+        )),
     }
 }
 
@@ -67,6 +114,8 @@ pub(crate) fn archive(archive: &Path) -> Result<(), String> {
         "man/meed.1",
         "man/meed-simulate.1",
         "man/meed-audit.1",
+        "man/meed-serve.1",
+        "man/meed-token-create.1",
         "completions/_meed",
         "LICENSES-OF-PARTS",
         "README.md",

@@ -184,8 +184,8 @@ impl Guest {
 
 /// The tests, the programs that they call, their libraries, and who is who.
 fn add_system(archive: &mut Archive, test: &Path) -> Result<(), String> {
-    let meed = test.parent().and_then(Path::parent).ok_or("no folder of the tests")?.join("meed");
-    let mut files: BTreeSet<PathBuf> = [test.to_owned(), meed].into();
+    let folder = test.parent().and_then(Path::parent).ok_or("no folder of the tests")?;
+    let mut files: BTreeSet<PathBuf> = [test.to_owned(), folder.join("meed-server")].into();
     for name in ["proc", "sys", "dev", "tmp", "scratch", "root", "etc", "bin"] {
         archive.folder(Path::new("/").join(name).as_path())?;
     }

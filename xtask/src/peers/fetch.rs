@@ -13,10 +13,11 @@ pub(super) struct Programs {
     pub(super) version: String,
 }
 
-/// This checkout's program, built as released.
+/// This checkout's program, and the server's beside it, built as released.
 pub(super) fn meed() -> Result<PathBuf, String> {
     let mut build = cargo();
     build.args(["build", "--release", "--locked", "--package", "meed-cli"]);
+    build.args(["--package", "meed-server"]);
     succeed(&mut build, "cargo build --release")?;
     Ok(target_folder().join("release/meed"))
 }

@@ -166,7 +166,8 @@ impl Story {
     }
 
     fn tell(&self) -> Result<(), String> {
-        // Built before anybody waits for it.
+        // Built before anybody waits for it: `meed queues` and `meed why` run the server's program.
+        super::succeed(cargo().args(["build", "--package", "meed-server"]), "meed-server")?;
         said(meed().arg("--version"))?;
         let master = self.master("master-1")?;
         wait("the ResourceManager answers", 240, || get("/ws/v1/cluster/info").is_some())?;

@@ -25,18 +25,37 @@ fn what_init_writes_is_right_and_runs() {
     assert_eq!(fs::read(folder.path().join("scenario.toml")).unwrap(), before);
 }
 
+/// What `meed init --server` writes is checked where both programs are (meed-server's tests).
 #[cfg(target_os = "linux")]
 #[test]
-fn a_servers_configuration_is_checked_without_a_server() {
+fn without_the_program_of_a_command_the_message_says_how_it_is_built() {
     let folder = folder();
+    let program = folder.path().join("meed");
+    fs::copy(env!("CARGO_BIN_EXE_meed"), &program).unwrap();
     succeed(folder.path(), &["init", "--server"]);
-    let told = succeed(folder.path(), &["check", "meed.toml"]);
-    assert!(told.contains("right: a configuration of meed serve; queues: one for"), "{told}");
-    fs::write(folder.path().join("meed.toml"), "[server]\ngrace = 10\nqueus = 1\n").unwrap();
-    let wrong = meed(folder.path(), &["check", "meed.toml"]);
-    let told = String::from_utf8_lossy(&wrong.stderr).into_owned();
-    assert_eq!(wrong.status.code(), Some(3), "{told}");
-    assert!(told.contains("meed.toml:3: ") && told.contains("queus"), "{told}");
+    for (args, name) in [
+        (&["serve"][..], "meed-server"),
+        (&["submit", "--", "true"], "meed-server"),
+        (&["help", "token", "create"], "meed-server"),
+        (&["check", "meed.toml"], "meed-server"),
+        (&["kubernetes", "why", "a"], "meed-kubernetes"),
+        (&["audit", "--help"], "meed-papers"),
+    ] {
+        let mut command = Command::new(&program);
+        command.args(args).env("PATH", folder.path()).current_dir(folder.path());
+        let output = command.output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(4), "{args:?}: {told}");
+        let build = format!("`cargo build --release -p {name}`");
+        assert!(told.starts_with("meed: ") && told.contains(&build), "{told}");
+    }
+    // What `meed` does itself names them, and needs none of them.
+    let mut help = Command::new(&program);
+    let help = help.arg("--help").env("PATH", folder.path()).output().unwrap();
+    let help = String::from_utf8_lossy(&help.stdout).into_owned();
+    for words in ["  serve        Serves this machine", "  kubernetes   Shares", "  audit "] {
+        assert!(help.contains(words), "{words}\n{help}");
+    }
 }
 
 #[test]

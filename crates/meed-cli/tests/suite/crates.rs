@@ -2,6 +2,7 @@
 //! names.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -36,26 +37,32 @@ fn crates_use_only_those_below_them() {
         ("meed-report", &["meed-driver", "meed-config", "meed-files"]),
         (
             "meed-server",
-            &["meed", "meed-config", "meed-driver", "meed-journal", "meed-report", "meed-store"],
+            &[
+                "meed",
+                "meed-cli",
+                "meed-config",
+                "meed-driver",
+                "meed-journal",
+                "meed-report",
+                "meed-store",
+            ],
         ),
         (
             "meed-kubernetes",
-            &["meed", "meed-config", "meed-driver", "meed-journal", "meed-pods", "meed-report"],
-        ),
-        ("meed-level", &["meed-config"]),
-        ("meed-files", &[]),
-        (
-            "meed-lab",
             &[
                 "meed",
                 "meed-config",
-                "meed-files",
-                "meed-workload",
-                "meed-sim",
-                "meed-level",
+                "meed-driver",
+                "meed-features",
+                "meed-journal",
+                "meed-pods",
                 "meed-report",
             ],
         ),
+        ("meed-features", &["meed-store"]),
+        ("meed-level", &["meed-config"]),
+        ("meed-files", &[]),
+        ("meed-lab", &["meed", "meed-config", "meed-workload", "meed-sim", "meed-report"]),
         (
             "meed-papers",
             &[
@@ -95,6 +102,55 @@ fn crates_use_only_those_below_them() {
         text.contains("\nserde = { workspace = true, optional = true }\n"),
         "only if asked for"
     );
+}
+
+/// Packages of `Cargo.lock`, of all versions: what each depends on, and whether it is ours.
+fn locked() -> BTreeMap<String, (Vec<String>, bool)> {
+    let text = fs::read_to_string(crates().join("../Cargo.lock")).unwrap();
+    let mut packages = BTreeMap::<String, (Vec<String>, bool)>::new();
+    for package in text.split("[[package]]\n").skip(1) {
+        let quoted = |line: &str| line.split('"').nth(1).unwrap().to_owned();
+        let name = quoted(package.lines().find(|line| line.starts_with("name = ")).unwrap());
+        let needs = package.split("dependencies = [\n").nth(1).unwrap_or_default();
+        let needs = needs.split("\n]").next().unwrap().lines().filter(|line| line.contains('"'));
+        let needs = needs.map(|line| quoted(line).split(' ').next().unwrap().to_owned());
+        let entry = packages.entry(name).or_default();
+        entry.0.extend(needs);
+        entry.1 = !package.contains("\nsource = ");
+    }
+    packages
+}
+
+/// What a crate of ours is always built from, on any system.
+fn linked(name: &str) -> Vec<String> {
+    let text = fs::read_to_string(crates().join(name).join("Cargo.toml")).unwrap();
+    let tables = text.split("\n[").filter_map(|table| table.split_once("]\n"));
+    let linked = |head: &str| head.ends_with("dependencies") && !head.starts_with("dev-");
+    let rows = tables.filter(|(head, _)| linked(head)).flat_map(|(_, rows)| rows.lines());
+    let rows = rows.filter(|row| row.contains('=') && !row.contains("optional = true"));
+    rows.map(|row| row.split(['.', ' ', '=']).next().unwrap().to_owned()).collect()
+}
+
+/// The first command of README builds no web server, no database and no TLS: who simulates runs
+/// none. They belong to programs beside `meed`.
+#[test]
+fn the_default_members_are_built_without_tokio() {
+    let text = fs::read_to_string(crates().join("../Cargo.toml")).unwrap();
+    assert!(text.contains("\ndefault-members = [\"crates/meed-cli\"]\n"), "the program meed");
+    let packages = locked();
+    let (mut open, mut found) = (vec!["meed-cli".to_owned()], BTreeSet::new());
+    while let Some(name) = open.pop() {
+        if !found.insert(name.clone()) {
+            continue;
+        }
+        let (needs, is_ours) = &packages[&name];
+        open.extend(if *is_ours { linked(&name) } else { needs.clone() });
+    }
+    assert!(found.contains("meed-sim") && found.contains("serde_json"), "{found:?}");
+    for heavy in ["tokio", "hyper", "axum", "rustls", "ring", "redb", "utoipa", "kube"] {
+        assert!(packages.contains_key(heavy), "{heavy} is another's");
+        assert!(!found.contains(heavy), "meed-cli is built from {heavy}");
+    }
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn table_1_and_fig_2_are_as_the_examples_say() {
 #[test]
 fn whole_scenarios_in_the_pages_run() {
     let mut ran = 0;
-    // The tutorial is of a server, and has a test of its own (`tests/server/tutorial.rs`).
+    // The tutorial is of a server, and has a test of its own in meed-server.
     for page in files(".md").into_iter().filter(|page| !page.ends_with("docs/tutorial.md")) {
         let text = fs::read_to_string(&page).unwrap();
         for block in blocks(&text, "toml")

@@ -1,4 +1,5 @@
-//! `meed man`: a page for each command, from the words of its help.
+//! `meed man`: a page for each command, from the words of its help; `meed completions`: a script for
+//! each shell.
 
 use std::fs;
 use std::process::Command;
@@ -38,4 +39,14 @@ fn every_command_has_a_page() {
     assert!(listed > 10, "{listed} commands are listed");
     let nowhere = meed(&["man", env!("CARGO_BIN_EXE_meed")]);
     assert_eq!(nowhere.status.code(), Some(4));
+}
+
+#[test]
+fn there_is_a_script_for_each_shell() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let mut meed = Command::new(env!("CARGO_BIN_EXE_meed"));
+        let made = meed.args(["completions", shell]).output().unwrap();
+        let script = String::from_utf8_lossy(&made.stdout);
+        assert!(made.status.success() && script.contains("MEED_COMPLETE"), "{shell}: {script}");
+    }
 }

@@ -1,0 +1,20 @@
+//! What `meed check` says of a configuration of `meed serve`.
+
+use std::path::Path;
+
+use meed_cli::exit::Failure;
+use meed_cli::output::{print, remark};
+
+use crate::settings::{Settings, ThisMachine};
+
+pub(super) fn run(file: &Path) -> Result<(), Failure> {
+    let machine = ThisMachine::look().map_err(|why| Failure::Run(format!("/proc: {why}")))?;
+    let settings = Settings::read(Some(file), &machine, None)
+        .map_err(|why| Failure::Input(why.to_string()))?;
+    settings.remarks.iter().for_each(|it| remark(&format!("{}: {it}", file.display())));
+    let queues = match settings.queues.len() {
+        0 => "one for each user".to_owned(),
+        count => count.to_string(),
+    };
+    print(&format!("a configuration of meed serve; queues: {queues}\n"))
+}
