@@ -1,5 +1,5 @@
-//! Files on the command line: no output overwrites a trace that is read, or another output. An output
-//! that cannot be written whole is not there.
+//! Files on the command line: no output overwrites a trace that is read, or another output. An
+//! output that cannot be written whole is not there.
 #![cfg(unix)]
 
 use std::fs;
