@@ -3,8 +3,8 @@
 //!
 //! Each is a program of its own because most users of `meed` do not need what it is built from: a
 //! web server, a client of Kubernetes, the papers' experiments. A program lies in the folder of
-//! `meed`, or on PATH. [`PROGRAMS`] is all that `meed` knows of them: a row adds a program. Which
-//! of them archive, package and wheel carry says the table of `xtask/src/dist`.
+//! `meed`, or on PATH. `PROGRAMS` is all that `meed` knows of them: a row adds a program. The table
+//! in `xtask/src/dist` says which of them the archive and the Debian package carry.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;

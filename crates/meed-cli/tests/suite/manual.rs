@@ -1,5 +1,5 @@
-//! `meed man`: a page for each command, from the words of its help; `meed completions`: a script for
-//! each shell.
+//! `meed man` writes a page for each command, from the words of its help; `meed completions` writes
+//! a script for each shell.
 
 use std::fs;
 use std::process::Command;

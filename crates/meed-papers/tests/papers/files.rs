@@ -1,5 +1,5 @@
-//! Files on the command line: no output overwrites a trace that is read, or another output; one that
-//! cannot be written whole is not there.
+//! Files on the command line: no output overwrites a trace that is read, or another output. An
+//! output that cannot be written whole is not there.
 #![cfg(unix)]
 
 use std::fs;
@@ -42,8 +42,8 @@ fn no_two_outputs_are_one_file() {
     }
 }
 
-/// Beyond the limit of a file's size (`ulimit -f`, in blocks of 512 or 1,024 bytes) the system sends
-/// a signal that ends a program.
+/// Beyond the limit of a file's size (`ulimit -f`, in blocks of 512 or 1,024 bytes) the system
+/// sends a signal that ends a program.
 #[test]
 fn a_report_that_is_too_large_is_an_error_and_not_there() {
     let place = folder();

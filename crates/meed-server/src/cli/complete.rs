@@ -1,9 +1,9 @@
 //! What a shell is told when somebody presses TAB: the server's own names of jobs and queues.
 //!
 //! The script of `meed completions` calls `meed`, which hands the question on to this program. It
-//! asks the server that a command without `--socket` would. Nothing may go wrong here: without a server, or
-//! when it does not answer in time, there is nothing to offer. Names that a shell would take apart
-//! are left out; their jobs' numbers are there.
+//! asks the server that a command without `--socket` would. Nothing may go wrong here: without a
+//! server, or when it does not answer in time, there is nothing to offer. Names that a shell would
+//! take apart are left out; their jobs' numbers are there.
 
 use std::time::Duration;
 

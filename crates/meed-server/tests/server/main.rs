@@ -1,7 +1,8 @@
 //! A server, its supervisors and its clients, as real processes.
 //!
 //! A program of its own: it needs the system rather than the crates, and is run by itself, as root
-//! for what only root can show: `cargo test -p meed-server --test server`. What is left out says so.
+//! for what only root can show: `cargo test -p meed-server --test server`. What is left out says
+//! so.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
