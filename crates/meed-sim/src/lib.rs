@@ -6,12 +6,13 @@
 //! simulator knows time; it decides nothing itself.
 
 pub mod asked;
+pub mod changes;
 pub mod classes;
 pub mod explain;
 mod holds;
 mod live;
 pub mod log;
-pub mod logged;
+mod logged;
 pub mod mapreduce;
 mod plans;
 pub mod replay;

@@ -10,7 +10,8 @@ use meed_config::words::{did_you_mean, slips};
 use meed_journal::{Arrival, Fact, JobKey, Kind, TaskFact};
 
 use crate::log::read::LogError;
-use crate::replay::{ARRIVALS, Recording, arrival_of};
+use crate::logged::recorded::{ARRIVALS, arrival_of};
+use crate::replay::Recording;
 
 /// A job of the record, and its waits.
 #[derive(Clone, Debug)]

@@ -47,3 +47,6 @@ pub use setup::{
     AsHadoop, Begin, Cluster, MapReduceRequest, MapReduceSetup, Master, PlannedJob, run,
 };
 pub(crate) use world::World;
+
+/// What the header of a run calls this world.
+pub const WORLD: &str = "mapreduce";

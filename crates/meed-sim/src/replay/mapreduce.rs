@@ -10,15 +10,12 @@ use meed_journal::Header;
 
 use super::{Recording, ReplayError, ReplayOptions, Replayed};
 use crate::log::Log;
-use crate::mapreduce::{self, MapReduceSetup};
+use crate::mapreduce::{self, MapReduceSetup, WORLD};
 use crate::record::{Comparison, SCHEMA};
 use crate::scenario::of_log::told_order;
 use crate::scenario::{Scenario, ScenarioError};
 use crate::simulate::Watch;
 use crate::world::RunError;
-
-/// What headers call this world.
-pub(crate) const WORLD: &str = "mapreduce";
 
 impl Recording {
     /// Whether the run is one of this world.

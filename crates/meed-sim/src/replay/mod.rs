@@ -2,7 +2,7 @@
 //! as it was.
 //!
 //! A [`Recording`] is one run of a log. Its header makes cluster, tree and policies, its lines make
-//! the jobs (`source.rs`) and the changes. Under the recorded policy all decisions come out as
+//! the jobs (`logged/recorded.rs`) and the changes. Under the recorded policy all decisions come out as
 //! recorded, and the log to the byte; that is verified each time (`compare.rs`).
 //!
 //! The recorded run's own record is made by running it again where that takes the recorded
@@ -10,11 +10,10 @@
 //! happened is what the log says: it is then played back, each start as recorded (`world::script`),
 //! through the same books (`editions.rs`).
 
-mod compare;
+pub(crate) mod compare;
 mod editions;
 mod live;
 mod mapreduce;
-mod source;
 #[cfg(test)]
 mod tests;
 
@@ -30,18 +29,18 @@ use meed_workload::CLOCK_END_US;
 pub(crate) use compare::Compare;
 pub use compare::Difference;
 pub use editions::{VerifiedRun, verified};
-pub(crate) use mapreduce::WORLD;
-pub(crate) use source::{ARRIVALS, Workload, arrival_of};
 
-use crate::live::{Begun, Fates, begun};
+use crate::changes::{Change, TimedChange};
+use crate::live::Fates;
 use crate::log::Log;
 use crate::log::read::{LogError, LogFile, Run};
+use crate::logged::begun::{Begun, begun};
+use crate::logged::recorded::{Workload, arrival_of};
+use crate::mapreduce::WORLD;
 use crate::record::{Comparison, RunRecord, SCHEMA};
 use crate::scenario::{Plan, Scenario, ScenarioError};
 use crate::simulate::{Watch, add_speedups, run_one};
-use crate::world::{
-    Change, Failures, Looks, RunError, Script, TimedChange, Told, ToldTo, WorldSetup, run,
-};
+use crate::world::{Failures, Looks, RunError, Script, Told, ToldTo, WorldSetup, run};
 
 /// Why a recorded run cannot be run again.
 #[derive(Debug, thiserror::Error)]

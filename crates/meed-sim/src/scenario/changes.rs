@@ -10,7 +10,7 @@ use super::cluster::at;
 use super::jobs::span;
 use super::raw;
 use super::{Place, ScenarioError};
-use crate::world::{Change, TimedChange};
+use crate::changes::{Change, TimedChange};
 use meed_config::quantity::{amounts, bound, weight};
 use meed_config::queues::QueuePlan;
 

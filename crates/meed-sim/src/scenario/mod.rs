@@ -10,7 +10,7 @@ mod contributions;
 mod delays;
 mod generators;
 mod given;
-pub(crate) mod infeasible;
+mod infeasible;
 mod jobs;
 mod machines;
 mod mapreduce;
@@ -48,11 +48,13 @@ use meed_workload::macro_workload::MacroSpec;
 use meed_workload::stretch::Load;
 use meed_workload::{JobSource, OnBadLine, TraceError};
 
+use crate::changes::{Change, TimedChange};
 use crate::plans::{Terms, Timetable};
 use crate::slots::Slots;
-use crate::world::{Change, Delays, NewPlacement, StopAt, TimedChange};
+use crate::world::{Delays, NewPlacement, StopAt};
 pub use given::GivenJobs;
 use jobs::InlineJobs;
+pub use of_logged::workload_of;
 use raw::RawScenario;
 use trace::TracePlan;
 
@@ -126,7 +128,7 @@ pub(crate) struct Plan {
 impl Plan {
     /// What delays grants, in the resources of the run.
     pub(crate) fn delays(&self, delays: Delays) -> Delays {
-        self.slots.map_or(delays, |slots| slots.delays(delays))
+        self.slots.map_or(delays, |slots| delays.in_slots(&slots))
     }
 }
 
@@ -380,8 +382,8 @@ impl Scenario {
 
     fn joins<'a>(&self, change: &'a TimedChange) -> Option<&'a Resources> {
         match &change.change {
-            crate::world::Change::NodeJoins(spec) => Some(&spec.capacity),
-            crate::world::Change::NodeResized(_, capacity) => Some(capacity),
+            Change::NodeJoins(spec) => Some(&spec.capacity),
+            Change::NodeResized(_, capacity) => Some(capacity),
             _ => None,
         }
     }

@@ -21,14 +21,15 @@ use toml_edit::DocumentMut;
 
 use super::cluster;
 use super::delays;
-use super::infeasible;
 use super::jobs::InlineJobs;
 use super::machines;
 use super::queues;
 use super::raw::RawScenario;
 use super::{Load, Plan, Scenario, measured, run_options, set};
 use super::{Place, ScenarioError};
-use crate::replay::WORLD;
+use crate::log::infeasible;
+use crate::logged::Placing;
+use crate::mapreduce::WORLD;
 use crate::world::StopAt;
 use meed_config::policy::PolicySpec;
 use meed_config::queues::QueuePlan;
@@ -216,6 +217,13 @@ impl Scenario {
         })
     }
 
+    /// How a run placed tasks, as its header tells.
+    pub(crate) fn recorded_placing(header: &Header, place: &str) -> Result<Placing, ScenarioError> {
+        let scenario = Scenario::of_header(header, place)?;
+        let plan = scenario.recorded_plan(header, place)?;
+        Ok(Placing { new: plan.placement, kinds: plan.config.kinds.len(), seed: scenario.seed })
+    }
+
     /// The recorded scenario with `--set` changes of anything but its workload. Needs the
     /// scenario's text.
     pub(crate) fn of_text(header: &Header, sets: &[String]) -> Result<Scenario, ScenarioError> {
@@ -315,7 +323,7 @@ impl Scenario {
             max_attempts: raw.run.max_attempts.unwrap_or(super::DEFAULT_ATTEMPTS),
             checkpoint: super::checkpoint_of(&raw.run, &place)?,
             delays: delays::read(&raw.run, &kinds, &place)?,
-            infeasible: infeasible::read(&raw.run, &place)?,
+            infeasible: super::infeasible::read(&raw.run, &place)?,
             mapreduce: None,
             kinds,
             text: text.clone(),

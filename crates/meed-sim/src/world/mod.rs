@@ -27,7 +27,6 @@ mod stops;
 mod wheel;
 
 pub use attend::Attendant;
-pub use changes::{Change, TimedChange};
 pub use delays::Delays;
 pub(crate) use desk::Desk;
 pub use failures::Failures;
@@ -47,6 +46,7 @@ use meed::{AllocationId, JobId, JobState, QueueId, Rank, Span, Start, Time};
 use meed_driver::{Failed, KeptJob, LiveJob, Sampler, finish_of};
 use meed_workload::TraceError;
 
+use crate::changes::TimedChange;
 use crate::log::SharedLog;
 use crate::plans::Accounts;
 use arrivals::Arrivals;
