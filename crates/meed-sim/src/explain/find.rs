@@ -81,7 +81,7 @@ pub(super) fn jobs(
     wanted: impl Fn(&Arrival) -> bool,
 ) -> Result<Vec<Found>, LogError> {
     let mut look = Look::default();
-    for (t, arrival) in recording.begun.iter().flat_map(|begun| &begun.jobs) {
+    for (t, arrival) in recording.begun().into_iter().flat_map(|begun| &begun.jobs) {
         if wanted(arrival) {
             // It was there when the record began.
             look.arrives(*t, arrival, None);

@@ -27,6 +27,7 @@ use meed::{AllocationId, JobId, QueueId, Rejected, Time};
 use meed_config::policy::PolicySpec;
 use meed_driver::{Driver, Failed, Sampler, Taken};
 use meed_journal::{Arrival, Fact, Kind, Name, QueueEntry, Reclaimed, Record, Started, TaskKey};
+use serde::Deserialize;
 
 use crate::holds::HoldHistory;
 use crate::log::SharedLog;

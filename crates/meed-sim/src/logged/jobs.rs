@@ -104,7 +104,7 @@ impl LiveJobs {
         assumed: &LogAssumptions,
     ) -> Result<LiveJobs, LogError> {
         let (log, run) = (&logged.log, &logged.run);
-        let queues = logged.leaves();
+        let queues = leaves(&logged.queue_names()).0;
         let numbers = queues.iter().cloned().zip(0..).collect();
         let mut reading = Reading {
             kinds,

@@ -14,7 +14,6 @@ use meed_workload::CLOCK_END_US;
 use super::begun::{Came, begun};
 use crate::log::infeasible::of_detail;
 use crate::log::read::{LogError, LogFile, Run};
-use crate::mapreduce::WORLD;
 use crate::world::NewPlacement;
 
 /// A run of a log.
@@ -67,7 +66,7 @@ impl Logged {
         placing: PlacingOf,
     ) -> Result<Logged, LogError> {
         let run = log.run(which)?.clone();
-        if run.header.world == WORLD {
+        if run.header.world == meed_mapreduce::WORLD {
             let what = "is of the MapReduce world, in which tasks take as long as others let them: \
                 a workload cannot hold them; `meed replay` runs it under other policies";
             return Err(LogError::whole(log.file(), what));
@@ -166,6 +165,11 @@ impl Logged {
         let begin = self.run.begin.as_micros();
         let at = self.run.header.epoch_us.and_then(|epoch| epoch.checked_add(begin));
         at.filter(|&at| at < CLOCK_END_US)
+    }
+
+    /// The queues of its header, parents included.
+    pub(super) fn queue_names(&self) -> Vec<String> {
+        self.header().queues.iter().map(|entry| entry.queue.to_string()).collect()
     }
 
     /// What is said of a record that ends in the middle.

@@ -8,7 +8,7 @@ use meed::ResourceKinds;
 use meed_workload::changed::Changed;
 use meed_workload::{JobSource, TraceError};
 
-use super::jobs::{self, LiveJobs, LogAssumptions};
+use super::jobs::{LiveJobs, LogAssumptions, leaves};
 use super::recorded::Workload;
 use super::run::{Logged, PlacingOf};
 use super::source::{KindMap, LiveSource};
@@ -28,7 +28,7 @@ impl LoggedJobs {
         if logged.is_live() {
             return Ok(LoggedJobs::Live(Arc::new(LiveJobs::read(logged, &kinds, assumed)?)));
         }
-        let leaves = leaves(logged);
+        let leaves = leaves(&logged.queue_names()).0;
         let mut workload = Workload::of_queues(&logged.log, &logged.run, &kinds, leaves)?;
         workload.clock_us = logged.clock_us();
         if !logged.run.finished {
@@ -55,12 +55,6 @@ impl LoggedJobs {
             LoggedJobs::Live(jobs) => jobs.remarks(),
         }
     }
-}
-
-/// Queues of the header without others below them.
-fn leaves(logged: &Logged) -> Vec<String> {
-    let names = logged.header().queues.iter().map(|entry| entry.queue.to_string());
-    jobs::leaves(&names.collect::<Vec<_>>()).0
 }
 
 /// See the module.

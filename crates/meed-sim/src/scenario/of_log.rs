@@ -13,7 +13,7 @@ use meed::{Config, MAX_WEIGHT, NodeSpec, ResourceKinds, Time};
 use meed_config::number::Number;
 use meed_config::tree;
 use meed_config::words::{did_you_mean, with_hint};
-use meed_driver::header_of;
+use meed_driver::{StopAt, header_of};
 use meed_journal::{Header, Keys, QueueEntry};
 use meed_workload::OnBadLine;
 use serde::Deserialize;
@@ -25,12 +25,10 @@ use super::jobs::InlineJobs;
 use super::machines;
 use super::queues;
 use super::raw::RawScenario;
-use super::{Load, Plan, Scenario, measured, run_options, set};
+use super::{Load, Plan, Scenario, ScenarioWorld, measured, run_options, set};
 use super::{Place, ScenarioError};
 use crate::log::infeasible;
 use crate::logged::Placing;
-use crate::mapreduce::WORLD;
-use crate::world::StopAt;
 use meed_config::policy::PolicySpec;
 use meed_config::queues::QueuePlan;
 use meed_driver::keys_line;
@@ -61,8 +59,7 @@ impl Scenario {
             Some(plan) if plan.name == name => keys_line(&plan.keys),
             _ => own(name),
         };
-        let world = if self.is_mapreduce() { WORLD } else { "" };
-        let mut told = header_of(world, policy, &plan.config, &plan.placement_name);
+        let mut told = header_of(self.world.name(), policy, &plan.config, &plan.placement_name);
         for (index, queue) in told.queues.iter_mut().enumerate() {
             queue.own = own_at(index, queue.queue.as_str());
         }
@@ -158,7 +155,7 @@ impl Scenario {
             checkpoint: header.checkpoint,
             delays: delays::of_detail(&header.detail, &kinds).map_err(fail)?,
             infeasible: infeasible::of_detail(&header.detail).map_err(fail)?,
-            mapreduce: None,
+            world: ScenarioWorld::Cluster,
             kinds,
         })
     }
@@ -324,7 +321,7 @@ impl Scenario {
             checkpoint: super::checkpoint_of(&raw.run, &place)?,
             delays: delays::read(&raw.run, &kinds, &place)?,
             infeasible: super::infeasible::read(&raw.run, &place)?,
-            mapreduce: None,
+            world: ScenarioWorld::Cluster,
             kinds,
             text: text.clone(),
         };
