@@ -1,9 +1,9 @@
 //! Samples of every node over a run whose length is not known: bounded in number, evenly spaced in
 //! time.
 //!
-//! As [`meed_driver::Sampler`]: at multiples of an interval, which doubles when there are twice as many
-//! samples as wanted. What was done is kept as a running sum, so leaving out every other sample
-//! loses nothing of what lies between.
+//! As [`meed_driver::Sampler`]: at multiples of an interval, which doubles when there are twice as
+//! many samples as wanted. What was done is kept as a running sum, so leaving out every other
+//! sample loses nothing of what lies between.
 
 use crate::classes::Class;
 use meed::{Span, Time};

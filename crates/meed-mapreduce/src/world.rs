@@ -4,8 +4,8 @@
 //! Cost: a phase's end O(log users of a server + log servers); a heartbeat that starts nothing O(1)
 //! besides the engine's offer, which looks at the jobs that wait and at no other node. So nothing
 //! but the number of heartbeats grows with the number of nodes. Most of them tell of no end and
-//! find no slot free for what waits ([`MapReduceWorld::hears`]): those are counted one after the other,
-//! until something else happens.
+//! find no slot free for what waits ([`MapReduceWorld::hears`]): those are counted one after the
+//! other, until something else happens.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::ControlFlow;

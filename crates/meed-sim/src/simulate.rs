@@ -214,8 +214,8 @@ fn mapreduce_runs(
     options.policies.iter().map(run).collect()
 }
 
-/// Runs one setup of the MapReduce world to its end, as [`run_one`] does of the other world; records
-/// go to `log`.
+/// Runs one setup of the MapReduce world to its end, as [`run_one`] does for the other world;
+/// records go to `log`.
 pub fn run_mapreduce(
     policy: &str,
     setup: MapReduceSetup,

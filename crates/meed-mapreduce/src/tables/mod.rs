@@ -27,8 +27,8 @@ pub struct MapReducePlan {
 }
 
 impl MapReducePlan {
-    /// What `raw` says, at `load` times the speed at which jobs come. What is wrong is an error that
-    /// names file, line and key.
+    /// What `raw` says, at `load` times the speed at which jobs come. An error names file, line
+    /// and key.
     pub fn read(
         raw: &MapReduceForm,
         load: Load,

@@ -1,4 +1,5 @@
-//! The jobs of a log's run, and a log as the trace of a scenario: read once, opened for each policy.
+//! The jobs of a log's run, and a log as the trace of a scenario: read once, opened for each
+//! policy.
 
 use std::fmt;
 use std::path::Path;

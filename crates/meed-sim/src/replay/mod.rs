@@ -2,8 +2,8 @@
 //! as it was.
 //!
 //! A [`Recording`] is one run of a log. Its header makes cluster, tree and policies, its lines make
-//! the jobs (`logged/recorded.rs`) and the changes. Under the recorded policy all decisions come out as
-//! recorded, and the log to the byte; that is verified each time (`compare.rs`).
+//! the jobs (`logged/recorded.rs`) and the changes. Under the recorded policy all decisions come
+//! out as recorded, and the log to the byte; that is verified each time (`compare.rs`).
 //!
 //! The recorded run's own record is made by running it again where that takes the recorded
 //! decisions. Where it does not (a log of another edition of the rules, one edited by hand), what
