@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use meed_sim::Watch;
 use meed_sim::explain::{LogSubject, explain};
 use meed_sim::log::read::LogFile;
-use meed_sim::logged::workload_of;
+use meed_sim::scenario::workload_of;
 use meed_sim::replay::{Recording, ReplayOptions, replay};
 use meed_sim::world::Progress;
 use meed_workload::Origin;

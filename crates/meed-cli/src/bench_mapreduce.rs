@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
-use meed_sim::Unwatched;
+use meed_mapreduce::MapReduceSetup;
 use meed_sim::log::Log;
-use meed_sim::mapreduce;
 use meed_sim::scenario::Scenario;
+use meed_sim::{Unwatched, run_mapreduce};
 use meed_workload::OnBadLine;
 use serde_json::json;
 
@@ -32,11 +32,7 @@ pub(crate) const POLICIES: [&str; 3] =
 
 impl BenchRequest {
     /// A run, ready to go; its record has the number of tasks.
-    pub(crate) fn setup(
-        &self,
-        policy: &str,
-        shrink: u32,
-    ) -> Result<mapreduce::MapReduceSetup, Failure> {
+    pub(crate) fn setup(&self, policy: &str, shrink: u32) -> Result<MapReduceSetup, Failure> {
         let node = |cores: u32| {
             json!({
                 "name": format!("c{cores}"),
@@ -61,7 +57,7 @@ impl BenchRequest {
     }
 
     /// Runs it; the number of tasks.
-    pub(crate) fn run(policy: &str, setup: mapreduce::MapReduceSetup) -> Result<u64, Failure> {
-        Ok(mapreduce::run(policy, setup, Log::off(), &mut Unwatched)?.decisions)
+    pub(crate) fn run(policy: &str, setup: MapReduceSetup) -> Result<u64, Failure> {
+        Ok(run_mapreduce(policy, setup, Log::off(), &mut Unwatched)?.decisions)
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use meed_files::Guard;
 use meed_sim::record::Comparison;
-use meed_sim::scenario::Scenario;
+use meed_sim::scenario::{Scenario, ScenarioWorld};
 use meed_sim::{MOST_SPLIT, Overtaking, SimulateOptions, simulate_telling};
 use meed_workload::OnBadLine;
 
@@ -40,7 +40,8 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     })?;
     let scenario = Scenario::load_any(&args.scenario, &sets, on_bad_line)?;
     reads_of(&mut files, &scenario)?;
-    if args.jobs.is_some() && scenario.is_mapreduce() {
+    let is_mapreduce = matches!(scenario.world(), ScenarioWorld::MapReduce(_));
+    if args.jobs.is_some() && is_mapreduce {
         let what = "--jobs: a scenario of the MapReduce world has its jobs in --json";
         return Err(Failure::Usage(what.to_owned()));
     }
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     if !args.quiet {
         scenario.warnings.iter().for_each(|warning| remark(warning));
         let tenants = scenario.tenant_count();
-        if given.is_empty() && !scenario.is_mapreduce() && tenants > MOST_SPLIT {
+        if given.is_empty() && !is_mapreduce && tenants > MOST_SPLIT {
             remark(&format!("{tenants} tenants: static is left out; --policy static runs it"));
         }
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use comfy_table::{CellAlignment, Table};
 use indicatif::{ProgressBar, ProgressStyle};
 use meed_config::text::clean;
-use meed_sim::scenario::Scenario;
+use meed_sim::scenario::{Scenario, ScenarioWorld};
 use meed_workload::convert::convert;
 use meed_workload::inspect::{Quantiles, ResourceSummary, Summary, inspect};
 use meed_workload::{JobSource, OnBadLine};
@@ -33,7 +33,7 @@ fn open(
     let on_bad_line = if options.strict { OnBadLine::Stop } else { OnBadLine::Skip };
     let sets = options.table.with(&options.sets)?;
     let scenario = Scenario::load_any(input, &sets, on_bad_line)?;
-    if scenario.is_mapreduce() {
+    if let ScenarioWorld::MapReduce(_) = scenario.world() {
         let what = "is of the MapReduce world, whose tasks have work and no run times; a trace \
             cannot hold them";
         return Err(Failure::Input(format!("{}: {what}", input.display())));

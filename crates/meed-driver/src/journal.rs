@@ -49,6 +49,21 @@ impl Journal for Vec<(Time, Fact)> {
     }
 }
 
+/// A journal of a kind that the driver need not know.
+impl<K: Journal + ?Sized> Journal for Box<K> {
+    fn is_on(&self) -> bool {
+        (**self).is_on()
+    }
+
+    fn append(&mut self, at: Time, fact: &Fact) -> io::Result<()> {
+        (**self).append(at, fact)
+    }
+
+    fn commit(&mut self) -> io::Result<()> {
+        (**self).commit()
+    }
+}
+
 /// One journal of several drivers.
 impl<K: Journal> Journal for Rc<RefCell<K>> {
     fn is_on(&self) -> bool {

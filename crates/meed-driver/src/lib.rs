@@ -99,6 +99,7 @@ mod rows;
 mod series;
 mod state;
 mod tally;
+mod virtual_time;
 
 pub use books::Books;
 pub use capacity::CapacityTime;
@@ -110,3 +111,4 @@ pub use rows::{LiveJob, NewJob, Task, Waiting};
 pub use series::Sampler;
 pub use state::DRIVER_STATE_VERSION;
 pub use tally::{KeptJob, QueueTally, Tally, Times, Totals};
+pub use virtual_time::{Progress, StopAt};

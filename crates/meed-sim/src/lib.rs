@@ -6,13 +6,12 @@
 //! simulator knows time; it decides nothing itself.
 
 pub mod asked;
-pub mod classes;
+pub mod changes;
 pub mod explain;
 mod holds;
 mod live;
 pub mod log;
-pub mod logged;
-pub mod mapreduce;
+mod logged;
 mod plans;
 pub mod replay;
 mod rerun;
@@ -25,5 +24,5 @@ pub use meed_driver::record;
 pub use plans::{AS_YOU_PAY, Accounts};
 pub use simulate::{
     DEFAULT_POLICIES, MOST_SPLIT, Overtaking, SimulateError, SimulateOptions, Unwatched, Watch,
-    run_one, simulate, simulate_attended, simulate_telling,
+    run_mapreduce, run_one, simulate, simulate_attended, simulate_telling,
 };

@@ -10,12 +10,13 @@ use std::ops::ControlFlow;
 use meed::policy::{Blocked, Reservations};
 use meed::{Span, Time};
 use meed_driver::record::{MostOvertaken, RunRecord, WithReserve};
+use meed_driver::{Progress, StopAt};
 use meed_workload::OnBadLine;
 
 use crate::holds::HoldStep;
 use crate::scenario::Scenario;
 use crate::simulate::{SimulateError, Watch, setup_of};
-use crate::world::{Looks, Most, RunError, StopAt, Window, World, WorldSetup};
+use crate::world::{Looks, Most, RunError, Window, World, WorldSetup};
 
 /// Tasks that were overtaken less often are not worth a second run, nor a sentence.
 const NOTABLE: u64 = 10;
@@ -81,7 +82,7 @@ pub(crate) fn add_reserve(
 /// Since when the task that is looked for waited, and when it started; `None`: it did not.
 fn first_start(
     setup: WorldSetup<'_>,
-    progress: &mut dyn FnMut(crate::world::Progress) -> ControlFlow<()>,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Option<(Time, Time)>, RunError> {
     let last = setup.stop.at;
     let mut world = World::whole(setup)?;

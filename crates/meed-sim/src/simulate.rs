@@ -3,15 +3,16 @@
 use std::io::Write;
 use std::ops::ControlFlow;
 
+use meed_driver::Progress;
 use meed_journal::Header;
+use meed_mapreduce::MapReduceSetup;
 use meed_workload::{JobSource, OnBadLine, TraceError};
 
-use crate::log::Log;
-use crate::mapreduce;
+use crate::log::{Log, SharedLog};
 use crate::record::{Comparison, RunRecord, SCHEMA};
 use crate::rerun::{add_charts, add_reserve};
-use crate::scenario::{Plan, STATIC, Scenario, ScenarioError};
-use crate::world::{Attendant, Failures, Looks, Progress, RunError, WorldSetup, run};
+use crate::scenario::{Plan, STATIC, Scenario, ScenarioError, ScenarioWorld};
+use crate::world::{Attendant, Failures, Looks, RunError, WorldSetup, run};
 
 /// How a scenario is run.
 #[derive(Clone, Debug)]
@@ -137,7 +138,7 @@ pub fn simulate_attended(
         runs: Vec::new(),
     };
     let is_attended = attendants.iter().any(Option::is_some);
-    if scenario.is_mapreduce() {
+    if let ScenarioWorld::MapReduce(_) = scenario.world() {
         if is_attended {
             let what = "is of the MapReduce world, in which nobody may tell queues their ranks";
             return Err(scenario.error(what).into());
@@ -200,7 +201,7 @@ fn mapreduce_runs(
         watch.begins(words);
         let plan = scenario.plan(words)?;
         let setup = scenario.mapreduce_setup(words, seed)?.expect("a scenario of that world");
-        let setup = mapreduce::MapReduceSetup {
+        let setup = MapReduceSetup {
             strict: options.strict,
             series_points: options.series_points,
             ..setup
@@ -208,9 +209,25 @@ fn mapreduce_runs(
         let mut out = log.as_mut().map_or(Log::off(), |out| Log::to(&mut **out));
         let header = || scenario.header(words, seed, &plan, Vec::new());
         out.header(header).map_err(RunError::Log)?;
-        Ok(mapreduce::run(words, setup, out, watch)?)
+        Ok(run_mapreduce(words, setup, out, watch)?)
     };
     options.policies.iter().map(run).collect()
+}
+
+/// Runs one setup of the MapReduce world to its end, as [`run_one`] does for the other world;
+/// records go to `log`.
+pub fn run_mapreduce(
+    policy: &str,
+    setup: MapReduceSetup,
+    log: Log<'_>,
+    watch: &mut dyn Watch,
+) -> Result<RunRecord, RunError> {
+    let log = SharedLog::new(log.into());
+    let journal = Box::new(SharedLog::clone(&log));
+    let mut progress = |progress| watch.goes_on(progress);
+    let record = meed_mapreduce::run(policy, setup, journal, &mut progress)?;
+    log.borrow_mut().finish()?;
+    Ok(record)
 }
 
 pub(crate) fn setup_of<'a>(
@@ -268,12 +285,12 @@ impl Scenario {
     }
 
     fn has_jobs(&self) -> Result<(), ScenarioError> {
-        match self.is_mapreduce() {
-            true => {
+        match self.world() {
+            ScenarioWorld::Cluster => Ok(()),
+            ScenarioWorld::MapReduce(_) => {
                 Err(self
                     .error("is of the MapReduce world; `Scenario::mapreduce_setup` makes its runs"))
             }
-            false => Ok(()),
         }
     }
 }

@@ -14,7 +14,7 @@ use meed::{Config, MAX_AMOUNT, MAX_KINDS, ResourceKinds, Resources, Scalar, Unit
 use meed_workload::changed::{Changed, JobChange};
 use meed_workload::{Job, JobSource};
 
-use crate::world::{Change, Delays, TimedChange};
+use crate::changes::{Change, TimedChange};
 
 /// What the kind is called.
 const NAME: &str = "slot";
@@ -123,10 +123,9 @@ impl Slots {
         changes.into_iter().map(one).collect()
     }
 
-    /// The same of what masters hold.
-    pub(crate) fn delays(&self, delays: Delays) -> Delays {
-        let master = delays.master.map(|demand| self.with(&demand, self.of_task(&demand)));
-        Delays { master, ..delays }
+    /// A demand, in slots as well.
+    pub(crate) fn demand(&self, demand: &Resources) -> Resources {
+        self.with(demand, self.of_task(demand))
     }
 
     fn change(&self, change: Change) -> Change {
@@ -153,7 +152,7 @@ impl Slots {
 impl JobChange for Slots {
     fn submitted(&self, mut job: Job) -> Job {
         for group in &mut job.groups {
-            group.demand = self.with(&group.demand, self.of_task(&group.demand));
+            group.demand = self.demand(&group.demand);
         }
         job
     }

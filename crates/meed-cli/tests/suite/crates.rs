@@ -2,6 +2,8 @@
 //! names.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod circles;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,8 +32,20 @@ fn crates_use_only_those_below_them() {
         ("meed-workload", &["meed", "meed-config", "meed-files", "meed-pods"]),
         ("meed-driver", &["meed", "meed-config", "meed-journal", "meed-store"]),
         (
+            "meed-mapreduce",
+            &["meed", "meed-config", "meed-driver", "meed-journal", "meed-workload"],
+        ),
+        (
             "meed-sim",
-            &["meed", "meed-config", "meed-driver", "meed-files", "meed-journal", "meed-workload"],
+            &[
+                "meed",
+                "meed-config",
+                "meed-driver",
+                "meed-files",
+                "meed-journal",
+                "meed-mapreduce",
+                "meed-workload",
+            ],
         ),
         ("meed-yarn", &["meed", "meed-config", "meed-driver", "meed-journal", "meed-store"]),
         ("meed-report", &["meed-driver", "meed-config", "meed-files"]),
@@ -71,6 +85,7 @@ fn crates_use_only_those_below_them() {
                 "meed-config",
                 "meed-files",
                 "meed-workload",
+                "meed-mapreduce",
                 "meed-sim",
                 "meed-level",
                 "meed-report",

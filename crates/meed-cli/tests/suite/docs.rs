@@ -327,7 +327,7 @@ fn every_key_of_a_scenario_is_described() {
 
 #[test]
 fn work_of_mapreduce_jobs_is_as_the_page_says() {
-    use meed_sim::mapreduce::{KINDS, RATIO_ONE, Reduces};
+    use meed_mapreduce::{KINDS, RATIO_ONE, Reduces};
     let page = read("docs/mapreduce.md");
     for kind in KINDS {
         let percent = |ratio: u32| ratio * 100 / RATIO_ONE;

@@ -10,7 +10,8 @@ use meed_config::words::{did_you_mean, slips};
 use meed_journal::{Arrival, Fact, JobKey, Kind, TaskFact};
 
 use crate::log::read::LogError;
-use crate::replay::{ARRIVALS, Recording, arrival_of};
+use crate::logged::recorded::{ARRIVALS, arrival_of};
+use crate::replay::Recording;
 
 /// A job of the record, and its waits.
 #[derive(Clone, Debug)]
@@ -80,7 +81,7 @@ pub(super) fn jobs(
     wanted: impl Fn(&Arrival) -> bool,
 ) -> Result<Vec<Found>, LogError> {
     let mut look = Look::default();
-    for (t, arrival) in recording.begun.iter().flat_map(|begun| &begun.jobs) {
+    for (t, arrival) in recording.begun().into_iter().flat_map(|begun| &begun.jobs) {
         if wanted(arrival) {
             // It was there when the record began.
             look.arrives(*t, arrival, None);

@@ -13,8 +13,9 @@ mod passed;
 mod worlds;
 
 use meed::{Engine, NodeId, ReservationView, Span, Time};
-use meed_driver::Books;
 use meed_driver::explain::Standing;
+use meed_driver::{Books, Off};
+use meed_mapreduce::MapReduceWorld;
 use serde::Serialize;
 
 pub use all::{QueueAt, QueuesAt, queues_at};
@@ -29,9 +30,8 @@ use crate::holds::{HoldHistory, HoldStep};
 use crate::live::Mode;
 use crate::log::Log;
 use crate::log::read::LogError;
-use crate::mapreduce;
 use crate::record::SCHEMA;
-use crate::replay::{Compare, Difference, Recording, ReplayError};
+use crate::replay::{Compare, Difference, RecordedWorld, Recording, ReplayError};
 use crate::world::{Looks, RunError, Script, World};
 use find::Found;
 use worlds::Explained;
@@ -281,18 +281,18 @@ fn in_its_world<L: Look>(
     // The world that is compared logs; the one that is looked at, and left alone afterwards, does
     // not.
     let differs = differs(recording, at)?;
-    let plays = differs.is_some() && !recording.is_live();
-    let script = plays.then(|| recording.script()).transpose()?;
-    let seen = match recording.is_mapreduce() {
-        _ if recording.is_live() => {
+    let seen = match recording.world {
+        RecordedWorld::Live { .. } => {
             let mode = if differs.is_some() { Mode::AsTold } else { Mode::Again };
             look.look(recording.live_world(mode, 0, Log::off())?, None, at)?
         }
-        true => {
+        RecordedWorld::MapReduce => {
             let setup = recording.mapreduce_setup(recording.policy(), 0)?;
-            look.look(mapreduce::World::new(setup, Log::off())?, None, at)?
+            let world = MapReduceWorld::new(setup, Box::new(Off)).map_err(RunError::from)?;
+            look.look(world, None, at)?
         }
-        false => {
+        RecordedWorld::Simulated => {
+            let script = differs.is_some().then(|| recording.script()).transpose()?;
             let mut setup = recording.recorded_setup(0, Log::off())?;
             setup.looks = Looks::holds();
             match setup.partitioned {
@@ -302,9 +302,9 @@ fn in_its_world<L: Look>(
         }
     };
     if let Some(difference) = &differs {
-        let whose = match recording.is_mapreduce() {
-            true => "that of its own run",
-            false => "that of the record, played back",
+        let whose = match recording.world {
+            RecordedWorld::MapReduce => "that of its own run",
+            _ => "that of the record, played back",
         };
         remarks.push(recording.decides_otherwise(difference, &format!("the state is {whose}")));
     }
@@ -370,7 +370,7 @@ fn add_moves(standing: &mut Standing, history: &HoldHistory, engine: &Engine) {
 
 /// Where this program's decisions up to `at` part from the record.
 fn differs(recording: &Recording, at: Time) -> Result<Option<Difference>, ReplayError> {
-    if recording.is_live() {
+    if let RecordedWorld::Live { .. } = recording.world {
         let mut world = recording.live_world(Mode::Again, 0, Log::off())?;
         world.begin_to(at, None)?;
         return Ok(world.difference());
@@ -379,12 +379,13 @@ fn differs(recording: &Recording, at: Time) -> Result<Option<Difference>, Replay
     let mut writer = compare.clone();
     let mut log = Log::to(&mut writer);
     log.header(|| recording.run.header.clone()).map_err(RunError::Log)?;
-    let ran = match recording.is_mapreduce() {
-        true => {
+    let ran = match recording.world {
+        RecordedWorld::MapReduce => {
             let setup = recording.mapreduce_setup(recording.policy(), 0)?;
-            mapreduce::World::new(setup, log)?.begin_to(at, None)
+            let world = MapReduceWorld::new(setup, Box::new(log)).map_err(RunError::from);
+            world?.begin_to(at, None)
         }
-        false => {
+        _ => {
             let setup = recording.recorded_setup(0, log)?;
             match setup.partitioned {
                 true => World::partitioned(setup)?.begin_to(at, None),

@@ -12,7 +12,8 @@ use meed_journal::{Fact, Group, JobKey, Kind, Name, NodeEntry};
 use serde::Serialize;
 
 use crate::log::read::LogError;
-use crate::replay::{Recording, arrival_of};
+use crate::logged::recorded::arrival_of;
+use crate::replay::Recording;
 use crate::world::Widths;
 
 /// How often a waiting task was overtaken so far.

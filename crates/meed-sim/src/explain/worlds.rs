@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use meed::{JobId, QueueId, Time};
 use meed_driver::explain::{Standing, Subject, standing};
 use meed_driver::{Books, Driver, Journal};
+use meed_mapreduce::MapReduceWorld;
 
 use crate::holds::HoldHistory;
 use crate::live;
-use crate::mapreduce;
 use crate::world::{Desk, RunError, Script, World};
 
 /// A world that can be looked at, and left alone.
@@ -157,20 +157,20 @@ impl<'a> Explained<'a> for live::World<'a> {
     }
 }
 
-impl<'a> Explained<'a> for mapreduce::World<'a> {
+impl<'a> Explained<'a> for MapReduceWorld<'a> {
     type Job = JobId;
 
     /// Decides by itself: how long its tasks run follows from who runs beside them.
     fn begin_to(&mut self, at: Time, _: Option<Script<'a>>) -> Result<(), RunError> {
-        self.run_to(at, &mut |_| ControlFlow::Continue(()))
+        Ok(self.run_to(at, &mut |_| ControlFlow::Continue(()))?)
     }
 
     fn rest_until(&mut self, at: Time) -> Result<(), RunError> {
-        mapreduce::World::rest_until(self, at)
+        Ok(MapReduceWorld::rest_until(self, at)?)
     }
 
     fn leave_alone(&mut self) {
-        mapreduce::World::leave_alone(self);
+        MapReduceWorld::leave_alone(self);
     }
 
     fn step(&mut self) -> Result<Option<Time>, RunError> {

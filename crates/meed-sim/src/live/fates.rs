@@ -14,8 +14,9 @@ use meed::{Span, Time};
 use meed_journal::{Fact, JobKey, Kind, Name, TaskKey};
 use smallvec::SmallVec;
 
-use super::{Begun, Mode};
+use super::Mode;
 use crate::log::read::{LogError, LogFile, Run};
+use crate::logged::begun::Begun;
 
 /// What becomes of an attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -16,7 +16,6 @@
 //! Invariant: within an instant things happen in the order of the record, ends that it does not
 //! have before all else. So under the recorded policy all decisions are the recorded ones.
 
-mod begun;
 mod fates;
 mod run;
 mod stops;
@@ -33,9 +32,9 @@ use serde::Deserialize;
 use crate::holds::HoldHistory;
 use crate::log::SharedLog;
 use crate::log::read::{LogError, Reader};
-use crate::replay::Difference;
+use crate::logged::begun::Came;
+use crate::replay::compare::Difference;
 use crate::world::{RunError, Stops};
-pub(crate) use begun::{Begun, begun};
 pub(crate) use fates::Fates;
 pub(crate) use run::Begin;
 use stops::Stopping;
@@ -46,13 +45,6 @@ pub(crate) enum Mode {
     Again,
     AsTold,
     Otherwise,
-}
-
-/// What is kept of a live job: the number of its arrival, refused ones counted.
-#[derive(Deserialize)]
-pub(crate) struct Came {
-    #[serde(skip)]
-    number: u64,
 }
 
 /// A task that runs.

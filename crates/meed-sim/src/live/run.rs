@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use meed::{Config, Time};
 use meed_driver::record::RunRecord;
-use meed_driver::{Driver, Ending, Sampler, finish_of, outcome};
+use meed_driver::{Driver, Ending, Progress, Sampler, finish_of, outcome};
 
-use super::{Begun, Came, Fates, Mode, World};
+use super::{Fates, Mode, World};
 use crate::holds::HoldHistory;
 use crate::log::read::Reader;
 use crate::log::{Log, SharedLog};
-use crate::replay::Difference;
-use crate::world::{NewPlacement, Progress, RunError, Stops};
+use crate::logged::begun::{Begun, Came};
+use crate::replay::compare::Difference;
+use crate::world::{NewPlacement, RunError, Stops};
 
 /// With what a run begins.
 pub(crate) struct Begin<'a> {

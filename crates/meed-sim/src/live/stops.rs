@@ -14,7 +14,7 @@ use meed_driver::Failed;
 use meed_journal::{Fact, Reclaimed, TaskKey};
 
 use super::{Mode, World, line_of};
-use crate::replay::Difference;
+use crate::replay::compare::Difference;
 use crate::world::RunError;
 
 /// How a task stops that was told to.

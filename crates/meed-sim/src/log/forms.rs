@@ -6,7 +6,7 @@ use meed_config::gang::GangForm;
 use meed_journal::{Amounts, Arrival, Cancelled, Fact, Group, JobKey, Name};
 use meed_workload::{Cause, Durations, Job, JobGroup, JobLabel};
 
-use crate::world::Change;
+use crate::changes::Change;
 
 /// A job's label as records hold it.
 pub(crate) fn key_of(label: &JobLabel) -> JobKey {

@@ -5,6 +5,7 @@
 //! ([`read`]).
 
 pub(crate) mod forms;
+pub(crate) mod infeasible;
 pub mod read;
 mod write;
 

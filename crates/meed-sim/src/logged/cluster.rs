@@ -22,10 +22,10 @@ use meed::{NodeSpec, QueueChange, ResourceKinds, Resources, Time};
 use meed_journal::{Fact, Keys, QueueEntry};
 
 use super::labels::LabelHistory;
-use super::{Logged, shifted};
+use super::run::{Logged, shifted};
+use crate::changes::{Change, TimedChange};
 use crate::log::forms::change_of;
 use crate::log::read::LogError;
-use crate::world::{Change, TimedChange};
 
 /// See the module.
 pub(crate) struct LoggedCluster {

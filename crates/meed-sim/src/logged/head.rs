@@ -7,9 +7,9 @@ use meed_driver::{Driver, LiveJob, Off};
 use meed_journal::JobKey;
 use meed_workload::{Durations, JobGroup, MAX_TASKS};
 
+use super::begun::Came;
 use super::labels::LabelHistory;
 use super::ran::Ran;
-use crate::live::Came;
 
 /// A job that was alive.
 pub(super) struct HeadJob {

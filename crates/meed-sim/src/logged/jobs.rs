@@ -18,9 +18,18 @@ use smallvec::SmallVec;
 use super::head::{self, HeadJob};
 use super::labels::LabelHistory;
 use super::ran::{Known, Ran};
-use super::{LogAssumptions, Logged, shifted};
+use super::run::{Logged, shifted};
 use crate::log::forms::{group_with, label_of};
 use crate::log::read::LogError;
+
+/// Which run of a log is meant, and what is taken of it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct LogAssumptions {
+    /// Its number, or its policy; without it the only one.
+    pub(crate) run: Option<String>,
+    /// Tasks of which no end is known are left out.
+    pub(crate) drops_unfinished: bool,
+}
 
 /// All jobs of a run, in order of submission.
 pub(crate) struct LiveJobs {
@@ -95,7 +104,7 @@ impl LiveJobs {
         assumed: &LogAssumptions,
     ) -> Result<LiveJobs, LogError> {
         let (log, run) = (&logged.log, &logged.run);
-        let queues = logged.leaves();
+        let queues = leaves(&logged.queue_names()).0;
         let numbers = queues.iter().cloned().zip(0..).collect();
         let mut reading = Reading {
             kinds,

@@ -4,9 +4,10 @@ use meed::Span;
 use meed_workload::{Job, JobSource};
 
 use super::cluster::LoggedCluster;
-use super::{LogAssumptions, Logged};
+use super::{LogAssumptions, Logged, LoggedJobs};
+use crate::changes::{Change, TimedChange};
 use crate::log::read::{LogError, LogFile};
-use crate::world::Change;
+use crate::scenario::Scenario;
 use meed_files::Origin;
 
 const HEADER: &str = concat!(
@@ -25,12 +26,16 @@ fn log(records: &[(f64, &str)]) -> String {
 }
 
 fn logged(text: &str) -> Result<Logged, LogError> {
-    Logged::of(LogFile::of(Origin::bytes("log", text.as_bytes()))?, None)
+    Logged::of(
+        LogFile::of(Origin::bytes("log", text.as_bytes()))?,
+        None,
+        Scenario::recorded_placing,
+    )
 }
 
 fn jobs(text: &str, drops_unfinished: bool) -> Result<(Vec<Job>, Vec<String>), LogError> {
     let assumed = LogAssumptions { run: None, drops_unfinished };
-    let read = logged(text)?.jobs(&assumed)?;
+    let read = LoggedJobs::of(&logged(text)?, &assumed)?;
     let mut source = read.source()?;
     let jobs = std::iter::from_fn(|| source.next_job().unwrap()).collect();
     Ok((jobs, source.assumptions()))
@@ -257,7 +262,7 @@ fn nodes_and_changes(records: &[(f64, &str)]) -> (Vec<String>, Vec<String>, Vec<
     let logged = logged(&log(records)).unwrap();
     let read = LoggedCluster::read(&logged, &logged.kinds().unwrap()).unwrap();
     let nodes = read.nodes.iter().map(|node| format!("{} {}", node.name, node.capacity.get(0)));
-    let change = |timed: &crate::world::TimedChange| {
+    let change = |timed: &TimedChange| {
         let what = match &timed.change {
             Change::NodeJoins(node) => format!("{} joins {}", node.name, node.capacity.get(0)),
             Change::NodeLeaves(name) => format!("{name} leaves"),

@@ -1,4 +1,5 @@
-//! A log as the trace of a scenario: read once, opened for each policy.
+//! The jobs of a log's run, and a log as the trace of a scenario: read once, opened for each
+//! policy.
 
 use std::fmt;
 use std::path::Path;
@@ -8,9 +9,54 @@ use meed::ResourceKinds;
 use meed_workload::changed::Changed;
 use meed_workload::{JobSource, TraceError};
 
-use super::source::KindMap;
-use super::{LogAssumptions, Logged, LoggedJobs};
-use crate::log::read::LogError;
+use super::jobs::{LiveJobs, LogAssumptions, leaves};
+use super::recorded::Workload;
+use super::run::{Logged, PlacingOf};
+use super::source::{KindMap, LiveSource};
+use crate::log::read::{LogError, LogFile, Run};
+
+/// Its jobs, which can be handed out again and again.
+#[derive(Clone)]
+pub(crate) enum LoggedJobs {
+    Simulated(Box<(LogFile, Run, Workload)>),
+    Live(Arc<LiveJobs>),
+}
+
+impl LoggedJobs {
+    /// The jobs of `logged`, in the resources of its cluster.
+    pub(crate) fn of(logged: &Logged, assumed: &LogAssumptions) -> Result<LoggedJobs, LogError> {
+        let kinds = logged.kinds()?;
+        if logged.is_live() {
+            return Ok(LoggedJobs::Live(Arc::new(LiveJobs::read(logged, &kinds, assumed)?)));
+        }
+        let leaves = leaves(&logged.queue_names()).0;
+        let mut workload = Workload::of_queues(&logged.log, &logged.run, &kinds, leaves)?;
+        workload.clock_us = logged.clock_us();
+        if !logged.run.finished {
+            workload.assumptions.push(logged.cut());
+        }
+        Ok(LoggedJobs::Simulated(Box::new((logged.log.clone(), logged.run.clone(), workload))))
+    }
+
+    /// The jobs from the first on, in the resources of the log.
+    pub(crate) fn source(&self) -> Result<Box<dyn JobSource + Send>, LogError> {
+        Ok(match self {
+            LoggedJobs::Simulated(parts) => {
+                let (log, run, workload) = &**parts;
+                Box::new(workload.source(log, run)?)
+            }
+            LoggedJobs::Live(jobs) => Box::new(LiveSource::new(Arc::clone(jobs))),
+        })
+    }
+
+    /// What is to be said of it before anything runs.
+    pub(crate) fn remarks(&self) -> &[String] {
+        match self {
+            LoggedJobs::Simulated(_) => &[],
+            LoggedJobs::Live(jobs) => jobs.remarks(),
+        }
+    }
+}
 
 /// See the module.
 #[derive(Clone, Default)]
@@ -31,10 +77,14 @@ impl LogTrace {
         LogTrace { assumed, read: Arc::default() }
     }
 
-    fn jobs(&self, path: &Path) -> Result<&(ResourceKinds, LoggedJobs), LogError> {
+    fn jobs(
+        &self,
+        path: &Path,
+        placing: PlacingOf,
+    ) -> Result<&(ResourceKinds, LoggedJobs), LogError> {
         if self.read.get().is_none() {
-            let logged = Logged::open(path, self.assumed.run.as_deref())?;
-            let jobs = (logged.kinds()?, logged.jobs(&self.assumed)?);
+            let logged = Logged::open(path, self.assumed.run.as_deref(), placing)?;
+            let jobs = (logged.kinds()?, LoggedJobs::of(&logged, &self.assumed)?);
             // Who comes first has read the same.
             drop(self.read.set(jobs));
         }
@@ -46,8 +96,9 @@ impl LogTrace {
         &self,
         path: &Path,
         kinds: &ResourceKinds,
+        placing: PlacingOf,
     ) -> Result<Box<dyn JobSource + Send>, TraceError> {
-        let (own, jobs) = self.jobs(path)?;
+        let (own, jobs) = self.jobs(path, placing)?;
         let map = KindMap::of(own, kinds)
             .map_err(|why| TraceError::Settings { what: path.display().to_string(), why })?;
         let source = jobs.source()?;

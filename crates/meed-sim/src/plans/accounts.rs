@@ -12,12 +12,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use meed::{MAX_KINDS, QueueId, Rank, Span, Time};
+use meed::{MAX_KINDS, QueueId, Rank, Resources, Span, Time};
+use meed_driver::Books;
 use num_bigint::BigUint;
 
+use super::terms::{Entitled, Terms, Value};
 use super::timetable::{Pool, Timetable};
-use super::{Entitled, Terms, Value};
-use crate::world::Desk;
+
+/// What accounts read of a run: its books, and what its running tasks hold.
+pub(crate) trait InUse: Books {
+    /// Calls `see` for each running task with its queue in the tree, the weight of its node and
+    /// its demand.
+    fn each_running(&self, see: &mut dyn FnMut(QueueId, u32, &Resources));
+}
 
 /// The account of a tenant.
 #[derive(Clone, Debug, Default)]
@@ -90,25 +97,25 @@ impl Accounts {
     }
 
     /// Time passes to `at`, and nothing has happened since the last word. Ranks go to `say`.
-    pub(crate) fn passes<'a, D: Desk<'a>>(
+    pub(crate) fn passes(
         &mut self,
         at: Time,
-        desk: &D,
+        world: &impl InUse,
         say: &mut dyn FnMut(QueueId, Rank),
     ) {
         if self.queues.is_empty() {
-            let tree = desk.tree();
+            let tree = world.tree();
             self.measured = tree.measured();
             self.queues = self.table.tenants.iter().map(|name| tree.find_queue(name)).collect();
             let known = self.queues.iter().enumerate();
             self.tenants = known.filter_map(|(at, queue)| Some(((*queue)?, at))).collect();
         }
         if self.table.weight.is_none() {
-            self.weigh(desk);
+            self.weigh(world);
         }
         let (table, mut turned) = (Arc::clone(&self.table), false);
         while let Some(moment) = table.moments().get(self.next).filter(|m| m.at <= at) {
-            self.settle(moment.at, desk);
+            self.settle(moment.at, world);
             self.pool.turn(moment);
             for &(tenant, lump) in &moment.lumps {
                 self.accounts[tenant].paid += lump;
@@ -118,47 +125,39 @@ impl Accounts {
         }
         let tells = self.tells.filter(|_| turned || at >= self.due);
         if tells.is_some() || self.table.weight.is_none() {
-            self.settle(at, desk);
+            self.settle(at, world);
         }
         if let Some(terms) = tells {
             self.due = at.saturating_add(terms.every);
-            super::ranks::tell(self, terms, desk.tree(), say);
+            super::ranks::tell(self, terms, world.tree(), say);
         }
     }
 
     /// The run is over: time has passed to its end ([`Accounts::passes`]).
-    pub(crate) fn ends<'a, D: Desk<'a>>(&mut self, end: Time, desk: &D) {
-        self.settle(end, desk);
+    pub(crate) fn ends(&mut self, end: Time, world: &impl InUse) {
+        self.settle(end, world);
     }
 
     /// What every running task holds.
-    fn weigh<'a, D: Desk<'a>>(&mut self, desk: &D) {
+    fn weigh(&mut self, world: &impl InUse) {
         self.accounts.iter_mut().for_each(|account| account.held = [0; MAX_KINDS]);
-        for (at, driver) in desk.drivers() {
-            let engine = driver.engine();
-            for task in engine.running_ids() {
-                let row = driver.running(task).and_then(|row| Some((row, driver.job(row.job)?)));
-                let (Some((row, job)), Some(demand)) = (row, engine.demand_of(task)) else {
-                    continue;
-                };
-                let weight = u128::from(engine.node(row.node).0.weight);
-                let Some(tenant) = self.tenant(desk.in_tree(at, job.queue())) else { continue };
-                let held = &mut self.accounts[tenant].held;
-                for (sum, &amount) in held.iter_mut().zip(demand.as_slice()) {
-                    *sum += u128::from(amount) * weight;
-                }
+        world.each_running(&mut |queue, weight, demand| {
+            let Some(tenant) = self.tenant(queue) else { return };
+            let held = &mut self.accounts[tenant].held;
+            for (sum, &amount) in held.iter_mut().zip(demand.as_slice()) {
+                *sum += u128::from(amount) * u128::from(weight);
             }
-        }
+        });
     }
 
     /// Books what has happened since the last stretch, up to `to`.
-    fn settle<'a, D: Desk<'a>>(&mut self, to: Time, desk: &D) {
+    fn settle(&mut self, to: Time, world: &impl InUse) {
         let past = u128::from(to.saturating_since(self.now).as_micros());
         self.now = self.now.max(to);
         if past == 0 {
             return;
         }
-        self.use_up(to, past, desk);
+        self.use_up(to, past, world);
         let sum = &self.pool.sum;
         self.paid += sum.rate * past;
         let stretch = sum.has[self.measured] * past;
@@ -181,7 +180,7 @@ impl Accounts {
     }
 
     /// What was received since the last stretch.
-    fn use_up<'a, D: Desk<'a>>(&mut self, to: Time, past: u128, desk: &D) {
+    fn use_up(&mut self, to: Time, past: u128, world: &impl InUse) {
         // Nothing is used of what is not there: it has no price.
         let prices: Vec<BigUint> =
             (0..self.kinds).map(|kind| self.price(kind, Value::Price)).collect();
@@ -192,7 +191,7 @@ impl Accounts {
                     used.iter_mut().zip(account.held).for_each(|(used, held)| *used = held * past);
                 }
                 Some(weight) => {
-                    let books = queue.and_then(|queue| desk.leaf(queue));
+                    let books = queue.and_then(|queue| world.leaf(queue));
                     let Some((engine, own)) = books else { continue };
                     let read = engine.integrals(own, to).usage;
                     for kind in 0..self.kinds {

@@ -10,8 +10,8 @@
 use meed::{Engine, QueueId, Rank};
 use num_bigint::BigUint;
 
-use super::Terms;
 use super::accounts::Accounts;
+use super::terms::Terms;
 
 /// Bits of a rank's amount, and of its step.
 const AMOUNT: u64 = 63;

@@ -12,7 +12,7 @@ use num_bigint::{BigInt, BigUint};
 use super::accounts::Accounts;
 use super::contribution::GRAINS;
 use super::price::MONEY;
-use super::{Entitled, Value};
+use super::terms::{Entitled, Value};
 
 const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
 

@@ -10,8 +10,9 @@ use meed::{NodeSpec, QueueChange, Time};
 use num_bigint::BigUint;
 
 use super::contribution::Contribution;
-use super::{Entitled, Terms, weights};
-use crate::world::{Change, TimedChange};
+use super::terms::{Entitled, Terms};
+use super::weights;
+use crate::changes::{Change, TimedChange};
 
 /// What a tenant pays and gives for the time being.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

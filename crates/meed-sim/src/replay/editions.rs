@@ -9,7 +9,7 @@ use std::io::Write;
 
 use meed::RULES;
 
-use super::{Compare, Difference, Recording, ReplayError};
+use super::{Compare, Difference, RecordedWorld, Recording, ReplayError};
 use crate::log::Log;
 use crate::log::read::LogError;
 use crate::simulate::Watch;
@@ -31,19 +31,19 @@ const AS_RECORDED: &str = "played back as recorded";
 
 /// Verifies a run: as [`super::verify`], with what was done.
 pub fn verified(recording: &Recording, watch: &mut dyn Watch) -> Result<VerifiedRun, ReplayError> {
-    let difference = match recording.is_live() {
+    let difference = match recording.world {
         // How its world worded its reasons is its own.
-        true => recording.live_again(0, watch)?.1,
-        false => recording.again(0, None, watch)?.bytes,
+        RecordedWorld::Live { .. } => recording.live_again(0, watch)?.1,
+        _ => recording.again(0, None, watch)?.bytes,
     };
     let Some(difference) = difference else { return Ok(VerifiedRun::AsRecorded) };
-    if !recording.has_other_rules() || recording.is_mapreduce() {
-        return Ok(VerifiedRun::Differs(difference));
-    }
-    // A live world's was played back to come by its record.
-    let differs = match recording.is_live() {
-        true => None,
-        false => recording.differs_played_back(watch)?,
+    let differs = match recording.world {
+        _ if !recording.has_other_rules() => Some(difference.clone()),
+        // It cannot be played back.
+        RecordedWorld::MapReduce => Some(difference.clone()),
+        // It was played back to come by its record.
+        RecordedWorld::Live { .. } => None,
+        RecordedWorld::Simulated => recording.differs_played_back(watch)?,
     };
     Ok(match differs {
         Some(difference) => VerifiedRun::Differs(difference),

@@ -5,29 +5,35 @@ use std::sync::Arc;
 
 use meed_journal::Header;
 
-use super::{Difference, Others, PLAYED_BACK, Recording, ReplayError, ReplayOptions, Replayed};
+use super::{
+    Difference, Others, PLAYED_BACK, RecordedWorld, Recording, ReplayError, ReplayOptions, Replayed,
+};
 use crate::live::{Begin, Fates, Mode, World};
 use crate::log::Log;
 use crate::log::read::LogError;
+use crate::logged::begun::Begun;
 use crate::record::{Comparison, RunRecord, SCHEMA};
 use crate::scenario::{Plan, Scenario};
 use crate::simulate::{Watch, add_speedups};
 use crate::world::RunError;
 
 impl Recording {
-    /// What its records say of how long tasks run; `None` where it is no run of a live world.
-    pub(super) fn fates(&self) -> Option<&Arc<Fates>> {
-        self.fates.as_ref()
+    /// How long the tasks of a live world's run took, and with what its record begins.
+    fn live(&self) -> Option<(&Arc<Fates>, Option<&Arc<Begun>>)> {
+        match &self.world {
+            RecordedWorld::Live { fates, begun } => Some((fates, begun.as_ref())),
+            RecordedWorld::Simulated | RecordedWorld::MapReduce => None,
+        }
     }
 
-    /// Whether the run is one of a live world.
-    pub(crate) fn is_live(&self) -> bool {
-        self.fates.is_some()
+    /// With what the record of a live world begins, where that is in the middle.
+    pub(crate) fn begun(&self) -> Option<&Arc<Begun>> {
+        self.live()?.1
     }
 
     /// Whether a queue of that name came while the record went on.
     pub(crate) fn came_later(&self, queue: &str) -> bool {
-        let later = self.fates().map_or(&[][..], |fates| &fates.queues_added);
+        let later = self.live().map_or(&[][..], |(fates, _)| &fates.queues_added);
         later.iter().any(|name| name == queue)
     }
 
@@ -50,6 +56,7 @@ impl Recording {
         series_points: usize,
         log: Log<'a>,
     ) -> Result<Begin<'a>, LogError> {
+        let (fates, begun) = self.live().expect("asked of live runs only");
         Ok(Begin {
             mode,
             config: plan.config,
@@ -59,8 +66,8 @@ impl Recording {
             as_recorded: true,
             records: self.log.read(&self.run)?,
             file: Arc::clone(self.log.file()),
-            fates: Arc::clone(self.fates().expect("asked of live runs only")),
-            begun: self.begun.clone(),
+            fates: Arc::clone(fates),
+            begun: begun.cloned(),
             cut_at: (!self.run.finished).then_some(self.run.end),
             series_points,
             log,
@@ -131,7 +138,7 @@ pub(super) fn replay(
     let (header, points) = (&recording.run.header, options.series_points);
     let mut remarks = recording.remarks();
     let others = Others::of(recording, options, &mut remarks)?;
-    if recording.begun.is_some() && !others.plans.is_empty() {
+    if recording.begun().is_some() && !others.plans.is_empty() {
         let what = "this run begins in the middle, with the ledgers and running tasks of its \
             policy: it can be verified and explained, and not be run under another policy or on \
             other nodes";

@@ -7,25 +7,17 @@
 use std::io::Write;
 
 use meed_journal::Header;
+use meed_mapreduce::MapReduceSetup;
 
 use super::{Recording, ReplayError, ReplayOptions, Replayed};
 use crate::log::Log;
-use crate::mapreduce::{self, MapReduceSetup};
 use crate::record::{Comparison, SCHEMA};
 use crate::scenario::of_log::told_order;
 use crate::scenario::{Scenario, ScenarioError};
-use crate::simulate::Watch;
+use crate::simulate::{Watch, run_mapreduce};
 use crate::world::RunError;
 
-/// What headers call this world.
-pub(crate) const WORLD: &str = "mapreduce";
-
 impl Recording {
-    /// Whether the run is one of this world.
-    pub(crate) fn is_mapreduce(&self) -> bool {
-        self.run.header.world == WORLD
-    }
-
     /// What a run of the recorded scenario under the policy `words` starts from.
     pub(crate) fn mapreduce_setup(
         &self,
@@ -90,7 +82,7 @@ pub(super) fn replay(
         let mut out = log.as_mut().map_or(Log::off(), |out| Log::to(&mut **out));
         let first = || recording.scenario.header(words, header.seed, &plan, Vec::new());
         out.header(first).map_err(RunError::Log)?;
-        runs.push(mapreduce::run(words, setup, out, watch)?);
+        runs.push(run_mapreduce(words, setup, out, watch)?);
     }
     let comparison = Comparison {
         schema: SCHEMA,

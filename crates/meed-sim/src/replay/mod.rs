@@ -2,19 +2,18 @@
 //! as it was.
 //!
 //! A [`Recording`] is one run of a log. Its header makes cluster, tree and policies, its lines make
-//! the jobs (`source.rs`) and the changes. Under the recorded policy all decisions come out as
-//! recorded, and the log to the byte; that is verified each time (`compare.rs`).
+//! the jobs (`logged/recorded.rs`) and the changes. Under the recorded policy all decisions come
+//! out as recorded, and the log to the byte; that is verified each time (`compare.rs`).
 //!
 //! The recorded run's own record is made by running it again where that takes the recorded
 //! decisions. Where it does not (a log of another edition of the rules, one edited by hand), what
 //! happened is what the log says: it is then played back, each start as recorded (`world::script`),
 //! through the same books (`editions.rs`).
 
-mod compare;
+pub(crate) mod compare;
 mod editions;
 mod live;
 mod mapreduce;
-mod source;
 #[cfg(test)]
 mod tests;
 
@@ -30,18 +29,17 @@ use meed_workload::CLOCK_END_US;
 pub(crate) use compare::Compare;
 pub use compare::Difference;
 pub use editions::{VerifiedRun, verified};
-pub(crate) use mapreduce::WORLD;
-pub(crate) use source::{ARRIVALS, Workload, arrival_of};
 
-use crate::live::{Begun, Fates, begun};
+use crate::changes::{Change, TimedChange};
+use crate::live::Fates;
 use crate::log::Log;
 use crate::log::read::{LogError, LogFile, Run};
+use crate::logged::begun::{Begun, begun};
+use crate::logged::recorded::{Workload, arrival_of};
 use crate::record::{Comparison, RunRecord, SCHEMA};
 use crate::scenario::{Plan, Scenario, ScenarioError};
-use crate::simulate::{Watch, add_speedups, run_one};
-use crate::world::{
-    Change, Failures, Looks, RunError, Script, TimedChange, Told, ToldTo, WorldSetup, run,
-};
+use crate::simulate::{Watch, add_speedups, run_mapreduce, run_one};
+use crate::world::{Failures, Looks, RunError, Script, Told, ToldTo, WorldSetup, run};
 
 /// Why a recorded run cannot be run again.
 #[derive(Debug, thiserror::Error)]
@@ -63,10 +61,22 @@ pub struct Recording {
     pub(crate) run: Run,
     scenario: Scenario,
     workload: Workload,
-    /// Of a live world's run: how long its tasks took.
-    fates: Option<Arc<Fates>>,
-    /// Of a live world's run: with what it begins, where that is in the middle.
-    pub(crate) begun: Option<Arc<Begun>>,
+    pub(crate) world: RecordedWorld,
+}
+
+/// The world that made a recorded run, with what is known of it besides.
+pub(crate) enum RecordedWorld {
+    /// Virtual time: tasks run as long as their arrivals say.
+    Simulated,
+    /// The MapReduce world: it is made again from the scenario's text and the seed.
+    MapReduce,
+    /// A live world.
+    Live {
+        /// How long its tasks took.
+        fates: Arc<Fates>,
+        /// With what the record begins, where that is in the middle.
+        begun: Option<Arc<Begun>>,
+    },
 }
 
 /// What else to run.
@@ -115,34 +125,32 @@ impl Recording {
     /// The same of an opened log.
     pub fn of(log: LogFile, which: Option<&str>) -> Result<Recording, LogError> {
         let run = log.run(which)?.clone();
-        let is_mapreduce = run.header.world == WORLD;
+        let place = place(&log, &run);
+        let is_mapreduce = run.header.world == meed_mapreduce::WORLD;
         let mut scenario = match is_mapreduce {
-            true => mapreduce::scenario_of(&run.header, &place(&log, &run))?,
-            false => Scenario::of_header(&run.header, &place(&log, &run))?,
+            true => mapreduce::scenario_of(&run.header, &place)?,
+            false => Scenario::of_header(&run.header, &place)?,
         };
         if !run.finished {
             scenario.stop_at(run.end);
         }
-        let is_live = !is_mapreduce && !run.header.world.is_empty();
-        let workload = match is_mapreduce || is_live {
-            true => Workload::none(scenario.kinds()),
-            false => Workload::of(&log, &run, scenario.kinds())?,
-        };
-        let begun = match is_live {
-            true => {
-                let plan = scenario.recorded_plan(&run.header, &place(&log, &run))?;
+        let none = Workload::none(scenario.kinds());
+        let (world, workload) = match run.header.world.as_str() {
+            "" => (RecordedWorld::Simulated, Workload::of(&log, &run, scenario.kinds())?),
+            _ if is_mapreduce => (RecordedWorld::MapReduce, none),
+            _ => {
+                let plan = scenario.recorded_plan(&run.header, &place)?;
                 let (kinds, seed) = (plan.config.kinds.len(), scenario.seed);
-                begun(&log, &run, || (plan.placement)(kinds, seed))?.map(Arc::new)
+                let begun = begun(&log, &run, || (plan.placement)(kinds, seed))?.map(Arc::new);
+                let fates = Arc::new(Fates::of(&log, &run, begun.as_deref())?);
+                (RecordedWorld::Live { fates, begun }, none)
             }
-            false => None,
         };
-        let fates = is_live.then(|| Fates::of(&log, &run, begun.as_deref()));
-        let fates = fates.transpose()?.map(Arc::new);
-        let recording = Recording { log, run, scenario, workload, fates, begun };
+        let recording = Recording { log, run, scenario, workload, world };
         // What is wrong with its policies is told before anything runs.
-        match is_mapreduce {
-            true => drop(recording.scenario.plan(recording.policy())?),
-            false => drop(recording.recorded_plan()?),
+        match &recording.world {
+            RecordedWorld::MapReduce => drop(recording.scenario.plan(recording.policy())?),
+            _ => drop(recording.recorded_plan()?),
         }
         Ok(recording)
     }
@@ -174,7 +182,7 @@ impl Recording {
 
     /// What the user should know about the record.
     pub fn remarks(&self) -> Vec<String> {
-        if let Some(fates) = self.fates() {
+        if let RecordedWorld::Live { fates, .. } = &self.world {
             return self.live_remarks(fates);
         }
         let cut = format!(
@@ -302,9 +310,9 @@ impl Recording {
         watch: &mut dyn Watch,
     ) -> Result<RunRecord, ReplayError> {
         let name = self.column();
-        if self.is_mapreduce() {
+        if let RecordedWorld::MapReduce = self.world {
             let setup = self.mapreduce_setup(self.policy(), series_points)?;
-            return Ok(crate::mapreduce::run(&name, setup, log, watch)?);
+            return Ok(run_mapreduce(&name, setup, log, watch)?);
         }
         let setup = self.recorded_setup(series_points, log)?;
         Ok(run(&name, setup, None, &mut |progress| watch.goes_on(progress))?.record)
@@ -356,11 +364,10 @@ pub fn replay(
     mut log: Option<&mut dyn Write>,
     watch: &mut dyn Watch,
 ) -> Result<Replayed, ReplayError> {
-    if recording.is_mapreduce() {
-        return mapreduce::replay(recording, options, log, watch);
-    }
-    if recording.is_live() {
-        return live::replay(recording, options, log, watch);
+    match recording.world {
+        RecordedWorld::Simulated => {}
+        RecordedWorld::MapReduce => return mapreduce::replay(recording, options, log, watch),
+        RecordedWorld::Live { .. } => return live::replay(recording, options, log, watch),
     }
     let mut remarks = recording.remarks();
     let others = Others::of(recording, options, &mut remarks)?;

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use meed::{NodeSpec, QueueChange, ResourceKinds, Resources, Time};
 use meed_config::Spanned;
 use meed_config::words::did_you_mean;
+use meed_config::{Place, TextError as ScenarioError};
 
 use super::cluster::at;
 use super::jobs::span;
 use super::raw;
-use super::{Place, ScenarioError};
-use crate::world::{Change, TimedChange};
+use crate::changes::{Change, TimedChange};
 use meed_config::quantity::{amounts, bound, weight};
 use meed_config::queues::QueuePlan;
 

@@ -3,9 +3,9 @@
 use meed::{NodeSpec, ResourceKinds, Resources};
 use meed_config::Spanned;
 use meed_config::nodes::{self, MAX_NODES, NodeForm};
+use meed_config::{Place, TextError as ScenarioError};
 
 use super::raw::Cluster;
-use super::{Place, ScenarioError};
 
 pub(super) fn kinds(cluster: &Cluster, place: &Place<'_>) -> Result<ResourceKinds, ScenarioError> {
     nodes::kinds(cluster.resources.get_ref())

@@ -4,12 +4,12 @@
 use meed::{ResourceKinds, Span};
 use meed_config::Spanned;
 use meed_config::quantity::demand;
+use meed_config::{Place, TextError as ScenarioError};
 use meed_journal::{Amounts, Detail};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::raw::{self, Quantity};
-use super::{Place, ScenarioError};
 use crate::world::Delays;
 
 /// Where a header's detail has it.

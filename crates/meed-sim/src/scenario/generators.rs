@@ -3,6 +3,7 @@
 use meed::{ResourceKinds, Time};
 use meed_config::Spanned;
 use meed_config::gang::GangForm;
+use meed_config::{Place, TextError as ScenarioError};
 use meed_workload::generate::{
     self, Dist, GangLeast, GangSpec, GeneratorSpec, Limit, Per, StageSpec, Weighted,
 };
@@ -10,7 +11,6 @@ use meed_workload::generate::{
 use super::cluster::at;
 use super::jobs::span;
 use super::raw;
-use super::{Place, ScenarioError};
 use meed_config::quantity::demand;
 
 pub(super) fn read(

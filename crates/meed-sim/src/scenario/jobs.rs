@@ -6,6 +6,7 @@ use meed::{Constraints, ResourceKinds, Span, Time};
 use meed_config::Spanned;
 use meed_config::constraints::ConstraintsForm;
 use meed_config::gang::GangForm;
+use meed_config::{Place, TextError as ScenarioError};
 use meed_workload::inline::Inline;
 use meed_workload::stretch::Load;
 use meed_workload::{
@@ -14,7 +15,6 @@ use meed_workload::{
 
 use super::cluster::at;
 use super::raw::{self, AmountsByName, DurationValue, Quantity};
-use super::{Place, ScenarioError};
 use meed_config::quantity::demand;
 
 /// Inline jobs, checked.

@@ -15,7 +15,7 @@ use super::LoadError;
 use super::Place;
 use super::cluster::at;
 use super::raw;
-use crate::world::{Change, TimedChange};
+use crate::changes::{Change, TimedChange};
 use meed_config::nodes::MAX_NODES;
 
 /// Seed of random draws, unless another is given.

@@ -10,7 +10,7 @@ mod contributions;
 mod delays;
 mod generators;
 mod given;
-pub(crate) mod infeasible;
+mod infeasible;
 mod jobs;
 mod machines;
 mod mapreduce;
@@ -31,10 +31,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::classes::Rule;
-use meed::{
-    Blocked, Config, ConfigError, Infeasible, NodeSpec, ResourceKinds, Resources, Span, Time,
-};
+use meed::{Config, ConfigError, Infeasible, NodeSpec, ResourceKinds, Resources, Span, Time};
 pub use meed_config::TextError as ScenarioError;
 use meed_config::nodes::NodeForm;
 use meed_config::policy::{InToml, PolicySpec, SpecError};
@@ -43,16 +40,21 @@ use meed_config::quantity::amounts as amounts_of;
 use meed_config::queues::{Names, QueuePlan};
 use meed_config::words::did_you_mean;
 use meed_config::{Place, Spanned, tree};
+use meed_driver::StopAt;
+use meed_mapreduce::classes::Rule;
 use meed_workload::generate::{Arrivals, GeneratorSpec, Limit};
 use meed_workload::macro_workload::MacroSpec;
 use meed_workload::stretch::Load;
 use meed_workload::{JobSource, OnBadLine, TraceError};
 
+use crate::changes::{Change, TimedChange};
 use crate::plans::{Terms, Timetable};
 use crate::slots::Slots;
-use crate::world::{Change, Delays, NewPlacement, StopAt, TimedChange};
+use crate::world::{Delays, NewPlacement};
 pub use given::GivenJobs;
 use jobs::InlineJobs;
+pub use mapreduce::ScenarioWorld;
+pub use of_logged::workload_of;
 use raw::RawScenario;
 use trace::TracePlan;
 
@@ -94,8 +96,8 @@ pub struct Scenario {
     delays: Delays,
     /// What becomes of tasks that no node could hold.
     infeasible: Infeasible,
-    /// What a scenario of the MapReduce world has instead of nodes and jobs.
-    mapreduce: Option<Box<mapreduce::MapReducePlan>>,
+    /// The world in which it runs.
+    world: ScenarioWorld,
 }
 
 /// Why a scenario cannot be read.
@@ -126,7 +128,7 @@ pub(crate) struct Plan {
 impl Plan {
     /// What delays grants, in the resources of the run.
     pub(crate) fn delays(&self, delays: Delays) -> Delays {
-        self.slots.map_or(delays, |slots| slots.delays(delays))
+        self.slots.map_or(delays, |slots| delays.in_slots(&slots))
     }
 }
 
@@ -237,7 +239,7 @@ impl Scenario {
             checkpoint: checkpoint_of(&raw.run, &place)?,
             delays: delays::read(&raw.run, &kinds, &place)?,
             infeasible: infeasible::read(&raw.run, &place)?,
-            mapreduce: None,
+            world: ScenarioWorld::Cluster,
             nodes,
             kinds,
             text: String::new(),
@@ -380,8 +382,8 @@ impl Scenario {
 
     fn joins<'a>(&self, change: &'a TimedChange) -> Option<&'a Resources> {
         match &change.change {
-            crate::world::Change::NodeJoins(spec) => Some(&spec.capacity),
-            crate::world::Change::NodeResized(_, capacity) => Some(capacity),
+            Change::NodeJoins(spec) => Some(&spec.capacity),
+            Change::NodeResized(_, capacity) => Some(capacity),
             _ => None,
         }
     }
@@ -441,11 +443,12 @@ impl Scenario {
         place: &Place<'_>,
         at: &dyn Fn(SpecError) -> ScenarioError,
     ) -> Result<(NewPlacement, Option<&'static Rule>), ScenarioError> {
-        if !self.is_mapreduce() {
-            return Ok((policy::placement(keys).map_err(at)?.new, None));
-        }
+        let world = match &self.world {
+            ScenarioWorld::Cluster => return Ok((policy::placement(keys).map_err(at)?.new, None)),
+            ScenarioWorld::MapReduce(world) => world,
+        };
         let rule = policy::rule(keys).map_err(at)?;
-        self.check_rule(rule).map_err(|why| place.whole(why))?;
+        world.check_rule(rule).map_err(|why| place.whole(why.to_string()))?;
         Ok((|_, _| Box::new(meed::place::Unasked), Some(rule)))
     }
 
@@ -464,22 +467,12 @@ impl Scenario {
             queues,
             nodes: self.nodes.clone(),
         };
-        match keys.slots() {
-            None if self.is_mapreduce() && config.root.per_server => Err(place.whole(format!(
-                "order `{}` means nothing beside [mapreduce]: nodes there ask for work one by one",
-                config.root.name()
-            ))),
-            _ if self.is_mapreduce() && matches!(config.root.blocked, Blocked::Reserve(_)) => {
-                Err(place.whole(
-                    "when_blocked = \"reserve\" means nothing beside [mapreduce]: nodes there ask \
-                     for work one by one",
-                ))
-            }
+        let slots = keys.slots();
+        if let ScenarioWorld::MapReduce(_) = &self.world {
+            mapreduce::check_order(&config, slots.is_some(), place)?;
+        }
+        match slots {
             None => Ok((config, None)),
-            Some(_) if self.is_mapreduce() => Err(place.whole(
-                "order `slots` means nothing beside [mapreduce]: nodes there have map and reduce \
-                 slots",
-            )),
             Some(per_largest) => {
                 let cut = Slots::cut(config, per_largest).map_err(|why| place.whole(why))?;
                 Ok((cut.0, Some(cut.1)))
@@ -577,7 +570,12 @@ impl Scenario {
 
     /// Whether another seed gives another run.
     pub fn is_random(&self) -> bool {
-        !self.generators.is_empty() || self.fail_per_million > 0 || self.is_mapreduce()
+        let draws = match &self.world {
+            ScenarioWorld::Cluster => self.fail_per_million > 0,
+            // Where blocks lie is drawn.
+            ScenarioWorld::MapReduce(_) => true,
+        };
+        draws || !self.generators.is_empty()
     }
 
     /// Names of all queues, parents included, in the order of the tree.

@@ -13,7 +13,8 @@ use meed::{Config, MAX_WEIGHT, NodeSpec, ResourceKinds, Time};
 use meed_config::number::Number;
 use meed_config::tree;
 use meed_config::words::{did_you_mean, with_hint};
-use meed_driver::header_of;
+use meed_config::{Place, TextError as ScenarioError};
+use meed_driver::{StopAt, header_of};
 use meed_journal::{Header, Keys, QueueEntry};
 use meed_workload::OnBadLine;
 use serde::Deserialize;
@@ -21,15 +22,13 @@ use toml_edit::DocumentMut;
 
 use super::cluster;
 use super::delays;
-use super::infeasible;
 use super::jobs::InlineJobs;
 use super::machines;
 use super::queues;
 use super::raw::RawScenario;
-use super::{Load, Plan, Scenario, measured, run_options, set};
-use super::{Place, ScenarioError};
-use crate::replay::WORLD;
-use crate::world::StopAt;
+use super::{Load, Plan, Scenario, ScenarioWorld, measured, run_options, set};
+use crate::log::infeasible;
+use crate::logged::Placing;
 use meed_config::policy::PolicySpec;
 use meed_config::queues::QueuePlan;
 use meed_driver::keys_line;
@@ -60,8 +59,7 @@ impl Scenario {
             Some(plan) if plan.name == name => keys_line(&plan.keys),
             _ => own(name),
         };
-        let world = if self.is_mapreduce() { WORLD } else { "" };
-        let mut told = header_of(world, policy, &plan.config, &plan.placement_name);
+        let mut told = header_of(self.world.name(), policy, &plan.config, &plan.placement_name);
         for (index, queue) in told.queues.iter_mut().enumerate() {
             queue.own = own_at(index, queue.queue.as_str());
         }
@@ -157,7 +155,7 @@ impl Scenario {
             checkpoint: header.checkpoint,
             delays: delays::of_detail(&header.detail, &kinds).map_err(fail)?,
             infeasible: infeasible::of_detail(&header.detail).map_err(fail)?,
-            mapreduce: None,
+            world: ScenarioWorld::Cluster,
             kinds,
         })
     }
@@ -214,6 +212,13 @@ impl Scenario {
             rule: None,
             pays: None,
         })
+    }
+
+    /// How a run placed tasks, as its header tells.
+    pub(crate) fn recorded_placing(header: &Header, place: &str) -> Result<Placing, ScenarioError> {
+        let scenario = Scenario::of_header(header, place)?;
+        let plan = scenario.recorded_plan(header, place)?;
+        Ok(Placing { new: plan.placement, kinds: plan.config.kinds.len(), seed: scenario.seed })
     }
 
     /// The recorded scenario with `--set` changes of anything but its workload. Needs the
@@ -315,8 +320,8 @@ impl Scenario {
             max_attempts: raw.run.max_attempts.unwrap_or(super::DEFAULT_ATTEMPTS),
             checkpoint: super::checkpoint_of(&raw.run, &place)?,
             delays: delays::read(&raw.run, &kinds, &place)?,
-            infeasible: infeasible::read(&raw.run, &place)?,
-            mapreduce: None,
+            infeasible: super::infeasible::read(&raw.run, &place)?,
+            world: ScenarioWorld::Cluster,
             kinds,
             text: text.clone(),
         };

@@ -5,20 +5,21 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use meed::{NodeSpec, QueueChange, ResourceKinds, Resources, Unit};
 use meed_config::units::{format_amount, format_span};
 use meed_journal::{Header, QueueEntry};
 use meed_workload::format::TraceFormat;
-use meed_workload::{OnBadLine, TraceError};
+use meed_workload::{Job, JobSource, OnBadLine, TraceError};
 use serde_json::{Map, Value, json};
 
 use super::of_trace::without_line;
 use super::{LoadError, Place, Scenario, delays};
-use crate::log::read::LogError;
-use crate::logged::Logged;
+use crate::changes::{Change, TimedChange};
+use crate::log::read::{LogError, LogFile};
 use crate::logged::cluster::LoggedCluster;
-use crate::world::{Change, TimedChange};
+use crate::logged::{LogAssumptions, Logged, LoggedJobs};
 
 /// A table of a scenario.
 type Table = Map<String, Value>;
@@ -34,7 +35,7 @@ impl Scenario {
     ) -> Result<Scenario, LoadError> {
         let file = path.display().to_string();
         let read = |path| -> Result<_, LogError> {
-            let logged = Logged::open(path, which)?;
+            let logged = Logged::open(path, which, Scenario::recorded_placing)?;
             let kinds = logged.kinds()?;
             let cluster = LoggedCluster::read(&logged, &kinds)?;
             Ok((logged, kinds, cluster))
@@ -64,6 +65,21 @@ impl Scenario {
         scenario.warnings.extend(remarks);
         Ok(scenario)
     }
+}
+
+/// All jobs of the run of `log` that `which` names by number or policy, as a workload. Its nodes
+/// and queues are read as well: what is wrong with them is an error.
+pub fn workload_of(log: LogFile, which: Option<&str>) -> Result<Vec<Job>, LogError> {
+    let name = Arc::clone(log.file());
+    let logged = Logged::of(log, which, Scenario::recorded_placing)?;
+    LoggedCluster::read(&logged, &logged.kinds()?)?;
+    let mut source = LoggedJobs::of(&logged, &LogAssumptions::default())?.source()?;
+    let mut jobs = Vec::new();
+    let wrong = |why: TraceError| LogError::whole(&name, why.to_string());
+    while let Some(job) = source.next_job().map_err(wrong)? {
+        jobs.push(job);
+    }
+    Ok(jobs)
 }
 
 /// The scenario, as a file would say it.

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use meed::place::{PLACEMENTS, PlacementPreset};
+use meed_config::TextError as ScenarioError;
 use meed_config::policy::{PolicySpec, STATIC, SpecError, Words, orders, unknown_word};
+use meed_mapreduce::classes::{RULES, Rule};
 
-use super::ScenarioError;
-use crate::classes::{RULES, Rule};
 use crate::plans::Terms;
 
 /// What a policy's name stands for.

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use meed::ResourceKinds;
 use meed_config::Spanned;
 use meed_config::queues::{self, QueuePlan};
+use meed_config::{Place, TextError as ScenarioError};
 
 use super::raw::{Queue, QueueDefaults};
-use super::{Place, ScenarioError};
 
 /// The declared queues in the order of their declaration, which is what ties are broken by; a
 /// parent stands where it, or a queue below it, is first named. Parents that are not declared are

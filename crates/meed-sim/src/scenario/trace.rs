@@ -28,6 +28,7 @@ use meed_workload::table::{
 use meed_workload::yarn::{YarnAssumptions, YarnQueues, YarnShape, YarnSource};
 use meed_workload::{JobSource, OnBadLine, Origin, TraceError};
 
+use super::Scenario;
 use super::jobs::span;
 use super::raw::{self, Quantity, Tenants};
 use crate::logged::{LogAssumptions, LogTrace};
@@ -197,7 +198,7 @@ impl TracePlan {
             (Reader::Table(options), _) => {
                 Box::new(TableSource::open(&origin, kinds, options, on_bad_line)?)
             }
-            (Reader::Log(log), _) => log.open(&self.path, kinds)?,
+            (Reader::Log(log), _) => log.open(&self.path, kinds, Scenario::recorded_placing)?,
             (Reader::Canonical, _) => {
                 Box::new(CanonicalSource::open(&origin, Some(kinds), on_bad_line)?)
             }

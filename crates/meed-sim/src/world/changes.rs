@@ -1,36 +1,10 @@
-//! Changes of the cluster and of the queue tree while work runs.
+//! Changes of the cluster and of the queue tree, carried out.
 
-use meed::{NodeSpec, QueueChange, Resources, Time};
 use meed_journal::{Cancelled, Fact};
 
 use super::desk::Desk;
 use super::{RunError, World};
-
-/// One change and its time.
-#[derive(Clone, Debug)]
-pub struct TimedChange {
-    /// When.
-    pub at: Time,
-    /// What.
-    pub change: Change,
-}
-
-/// What a scenario can change.
-#[derive(Clone, Debug)]
-pub enum Change {
-    /// A node joins.
-    NodeJoins(NodeSpec),
-    /// The node of this name leaves.
-    NodeLeaves(String),
-    /// The node of this name has another capacity.
-    NodeResized(String, Resources),
-    /// The queue of this name changes.
-    Queue(String, QueueChange),
-    /// The queue of this name takes no more jobs and goes when it is empty.
-    QueueRemoved(String),
-    /// The job of this label is cancelled, if it is alive.
-    JobCancelled(String),
-}
+use crate::changes::{Change, TimedChange};
 
 impl<'a, D: Desk<'a>> World<'a, D> {
     pub(super) fn change(&mut self, timed: TimedChange) -> Result<(), RunError> {

@@ -25,6 +25,7 @@ use meed_workload::{Durations, Job, JobGroup};
 
 use super::desk::Desk;
 use super::{Ending, RunError, Running, World};
+use crate::slots::Slots;
 
 /// What delays grants; nothing by default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -52,6 +53,11 @@ pub(super) struct Late {
 }
 
 impl Delays {
+    /// The same where servers are cut into slots: what masters hold, in slots as well.
+    pub(crate) fn in_slots(self, slots: &Slots) -> Delays {
+        Delays { master: self.master.map(|demand| slots.demand(&demand)), ..self }
+    }
+
     /// Whether nothing is late.
     pub fn is_off(&self) -> bool {
         *self == Delays::default()

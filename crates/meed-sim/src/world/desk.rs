@@ -1,20 +1,22 @@
 //! Who serves the jobs of a virtual-time run: one driver over the whole cluster, or (static
 //! partition) one for each tenant. All that differs between them is here.
 
-use meed::{QueueId, Rejected, ResourceKinds, Start, Stop, Time};
+use meed::{QueueId, Rejected, ResourceKinds, Resources, Start, Stop, Time};
 use meed_driver::explain::{Standing, Subject, standing};
 use meed_driver::{Books, Driver, Failed};
 use meed_journal::{Arrival, Fact};
 use meed_workload::Job;
 
-use super::{Change, Planned};
+use super::Planned;
+use crate::changes::Change;
 use crate::log::SharedLog;
+use crate::plans::InUse;
 
 /// The driver of this world.
 pub(crate) type OneDriver<'a> = Driver<Planned, SharedLog<'a>>;
 
 /// One driver, or several.
-pub(crate) trait Desk<'a>: Books {
+pub(crate) trait Desk<'a>: Books + InUse {
     /// Which driver; nothing where there is only one.
     type At: Copy;
 
@@ -114,6 +116,27 @@ pub(crate) trait Desk<'a>: Books {
 pub(crate) struct Fitted {
     pub(crate) job: Job,
     pub(crate) submitted: Option<Job>,
+}
+
+/// Calls `see` for each running task of a driver; `in_tree` finds its queue in the tree.
+pub(super) fn each_running(
+    driver: &OneDriver<'_>,
+    in_tree: impl Fn(QueueId) -> QueueId,
+    see: &mut dyn FnMut(QueueId, u32, &Resources),
+) {
+    let engine = driver.engine();
+    for task in engine.running_ids() {
+        let row = driver.running(task).and_then(|row| Some((row, driver.job(row.job)?)));
+        if let (Some((row, job)), Some(demand)) = (row, engine.demand_of(task)) {
+            see(in_tree(job.queue()), engine.node(row.node).0.weight, demand);
+        }
+    }
+}
+
+impl InUse for OneDriver<'_> {
+    fn each_running(&self, see: &mut dyn FnMut(QueueId, u32, &Resources)) {
+        each_running(self, |queue| queue, see);
+    }
 }
 
 impl<'a> Desk<'a> for OneDriver<'a> {

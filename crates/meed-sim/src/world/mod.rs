@@ -27,17 +27,17 @@ mod stops;
 mod wheel;
 
 pub use attend::Attendant;
-pub use changes::{Change, TimedChange};
 pub use delays::Delays;
 pub(crate) use desk::Desk;
 pub use failures::Failures;
+pub use meed_driver::{Progress, StopAt};
 pub use notes::Looks;
 pub(crate) use notes::Most;
 pub(crate) use notes::overtaken::Widths;
 pub(crate) use notes::rooms::Window;
 pub(crate) use run::run;
 pub(crate) use setup::NewPlacement;
-pub use setup::{StopAt, WorldSetup};
+pub use setup::WorldSetup;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -45,8 +45,11 @@ use std::ops::ControlFlow;
 use meed::memory::expect_at;
 use meed::{AllocationId, JobId, JobState, QueueId, Rank, Span, Start, Time};
 use meed_driver::{Failed, KeptJob, LiveJob, Sampler, finish_of};
+use meed_mapreduce::MapReduceError;
+use meed_mapreduce::classes::ClassesError;
 use meed_workload::TraceError;
 
+use crate::changes::TimedChange;
 use crate::log::SharedLog;
 use crate::plans::Accounts;
 use arrivals::Arrivals;
@@ -129,17 +132,6 @@ pub(crate) struct Finished<D> {
     pub(crate) bad_lines: Vec<String>,
 }
 
-/// What the caller is told now and then while a run goes on.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress {
-    /// Virtual time.
-    pub now: Time,
-    /// Jobs that have ended.
-    pub jobs_ended: u64,
-    /// Fraction of the input read, where it can be known.
-    pub fraction: Option<f64>,
-}
-
 /// Why a run could not be finished.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -160,7 +152,7 @@ pub enum RunError {
     Config(#[from] meed::ConfigError),
     /// A rule of class-aware placement cannot be used.
     #[error("{0}")]
-    Classes(#[from] crate::classes::ClassesError),
+    Classes(#[from] ClassesError),
     /// A change of the scenario cannot be made.
     #[error("change at {at}: {why}")]
     Change {
@@ -205,6 +197,19 @@ impl RunError {
             Failed::Journal(error) => RunError::Log(error),
             // Of records that are played: this world plays none.
             other => RunError::Log(std::io::Error::other(other.to_string())),
+        }
+    }
+}
+
+impl From<MapReduceError> for RunError {
+    fn from(error: MapReduceError) -> RunError {
+        match error {
+            MapReduceError::Stopped { at } => RunError::Stopped { at },
+            MapReduceError::Log(error) => RunError::Log(error),
+            MapReduceError::Config(error) => RunError::Config(error),
+            MapReduceError::Classes(error) => RunError::Classes(error),
+            MapReduceError::Change { at, why } => RunError::Change { at, why },
+            MapReduceError::Refused { job, queue, why } => RunError::Refused { job, queue, why },
         }
     }
 }

@@ -16,10 +16,12 @@ use meed_driver::{Books, Driver, Failed, QueueTally, Totals};
 use meed_journal::{Fact, QueueMark};
 use meed_workload::{Durations, Job, JobGroup};
 
-use super::desk::{Desk, Fitted, OneDriver, change_one};
+use super::RunError;
+use super::desk::{Desk, Fitted, OneDriver, change_one, each_running};
 use super::setup::{NewPlacement, told};
-use super::{Change, RunError};
+use crate::changes::Change;
 use crate::log::SharedLog;
+use crate::plans::InUse;
 
 /// A driver of the whole tree, which only shares out, and one driver for each leaf.
 pub(crate) struct Partition<'a> {
@@ -173,6 +175,15 @@ impl Books for Partition<'_> {
 
     fn capacity_time(&self, now: Time) -> [u128; MAX_KINDS] {
         self.master.capacity_time(now)
+    }
+}
+
+impl InUse for Partition<'_> {
+    fn each_running(&self, see: &mut dyn FnMut(QueueId, u32, &Resources)) {
+        for tenant in &self.tenants {
+            // Alone on its share a tenant is the only queue.
+            each_running(&tenant.driver, |_| tenant.leaf, see);
+        }
     }
 }
 

@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 
 use meed_driver::record::RunRecord;
-use meed_driver::{Ending, outcome};
+use meed_driver::{Ending, Progress, outcome};
 
 use super::desk::Desk;
 use super::notes::{Most, tell};
-use super::{Finished, Progress, RunError, Script, World, WorldSetup};
+use super::{Finished, RunError, Script, World, WorldSetup};
 
 /// What the caller is told while the run goes on.
 type Watching<'w> = &'w mut dyn FnMut(Progress) -> ControlFlow<()>;

@@ -1,7 +1,7 @@
 //! What a run starts from.
 
 use meed::{Config, Infeasible, Span, Time};
-use meed_driver::{Driver, Sampler};
+use meed_driver::{Driver, Sampler, StopAt};
 use meed_workload::JobSource;
 
 use super::arrivals::Arrivals;
@@ -10,27 +10,14 @@ use super::desk::{Desk, OneDriver};
 use super::notes::{Looks, Notes};
 use super::partition::Partition;
 use super::stops::Stops;
-use super::{Delays, Failures, RunError, TimedChange, World};
+use super::{Delays, Failures, RunError, World};
+use crate::changes::TimedChange;
 use crate::log::{Log, SharedLog};
 use crate::plans::Accounts;
 use crate::slots::Slots;
 
 /// Makes the placement that the run uses.
 pub(crate) type NewPlacement = fn(kinds: usize, seed: u64) -> Box<dyn meed::place::Placement>;
-
-/// When a run stops.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct StopAt {
-    /// Nothing after this instant happens.
-    pub at: Time,
-    /// Whether the run is measured up to that instant even when everything has ended before.
-    pub hold: bool,
-}
-
-impl StopAt {
-    /// When everything has ended.
-    pub const END: StopAt = StopAt { at: Time::MAX, hold: false };
-}
 
 /// See the module.
 pub struct WorldSetup<'a> {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use meed_sim::mapreduce::MapReduceRecord;
+use meed_sim::record::mapreduce::MapReduceRecord;
 use meed_sim::record::{Comparison, RunRecord};
 use meed_sim::scenario::Scenario;
 use meed_sim::{SimulateOptions, Unwatched, simulate};

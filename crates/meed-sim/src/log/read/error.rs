@@ -6,7 +6,7 @@ use meed_files::FileError;
 use meed_journal::ReadError;
 use meed_workload::TraceError;
 
-use crate::scenario::ScenarioError;
+use meed_config::TextError as ScenarioError;
 
 /// Why a log cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -14,8 +14,9 @@ use meed_driver::record::{self, MostOvertaken, OVERTAKERS, Overtaker, RunRecord}
 use meed_driver::{Driver, Journal, LiveJob};
 use meed_journal::JobKey;
 
+use super::Planned;
 use super::setup::WorldSetup;
-use super::{Change, Planned};
+use crate::changes::Change;
 use crate::holds::HoldHistory;
 use jobs::Jobs;
 use overtaken::{Counted, Overtaken, Widths};

@@ -8,7 +8,7 @@
 
 use meed::Unit;
 use meed_config::units::parse_amount;
-use meed_sim::mapreduce::NodeRecord;
+use meed_sim::record::mapreduce::NodeRecord;
 use serde_json::{Value, json};
 
 use super::single::{claims_of_figure_6, claims_of_figure_7, figure_6_in, figure_7_in};

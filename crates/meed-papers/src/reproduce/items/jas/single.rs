@@ -1,7 +1,7 @@
 //! Fig. 6 and 7: each job type alone in Environment 1, and with more data.
 
+use meed_mapreduce::KINDS;
 use meed_report::page::{Block, Cell, Line, LineChart, Table};
-use meed_sim::mapreduce::KINDS;
 use serde_json::json;
 
 use super::worlds::{Choice, DJASL, HADOOP, Nodes, World, assumptions, sweep};

@@ -1,7 +1,7 @@
 //! Nodes that slow down half way: does DJASL notice, how soon, and what does it gain?
 
 use meed_report::page::{Block, Line, LineChart, Mark};
-use meed_sim::mapreduce::MapReduceRecord;
+use meed_sim::record::mapreduce::MapReduceRecord;
 use serde_json::json;
 
 use super::beyond::assumptions;
@@ -40,7 +40,7 @@ fn world() -> World {
 /// Mean slots of a class of some nodes at an instant.
 fn slots(record: &MapReduceRecord, nodes: std::ops::Range<usize>, cpu: bool, at: f64) -> f64 {
     let count = nodes.len() as f64;
-    let of = |node: &meed_sim::mapreduce::NodeRecord| {
+    let of = |node: &meed_sim::record::mapreduce::NodeRecord| {
         let now = node.slots.iter().rev().find(|change| change.t_s <= at)?;
         if cpu { now.cpu } else { now.io }
     };

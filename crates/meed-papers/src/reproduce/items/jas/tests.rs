@@ -1,6 +1,6 @@
 //! Each item once, with one seed: the verdicts that users see, so that a change of them is noticed.
 
-use meed_sim::classes::RULES;
+use meed_mapreduce::classes::RULES;
 
 use crate::reproduce::{Context, ITEMS, ItemOutcome, Measured, Verdict};
 use crate::thorough::is_left_out;

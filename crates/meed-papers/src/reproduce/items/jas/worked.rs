@@ -5,10 +5,12 @@ use meed::{
     Config, Effect, Engine, Event, JobId, JobSpec, NodeId, NodeSpec, Policy, QueueSpec,
     ResourceKinds, Resources, Span, TaskGroup, Time, Unit, place,
 };
+use meed_mapreduce::classes::capability::Capability;
+use meed_mapreduce::classes::locality::NodeTimes;
+use meed_mapreduce::classes::{
+    Class, ClassLoad, Classes, Limits, Remote, Rule, SlotKind, TaskReport,
+};
 use meed_report::page::{Block, Cell, Table};
-use meed_sim::classes::capability::Capability;
-use meed_sim::classes::locality::NodeTimes;
-use meed_sim::classes::{Class, ClassLoad, Classes, Limits, Remote, Rule, SlotKind, TaskReport};
 
 use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Verdict};
 

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use meed_sim::classes::{Locality, RULES, Rule};
+use meed_mapreduce::classes::{Locality, RULES, Rule};
 use meed_sim::log::Log;
-use meed_sim::mapreduce::MapReduceRecord;
 use meed_sim::record::RunRecord;
+use meed_sim::record::mapreduce::{MapReduceRecord, RequestRecord};
 use meed_sim::scenario::Scenario;
-use meed_sim::{SimulateError, Unwatched, mapreduce};
+use meed_sim::{SimulateError, Unwatched, run_mapreduce};
 use meed_workload::OnBadLine;
 use serde_json::{Value, json};
 
@@ -254,7 +254,7 @@ fn run(label: &str, data: &Value, choice: &Choice, seed: u64) -> Result<Run, Rep
     if let Some(rule) = choice.instead {
         setup.rule = rule;
     }
-    let record = mapreduce::run(choice.name, setup, Log::off(), &mut Unwatched)
+    let record = run_mapreduce(choice.name, setup, Log::off(), &mut Unwatched)
         .map_err(SimulateError::from)?;
     Ok(Run { record: Arc::new(record) })
 }
@@ -307,7 +307,7 @@ impl Run {
 
     /// Of each request.
     pub(super) fn requests_s(&self) -> Vec<f64> {
-        let time = |request: &mapreduce::RequestRecord| Some(request.end_s? - request.submit_s?);
+        let time = |request: &RequestRecord| Some(request.end_s? - request.submit_s?);
         self.world().requests.iter().filter_map(time).collect()
     }
 

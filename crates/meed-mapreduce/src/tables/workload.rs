@@ -4,19 +4,15 @@
 use std::borrow::Cow;
 
 use meed::{Span, Time};
-use meed_config::Spanned;
+use meed_config::quantity::Quantity;
 use meed_config::words::did_you_mean;
+use meed_config::{Place, Spanned, TextError};
 use meed_workload::generate::Stream;
 use meed_workload::stretch::Load;
 
-use super::super::cluster::at;
-use super::super::raw::Quantity;
-use super::super::{Place, ScenarioError};
-use super::raw::{self, Input, MapReduce};
-use super::{between, bytes, span, thousandths};
-use crate::mapreduce::{
-    Begin, KINDS, MapReduceKind, MapReduceRequest, PlannedJob, RATIO_ONE, Reduces,
-};
+use super::keys::{at, between, bytes, span, thousandths};
+use super::raw::{self, Input, MapReduceForm};
+use crate::{Begin, KINDS, MapReduceKind, MapReduceRequest, PlannedJob, RATIO_ONE, Reduces};
 
 /// Most jobs of a scenario.
 const MAX_JOBS: usize = 1 << 20;
@@ -58,7 +54,7 @@ enum Next {
 pub(super) fn kinds(
     raw: &[Spanned<raw::MapReduceKind>],
     place: &Place<'_>,
-) -> Result<Vec<MapReduceKind>, ScenarioError> {
+) -> Result<Vec<MapReduceKind>, TextError> {
     let mut kinds = KINDS.to_vec();
     for (number, entry) in raw.iter().enumerate() {
         let name = &entry.get_ref().name;
@@ -143,11 +139,11 @@ fn kind(raw: &raw::MapReduceKind, base: MapReduceKind) -> Result<MapReduceKind, 
 }
 
 pub(super) fn workload(
-    raw: &MapReduce,
+    raw: &MapReduceForm,
     kinds: &[MapReduceKind],
     block_bytes: u64,
     place: &Place<'_>,
-) -> Result<Workload, ScenarioError> {
+) -> Result<Workload, TextError> {
     if raw.job.is_empty() && raw.request.is_empty() {
         return Err(place.whole("has no jobs; add [[mapreduce.job]] or [[mapreduce.request]]"));
     }
@@ -344,13 +340,5 @@ impl Entry {
             PlannedJob { name: own, queue: self.queue.clone(), kind, input_bytes }
         };
         order.into_iter().map(&mut job).collect()
-    }
-}
-
-impl MapReduce {
-    /// Where each job and request stands in the file, and its queue.
-    pub(super) fn queues(&self) -> impl Iterator<Item = (std::ops::Range<usize>, &str)> {
-        let jobs = self.job.iter().map(|entry| (entry.span(), entry.get_ref().queue.as_str()));
-        jobs.chain(self.request.iter().map(|entry| (entry.span(), entry.get_ref().queue.as_str())))
     }
 }

@@ -1,18 +1,18 @@
 //! Samples of every node over a run whose length is not known: bounded in number, evenly spaced in
 //! time.
 //!
-//! As [`crate::series`]: at multiples of an interval, which doubles when there are twice as many
-//! samples as wanted. What was done is kept as a running sum, so leaving out every other sample
-//! loses nothing of what lies between.
+//! As [`meed_driver::Sampler`]: at multiples of an interval, which doubles when there are twice as
+//! many samples as wanted. What was done is kept as a running sum, so leaving out every other
+//! sample loses nothing of what lies between.
 
 use crate::classes::Class;
 use meed::{Span, Time};
+use meed_driver::record::mapreduce::{MapReduceSeries, NodeSeries};
 
-use super::World;
 use super::beat::NodeCounts;
 use super::machines::{Usage, per_second};
-use super::record::{MapReduceSeries, NodeSeries};
 use super::tasks::Work;
+use super::world::MapReduceWorld;
 
 /// Samples of all nodes together that a run may keep: with many nodes there are fewer per node.
 const NODE_SAMPLES: usize = 24_000;
@@ -54,7 +54,7 @@ impl Views {
         (self.next < at).then_some(self.next)
     }
 
-    pub(super) fn sample(&mut self, t: Time, world: &mut World<'_>) {
+    pub(super) fn sample(&mut self, t: Time, world: &mut MapReduceWorld<'_>) {
         self.note(t, world);
         if self.rows.len() > self.most {
             let mut keep = (0..).map(|i: u64| i.is_multiple_of(2));
@@ -67,13 +67,13 @@ impl Views {
     }
 
     /// The state at the end of the run.
-    pub(super) fn last(&mut self, end: Time, world: &mut World<'_>) {
+    pub(super) fn last(&mut self, end: Time, world: &mut MapReduceWorld<'_>) {
         if self.times.last() != Some(&end) {
             self.note(end, world);
         }
     }
 
-    fn note(&mut self, t: Time, world: &mut World<'_>) {
+    fn note(&mut self, t: Time, world: &mut MapReduceWorld<'_>) {
         let mut row = vec![Cell::default(); world.nodes.len()];
         for task in world.tasks.iter() {
             let cell = &mut row[task.node as usize];

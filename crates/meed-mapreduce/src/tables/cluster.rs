@@ -3,20 +3,16 @@
 use std::collections::BTreeMap;
 
 use meed::{Span, Time};
-
-use super::super::raw::Quantity;
-use super::super::{Place, ScenarioError};
-use super::hosts::Hosts;
-use super::raw::{MapReduce, Node};
-use super::{between, bytes, given, optional, span, thousandths, whole};
-use crate::mapreduce::{AsHadoop, Cluster, HostsOf, Machine, Master, SpeedChange, Speeds};
 use meed_config::nodes::MAX_NODES;
+use meed_config::quantity::Quantity;
+use meed_config::{Place, TextError};
 
-/// Fastest disk or link, 10^15 bytes a second: rates in parts of 2^-32 then fit 64 bits.
-const MAX_BANDWIDTH: u64 = 1_000_000_000_000_000;
-
-/// Most cores of a node: core-microseconds of the longest run then fit 64 bits.
-pub(super) const MAX_CORES: u32 = 1024;
+use super::hosts::Hosts;
+use super::keys::{
+    MAX_CORES, bandwidth, between, bytes, given, optional, penalty, span, thousandths, whole,
+};
+use super::raw::{MapReduceForm, Node};
+use crate::{AsHadoop, Cluster, HostsOf, Machine, Master, SpeedChange, Speeds};
 
 /// Slowest and fastest core, in thousandths of the reference core.
 const SPEEDS: std::ops::RangeInclusive<u64> = 1..=1_000_000;
@@ -43,7 +39,7 @@ const TASK_MEMORY: u64 = 200 << 20;
 const MAP_SLOTS: u32 = 4;
 const REDUCE_SLOTS: u32 = 1;
 
-pub(super) fn cluster(raw: &MapReduce, place: &Place<'_>) -> Result<Cluster, ScenarioError> {
+pub(super) fn cluster(raw: &MapReduceForm, place: &Place<'_>) -> Result<Cluster, TextError> {
     let mut hosts = Hosts::read(&raw.host, raw.page_cache, place)?;
     let task_memory = optional(place, &raw.task_memory, "task_memory", bytes)?;
     let memory = Memory { of_task: task_memory.unwrap_or(TASK_MEMORY), pages: raw.page_cache };
@@ -103,7 +99,7 @@ pub(super) fn cluster(raw: &MapReduce, place: &Place<'_>) -> Result<Cluster, Sce
 }
 
 /// What of Hadoop is modelled besides.
-fn as_hadoop(raw: &MapReduce, nodes: u32, place: &Place<'_>) -> Result<AsHadoop, ScenarioError> {
+fn as_hadoop(raw: &MapReduceForm, nodes: u32, place: &Place<'_>) -> Result<AsHadoop, TextError> {
     let replicas =
         optional(place, &raw.output_replicas, "output_replicas", |&number| match number {
             0 => Err("an output without a replica is nowhere; at least 1 is needed".to_owned()),
@@ -121,27 +117,6 @@ fn as_hadoop(raw: &MapReduce, nodes: u32, place: &Place<'_>) -> Result<AsHadoop,
         speculative: raw.speculative,
         page_cache: raw.page_cache,
     })
-}
-
-/// What a disk loses for each further stream, in thousandths.
-pub(super) fn penalty(raw: &Quantity) -> Result<u32, String> {
-    match thousandths(raw)? {
-        penalty @ 0..=100_000 => Ok(penalty as u32),
-        _ => Err(format!("{} must be 0 to 100", raw.text())),
-    }
-}
-
-/// A disk's or a link's.
-pub(super) fn bandwidth(raw: &Quantity) -> Result<u64, String> {
-    match bytes(raw)? {
-        0 => {
-            Err("a bandwidth of zero: nothing would ever be read; it must be above zero".to_owned())
-        }
-        bytes @ 1..=MAX_BANDWIDTH => Ok(bytes),
-        _ => {
-            Err(format!("{} is more than 1000 TB a second, the most that is possible", raw.text()))
-        }
-    }
 }
 
 fn speed(raw: &Quantity) -> Result<u32, String> {
@@ -168,7 +143,7 @@ fn machines(
     memory: Memory,
     hosts: &mut Hosts,
     place: &Place<'_>,
-) -> Result<Nodes, ScenarioError> {
+) -> Result<Nodes, TextError> {
     if raw.is_empty() {
         return Err(place.whole(
             "has no nodes; add [[mapreduce.node]] with count, cores, \

@@ -1,20 +1,19 @@
 //! What a run of the MapReduce world starts from.
 
+use std::ops::ControlFlow;
+
 use crate::classes::{Limits, Rule};
 use meed::{Config, Span, Time};
-use meed_driver::{Ending, outcome};
+use meed_driver::record::RunRecord;
+use meed_driver::{Ending, Journal, Progress, StopAt, outcome};
 
-use super::World;
 use super::blocks::Racks;
+use super::error::MapReduceError;
 use super::hosts::Host;
 use super::kinds::MapReduceKind;
 use super::machines::{Machine, SpeedChange};
 use super::tasks::Shape;
-use super::world::Finished;
-use crate::Watch;
-use crate::log::Log;
-use crate::record::RunRecord;
-use crate::world::{RunError, StopAt};
+use super::world::{Finished, MapReduceWorld};
 
 /// The machines and how they are shared.
 #[derive(Clone, Debug)]
@@ -117,7 +116,7 @@ pub struct MapReduceRequest {
     pub jobs: Vec<PlannedJob>,
 }
 
-/// See the module.
+/// What a run starts from: policies, machines, jobs.
 #[derive(Clone, Debug)]
 pub struct MapReduceSetup {
     /// Queues and policies; resources `map` and `reduce`; one node for each machine, with its slots
@@ -143,18 +142,18 @@ pub struct MapReduceSetup {
     pub series_points: usize,
 }
 
-/// Runs one setup to its end. `policy` names the run in its record.
+/// Runs one setup to its end. `policy` names the run in its record; records go to `log`, which the
+/// caller flushes; `progress` is told now and then how far the run is, and may stop it.
 pub fn run(
     policy: &str,
     setup: MapReduceSetup,
-    log: Log<'_>,
-    watch: &mut dyn Watch,
-) -> Result<RunRecord, RunError> {
-    let world = World::new(setup, log)?;
-    let Finished { mut driver, end, sampler, record: mapreduce } =
-        world.run(&mut |progress| watch.goes_on(progress))?;
+    log: Box<dyn Journal + '_>,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<RunRecord, MapReduceError> {
+    let world = MapReduceWorld::new(setup, log)?;
+    let Finished { mut driver, end, sampler, record: mapreduce } = world.run(progress)?;
     let mut record = outcome(policy, &mut driver, Ending { end, sampler, jobs: Vec::new() })
-        .map_err(|why| RunError::Change { at: end, why })?;
+        .map_err(|why| MapReduceError::Change { at: end, why })?;
     record.mapreduce = Some(Box::new(mapreduce));
     Ok(record)
 }

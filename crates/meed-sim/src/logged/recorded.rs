@@ -12,9 +12,9 @@ use meed::{ResourceKinds, Time};
 use meed_journal::{Arrival, Fact, Kind};
 use meed_workload::{Cause, Job, JobSource, SourceCounts, TraceError};
 
+use crate::changes::TimedChange;
 use crate::log::forms::{change_of, job_of};
 use crate::log::read::{LogError, LogFile, Reader, Run};
-use crate::world::TimedChange;
 
 /// Kinds of records that tell of a job that comes.
 pub(crate) const ARRIVALS: &[Kind] = &[Kind::Arrive, Kind::Refuse];

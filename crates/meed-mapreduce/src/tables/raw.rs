@@ -1,43 +1,13 @@
-//! A scenario of the MapReduce world as it is written, before anything is checked
-//! (docs/mapreduce.md).
-
-use std::collections::BTreeMap;
+//! The tables of the world as they are written, before anything is checked (docs/mapreduce.md).
 
 use meed_config::Spanned;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-
-use super::super::raw::{Fairness, Queue, QueueDefaults, Run};
-use meed_config::policy::InToml;
 use meed_config::quantity::Quantity;
+use serde::Deserialize;
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(in super::super) struct RawMapReduce {
-    pub(super) mapreduce: MapReduce,
-    #[serde(default)]
-    pub(super) fairness: Fairness,
-    #[serde(default)]
-    pub(super) policy: InToml,
-    #[serde(default)]
-    pub(super) policies: BTreeMap<String, InToml>,
-    #[serde(default)]
-    pub(super) queue: Vec<Spanned<Queue>>,
-    pub(super) queues: Option<Spanned<QueueDefaults>>,
-    #[serde(default)]
-    pub(super) run: Run,
-    // Of the other world: each is refused with a sentence.
-    pub(super) cluster: Option<Spanned<IgnoredAny>>,
-    pub(super) job: Option<Spanned<IgnoredAny>>,
-    pub(super) generator: Option<Spanned<IgnoredAny>>,
-    pub(super) workload: Option<Spanned<IgnoredAny>>,
-    pub(super) trace: Option<Spanned<IgnoredAny>>,
-    pub(super) change: Option<Spanned<IgnoredAny>>,
-}
-
+/// The `[mapreduce]` table of a scenario, with all tables below it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a [mapreduce] table")]
-pub(super) struct MapReduce {
+pub struct MapReduceForm {
     pub(super) heartbeat: Option<Spanned<Quantity>>,
     pub(super) block: Option<Spanned<Quantity>>,
     pub(super) replicas: Option<Spanned<i64>>,
@@ -69,6 +39,14 @@ pub(super) struct MapReduce {
     pub(super) job: Vec<Spanned<Job>>,
     #[serde(default)]
     pub(super) request: Vec<Spanned<Request>>,
+}
+
+impl MapReduceForm {
+    /// Where each job and request stands in the file, and its queue.
+    pub fn queues(&self) -> impl Iterator<Item = (std::ops::Range<usize>, &str)> {
+        let jobs = self.job.iter().map(|entry| (entry.span(), entry.get_ref().queue.as_str()));
+        jobs.chain(self.request.iter().map(|entry| (entry.span(), entry.get_ref().queue.as_str())))
+    }
 }
 
 #[derive(Debug, Deserialize)]

@@ -6,15 +6,15 @@ use std::cell::RefCell;
 use crate::classes::{Class, ClassLoad, Classes, Pick, Remote, SlotKind, TaskReport};
 use meed::{JobState, Resources, Span, Start, Time};
 use meed_driver::LiveJob;
+use meed_driver::record::mapreduce::SlotChange;
 
-use super::World;
 use super::blocks::{Distance, Racks, Taken};
+use super::error::MapReduceError;
 use super::jobs::{Job, MAPS};
 use super::machines::{Machine, Usage, per_second, quotient};
-use super::record::SlotChange;
 use super::setup::Cluster;
 use super::tasks::{Task, Work};
-use crate::world::RunError;
+use super::world::MapReduceWorld;
 
 /// What the world knows of a node.
 pub(super) struct Node {
@@ -79,8 +79,8 @@ fn slots_now(now: Time, node: usize, classes: &Classes) -> SlotChange {
     }
 }
 
-impl World<'_> {
-    pub(super) fn heartbeat(&mut self, node: usize) -> Result<(), RunError> {
+impl MapReduceWorld<'_> {
+    pub(super) fn heartbeat(&mut self, node: usize) -> Result<(), MapReduceError> {
         let had = self.events();
         for task in std::mem::take(&mut self.nodes[node].ended) {
             self.report_end(task)?;
@@ -138,7 +138,7 @@ impl World<'_> {
     }
 
     /// A task on a node ends otherwise than by itself: its slot is free.
-    pub(super) fn free_slot(&mut self, task: &Task) -> Result<(), RunError> {
+    pub(super) fn free_slot(&mut self, task: &Task) -> Result<(), MapReduceError> {
         let node = &mut self.nodes[task.node as usize];
         match task.work {
             Work::Map { slot, .. } => node.occupied[index(slot)] -= 1,
@@ -166,7 +166,7 @@ impl World<'_> {
     }
 
     /// The scheduler hears of the end of a task.
-    fn report_end(&mut self, number: u32) -> Result<(), RunError> {
+    fn report_end(&mut self, number: u32) -> Result<(), MapReduceError> {
         let task = self.tasks.remove(number);
         self.attempt_ended(number, &task)?;
         let job = &mut self.jobs[task.job as usize];
@@ -192,7 +192,7 @@ impl World<'_> {
             Work::Reduce(_) => node.reduces -= 1,
         }
         let ended = self.driver.task_ended(self.now, task.allocation);
-        match (ended.map_err(|why| RunError::of(self.now, why))?.state, task.work) {
+        match (ended.map_err(|why| MapReduceError::of(self.now, why))?.state, task.work) {
             (JobState::Active, _) => {}
             (JobState::Drained, _) => self.maps_ended(task.job)?,
             (_, Work::Map { .. }) => {
@@ -205,7 +205,7 @@ impl World<'_> {
     }
 
     /// Slots were set otherwise, perhaps those of all nodes.
-    fn slots_changed(&mut self) -> Result<(), RunError> {
+    fn slots_changed(&mut self) -> Result<(), MapReduceError> {
         self.slot_settings += 1;
         for node in 0..self.nodes.len() {
             let now = slots_now(self.now, node, &self.classes);
@@ -221,7 +221,7 @@ impl World<'_> {
 
     /// The engine counts with the slots of a node; where more maps of a kind run than it has slots
     /// now, with those.
-    fn follow_slots(&mut self, number: usize) -> Result<(), RunError> {
+    fn follow_slots(&mut self, number: usize) -> Result<(), MapReduceError> {
         let (node, slots) = (&self.nodes[number], self.classes.slots(number));
         let wanted = self
             .classes
@@ -237,12 +237,12 @@ impl World<'_> {
         let capacity = Resources::new(&[u64::from(wanted) * 1000, u64::from(reduce_slots) * 1000]);
         let lost = self.driver.node_changed(self.now, self.node_ids[number], capacity);
         // Slots are bounded, and a node has some.
-        let lost = lost.map_err(|why| RunError::of(self.now, why))?;
+        let lost = lost.map_err(|why| MapReduceError::of(self.now, why))?;
         assert!(lost.is_empty(), "what runs keeps its slot");
         Ok(())
     }
 
-    fn fill_maps(&mut self, number: usize) -> Result<(), RunError> {
+    fn fill_maps(&mut self, number: usize) -> Result<(), MapReduceError> {
         let offered = self.offer_copies(number, true)?;
         for &kind in self.classes.slot_kinds() {
             while self.waiting_maps + u64::from(self.offered_copies) > 0
@@ -258,7 +258,11 @@ impl World<'_> {
         self.withdraw_copies(&offered)
     }
 
-    fn offer_map(&mut self, number: usize, kind: SlotKind) -> Result<Option<Start>, RunError> {
+    fn offer_map(
+        &mut self,
+        number: usize,
+        kind: SlotKind,
+    ) -> Result<Option<Start>, MapReduceError> {
         let (racks, cluster, tasks, now) = (&self.racks, &self.cluster, &self.tasks, self.now);
         // The engine asks one after the other; both look at the same jobs.
         let shared = RefCell::new((&mut self.classes, &mut self.jobs));
@@ -292,7 +296,7 @@ impl World<'_> {
         };
         self.driver
             .offer(now, self.node_ids[number], &mut rank, &mut accept)
-            .map_err(|why| RunError::of(now, why))
+            .map_err(|why| MapReduceError::of(now, why))
     }
 
     fn start_map(&mut self, number: usize, slot: SlotKind, start: &Start) {
@@ -314,7 +318,7 @@ impl World<'_> {
         self.begin_task(job_number, number, start, work);
     }
 
-    fn fill_reduces(&mut self, number: usize) -> Result<(), RunError> {
+    fn fill_reduces(&mut self, number: usize) -> Result<(), MapReduceError> {
         let offered = self.offer_copies(number, false)?;
         while self.waiting_reduces + u64::from(self.offered_copies) > 0
             && self.has_free(number, false)
@@ -327,7 +331,7 @@ impl World<'_> {
             };
             let node = self.node_ids[number];
             let offered = self.driver.offer(self.now, node, &mut rank, &mut |_, _| true);
-            let offered = offered.map_err(|why| RunError::of(self.now, why))?;
+            let offered = offered.map_err(|why| MapReduceError::of(self.now, why))?;
             let Some(start) = offered else { break };
             if let Some(task) = self.copied_by(&start) {
                 self.start_copy(number, None, task, &start);

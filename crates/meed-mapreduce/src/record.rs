@@ -1,17 +1,16 @@
 //! The MapReduce world's part of the record of a run.
 
 use meed::Time;
-pub use meed_driver::record::mapreduce::{
-    MapReduceJobRecord, MapReduceRecord, MapReduceSeries, NodeRecord, NodeSeries, PageCacheUse,
-    RequestRecord, SlotChange, Speculation,
+use meed_driver::record::mapreduce::{
+    MapReduceJobRecord, MapReduceRecord, NodeRecord, RequestRecord,
 };
 
-use super::World;
 use super::jobs::Job;
 use super::machines::per_second;
 use super::views::{Views, busy_part};
+use super::world::MapReduceWorld;
 
-impl World<'_> {
+impl MapReduceWorld<'_> {
     /// The record of the run that ended at `end`.
     pub(super) fn record(&mut self, end: Time, views: Option<&Views>) -> MapReduceRecord {
         let seconds = |at: Option<Time>| at.map(Time::as_secs_f64);

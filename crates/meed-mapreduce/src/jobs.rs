@@ -5,12 +5,12 @@ use meed_driver::{Failed, NewJob};
 use meed_journal::{Amounts, Arrival, Group, JobKey};
 use meed_workload::generate::Stream;
 
-use super::World;
 use super::blocks::Blocks;
 use super::copies::Stage;
+use super::error::MapReduceError;
 use super::kinds::Reduces;
 use super::setup::Begin;
-use crate::world::RunError;
+use super::world::MapReduceWorld;
 
 /// The engine's resources: map slots and reduce slots, in thousandths.
 pub(super) const MAP_DEMAND: [u64; 2] = [1000, 0];
@@ -64,9 +64,9 @@ pub(super) struct RequestState {
     pub(super) left: usize,
 }
 
-impl World<'_> {
+impl MapReduceWorld<'_> {
     /// Submits the jobs of request `number`.
-    pub(super) fn submit(&mut self, number: usize) -> Result<(), RunError> {
+    pub(super) fn submit(&mut self, number: usize) -> Result<(), MapReduceError> {
         let jobs = self.requests[number].jobs.len();
         self.request_states[number] =
             RequestState { submit: Some(self.now), end: None, left: jobs };
@@ -76,7 +76,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn submit_job(&mut self, request: usize, number: usize) -> Result<(), RunError> {
+    fn submit_job(&mut self, request: usize, number: usize) -> Result<(), MapReduceError> {
         let plan = &self.requests[request].jobs[number];
         let kind = &self.kinds[plan.kind];
         let maps = plan.input_bytes.div_ceil(self.cluster.block_bytes) as u32;
@@ -144,7 +144,7 @@ impl World<'_> {
             }
             Err(Failed::Rejected(why)) if self.strict => {
                 let (job, queue) = (plan.name.clone(), plan.queue.clone());
-                return Err(RunError::Refused { job, queue, why });
+                return Err(MapReduceError::Refused { job, queue, why });
             }
             Err(Failed::Rejected(why)) => {
                 let arrival = |kinds: &ResourceKinds| Arrival {
@@ -153,17 +153,17 @@ impl World<'_> {
                     ..Arrival::new(plan.queue.as_str().into(), key, refused(&groups, kinds))
                 };
                 let told = self.driver.job_refused(now, &why, arrival);
-                told.map_err(|why| RunError::of(now, why))?;
+                told.map_err(|why| MapReduceError::of(now, why))?;
                 self.request_shrinks(request);
             }
-            Err(failed) => return Err(RunError::of(now, failed)),
+            Err(failed) => return Err(MapReduceError::of(now, failed)),
         }
         self.jobs.push(job);
         Ok(())
     }
 
     /// All maps of job number `number` have ended: its reduces may begin.
-    pub(super) fn maps_ended(&mut self, number: u32) -> Result<(), RunError> {
+    pub(super) fn maps_ended(&mut self, number: u32) -> Result<(), MapReduceError> {
         let now = self.now;
         let job = &mut self.jobs[number as usize];
         job.maps_end = Some(now);
@@ -181,7 +181,7 @@ impl World<'_> {
         let (groups, open) = ([group(reduces, REDUCE_DEMAND)], self.cluster.as_hadoop.speculative);
         // It was looked at when the job arrived, and nothing has changed.
         let added = self.driver.tasks_added(now, id, &groups, open, |_, _| {});
-        added.map_err(|why| RunError::of(now, why))?;
+        added.map_err(|why| MapReduceError::of(now, why))?;
         self.waiting_reduces += u64::from(reduces);
         Ok(())
     }

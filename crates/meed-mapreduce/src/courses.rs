@@ -15,13 +15,13 @@
 
 use meed_workload::generate::Stream;
 
-use super::World;
 use super::blocks::Racks;
 use super::flows::{Chain, Round};
 use super::machines::Place;
 use super::tasks::Step;
+use super::world::MapReduceWorld;
 
-impl World<'_> {
+impl MapReduceWorld<'_> {
     /// What task `number` does for this step.
     pub(super) fn course(&mut self, number: u32, step: Step, bytes: u64) -> Vec<Round> {
         let task = self.tasks.get(number);

@@ -1,33 +1,62 @@
-//! `[mapreduce]`: a scenario of the MapReduce world, checked.
+//! A scenario of the MapReduce world: its document, checked, and what of the other world means
+//! nothing there. Its own tables are read by [`meed_mapreduce::tables`].
 
-mod cluster;
-mod hosts;
-mod raw;
-mod workload;
+use std::collections::BTreeMap;
 
-use crate::classes::{Limits, Rule};
-use meed::{NodeSpec, ResourceKinds, Resources, Span, Unit};
-use meed_config::units::{parse_amount, parse_span};
-use meed_config::{Spanned, tree};
-use meed_workload::stretch::Load;
+use meed::{Blocked, Config, ResourceKinds, Unit};
+use meed_config::policy::InToml;
+use meed_config::queues::Names;
+use meed_config::{Place, Spanned, tree};
+use meed_mapreduce::MapReduceSetup;
+use meed_mapreduce::tables::{MapReduceForm, MapReducePlan};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::jobs::InlineJobs;
 use super::queues;
-use super::raw::Quantity;
-use super::{DEFAULT_ATTEMPTS, Scenario};
-use super::{Place, ScenarioError};
-use crate::mapreduce::{Cluster, MapReduceKind, MapReduceSetup};
-use meed_config::queues::Names;
-pub(super) use raw::RawMapReduce;
-use workload::Workload;
+use super::raw::{Fairness, Queue, QueueDefaults, Run};
+use super::{DEFAULT_ATTEMPTS, Scenario, ScenarioError};
 
-/// What a scenario of this world has besides policies and queues.
-pub(super) struct MapReducePlan {
-    cluster: Cluster,
-    limits: Limits,
-    kinds: Vec<MapReduceKind>,
-    workload: Workload,
-    load: Load,
+/// The world in which the runs of a scenario happen, with what that world has of its own.
+pub enum ScenarioWorld {
+    /// A cluster on which tasks run as long as the workload says.
+    Cluster,
+    /// Machines for which maps and reduces contend.
+    MapReduce(Box<MapReducePlan>),
+}
+
+impl ScenarioWorld {
+    /// What the header of a run calls it.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            ScenarioWorld::Cluster => "",
+            ScenarioWorld::MapReduce(_) => meed_mapreduce::WORLD,
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawMapReduce {
+    mapreduce: MapReduceForm,
+    #[serde(default)]
+    fairness: Fairness,
+    #[serde(default)]
+    policy: InToml,
+    #[serde(default)]
+    policies: BTreeMap<String, InToml>,
+    #[serde(default)]
+    queue: Vec<Spanned<Queue>>,
+    queues: Option<Spanned<QueueDefaults>>,
+    #[serde(default)]
+    run: Run,
+    // Of the other world: each is refused with a sentence.
+    cluster: Option<Spanned<IgnoredAny>>,
+    job: Option<Spanned<IgnoredAny>>,
+    generator: Option<Spanned<IgnoredAny>>,
+    workload: Option<Spanned<IgnoredAny>>,
+    trace: Option<Spanned<IgnoredAny>>,
+    change: Option<Spanned<IgnoredAny>>,
 }
 
 /// Whether the text is of this world. Cheap where the word is not in it.
@@ -66,13 +95,13 @@ pub(super) fn of_raw(
     queues::with_defaults(&mut queues, raw.queues.as_ref(), &raw.queue, &kinds, &place)?;
     meed_config::queues::settle_orders(&mut queues, by_arrival);
     let (stop, load, _) = super::run_options(&raw.run, &place)?;
-    let plan = plan(&raw, load, &place)?;
+    let plan = MapReducePlan::read(&raw.mapreduce, load, &place)?;
     let scenario = Scenario {
         file: file.to_owned(),
         seed: raw.run.seed.unwrap_or(0),
         warnings,
         measured: super::measured(&raw.fairness, &kinds, &place)?,
-        nodes: plan.cluster.machines.iter().map(node).collect(),
+        nodes: plan.nodes(),
         queues,
         base: raw.policy.0.clone(),
         named: super::named(&raw.policies),
@@ -93,7 +122,7 @@ pub(super) fn of_raw(
         checkpoint: None,
         delays: Default::default(),
         infeasible: Default::default(),
-        mapreduce: Some(Box::new(plan)),
+        world: ScenarioWorld::MapReduce(Box::new(plan)),
         kinds,
         text: String::new(),
     };
@@ -104,11 +133,6 @@ pub(super) fn of_raw(
     }
     scenario.check_policies(&raw.queue, None, &place)?;
     Ok(Scenario { text, ..scenario })
-}
-
-fn node(machine: &crate::mapreduce::Machine) -> NodeSpec {
-    let slots = [machine.map_slots, machine.reduce_slots].map(|slots| u64::from(slots) * 1000);
-    NodeSpec::new(machine.name.clone(), Resources::new(&slots))
 }
 
 /// Tables and keys that mean nothing here.
@@ -160,110 +184,10 @@ fn refuse_other_world(raw: &RawMapReduce, place: &Place<'_>) -> Result<(), Scena
     Ok(())
 }
 
-fn plan(raw: &RawMapReduce, load: Load, place: &Place<'_>) -> Result<MapReducePlan, ScenarioError> {
-    let cluster = cluster::cluster(&raw.mapreduce, place)?;
-    let limits = limits(&raw.mapreduce, &cluster, place)?;
-    let kinds = workload::kinds(&raw.mapreduce.kind, place)?;
-    let workload = workload::workload(&raw.mapreduce, &kinds, cluster.block_bytes, place)?;
-    Ok(MapReducePlan { cluster, limits, kinds, workload, load })
-}
-
-/// What the rules compare with.
-fn limits(
-    raw: &raw::MapReduce,
-    cluster: &Cluster,
-    place: &Place<'_>,
-) -> Result<Limits, ScenarioError> {
-    let disks = cluster.machines.iter().map(|machine| u128::from(machine.speeds.disk_bytes_per_s));
-    let mean = (disks.sum::<u128>() / cluster.machines.len() as u128) as u64;
-    let busy = optional(place, &raw.overload_cpu, "overload_cpu", |raw| match thousandths(raw)? {
-        busy @ 1..=1000 => Ok(busy as u32),
-        _ => Err(format!("{} must be above 0, at most 1: a part of the cores", raw.text())),
-    })?;
-    let beats = cluster.heartbeat.as_micros();
-    Ok(Limits {
-        disk_bytes_per_s: optional(
-            place,
-            &raw.average_disk_bytes_per_s,
-            "average_disk_bytes_per_s",
-            cluster::bandwidth,
-        )?
-        .unwrap_or(mean),
-        cpu_busy: busy.unwrap_or(OVERLOAD_CPU),
-        io_bytes_per_s: optional(
-            place,
-            &raw.overload_io_bytes_per_s,
-            "overload_io_bytes_per_s",
-            cluster::bandwidth,
-        )?
-        .unwrap_or(OVERLOAD_IO),
-        threshold: whole(place, &raw.threshold, "threshold", 1, 1 << 30)?.unwrap_or(THRESHOLD),
-        local_wait: optional(place, &raw.local_wait, "local_wait", span)?
-            .unwrap_or(Span::from_micros(beats + beats / 2).unwrap_or(Span::MAX)),
-    })
-}
-
-/// Algorithm 10's default: 90 %.
-const OVERLOAD_CPU: u32 = 900;
-/// Algorithm 10's default: 35 MB, in a second.
-const OVERLOAD_IO: u64 = 35_000_000;
-/// Fig. 10's best.
-const THRESHOLD: u32 = 300;
-
-/// The value of a key, read by `read`; its message names the key.
-fn optional<T, R>(
-    place: &Place<'_>,
-    raw: &Option<Spanned<R>>,
-    key: &str,
-    read: impl Fn(&R) -> Result<T, String>,
-) -> Result<Option<T>, ScenarioError> {
-    let Some(raw) = raw else { return Ok(None) };
-    read(raw.get_ref())
-        .map(Some)
-        .map_err(|why| place.error(raw.span(), format!("mapreduce, {key}: {why}")))
-}
-
-/// The value of a key of a table's own, where it is given; its message names the key.
-fn given<T, R>(
-    raw: &Option<R>,
-    key: &str,
-    read: impl Fn(&R) -> Result<T, String>,
-) -> Result<Option<T>, String> {
-    raw.as_ref().map(read).transpose().map_err(|why| format!(", {key}: {why}"))
-}
-
-/// A whole number between two bounds.
-fn whole(
-    place: &Place<'_>,
-    raw: &Option<Spanned<i64>>,
-    key: &str,
-    low: u32,
-    high: u32,
-) -> Result<Option<u32>, ScenarioError> {
-    optional(place, raw, key, |&number| between(number, low, high))
-}
-
-fn between(number: i64, low: u32, high: u32) -> Result<u32, String> {
-    let fits = u32::try_from(number).ok().filter(|number| (low..=high).contains(number));
-    fits.ok_or_else(|| format!("{number} must be {low} to {high}"))
-}
-
-fn span(raw: &Quantity) -> Result<Span, String> {
-    parse_span(&raw.text()).map_err(|why| why.to_string())
-}
-
-fn bytes(raw: &Quantity) -> Result<u64, String> {
-    parse_amount(&raw.text(), Unit::Bytes).map_err(|why| why.to_string())
-}
-
-fn thousandths(raw: &Quantity) -> Result<u64, String> {
-    parse_amount(&raw.text(), Unit::Milli).map_err(|why| why.to_string())
-}
-
 impl Scenario {
-    /// Whether it is of the MapReduce world.
-    pub fn is_mapreduce(&self) -> bool {
-        self.mapreduce.is_some()
+    /// The world in which its runs happen.
+    pub fn world(&self) -> &ScenarioWorld {
+        &self.world
     }
 
     /// The scenario of this world that `text` is.
@@ -285,11 +209,11 @@ impl Scenario {
     /// The policies that are run when none are asked for: not `static` among more than
     /// [`crate::MOST_SPLIT`] tenants, for nobody would give each of so many a part of its own.
     pub fn default_policies(&self) -> Vec<String> {
-        match self.is_mapreduce() {
-            true => ["hadoop", "dmr", "jas", "jasl", "djasl"]
+        match &self.world {
+            ScenarioWorld::MapReduce(_) => ["hadoop", "dmr", "jas", "jasl", "djasl"]
                 .map(|rule| format!("fifo,placement={rule}"))
                 .to_vec(),
-            false => crate::DEFAULT_POLICIES
+            ScenarioWorld::Cluster => crate::DEFAULT_POLICIES
                 .into_iter()
                 .filter(|policy| {
                     *policy != super::STATIC || self.tenant_count() <= crate::MOST_SPLIT
@@ -307,29 +231,35 @@ impl Scenario {
         words: &str,
         seed: u64,
     ) -> Result<Option<MapReduceSetup>, ScenarioError> {
-        let Some(world) = &self.mapreduce else { return Ok(None) };
+        let ScenarioWorld::MapReduce(world) = &self.world else { return Ok(None) };
         let plan = self.plan(words)?;
         let rule = plan.rule.expect("plans of this world have a rule");
-        Ok(Some(MapReduceSetup {
-            config: plan.config,
-            rule,
-            limits: world.limits,
-            cluster: world.cluster.clone(),
-            requests: world.workload.requests(seed, &world.kinds, world.load),
-            kinds: world.kinds.clone(),
-            stop: self.stop,
-            seed,
-            strict: false,
-            series_points: 0,
-        }))
+        Ok(Some(world.setup(plan.config, rule, self.stop, seed)))
     }
+}
 
-    /// Whether the rule can be used on the nodes of this scenario.
-    pub(super) fn check_rule(&self, rule: &'static Rule) -> Result<(), String> {
-        let Some(world) = &self.mapreduce else { return Ok(()) };
-        let slots = world.cluster.machines.iter().map(|machine| machine.map_slots).collect();
-        crate::classes::Classes::new(rule, world.limits, slots)
-            .map(|_| ())
-            .map_err(|why| why.to_string())
+/// What of an order means nothing beside `[mapreduce]`; `slots`: the order shares slots.
+pub(super) fn check_order(
+    config: &Config,
+    slots: bool,
+    place: &Place<'_>,
+) -> Result<(), ScenarioError> {
+    if !slots && config.root.per_server {
+        return Err(place.whole(format!(
+            "order `{}` means nothing beside [mapreduce]: nodes there ask for work one by one",
+            config.root.name()
+        )));
+    }
+    if matches!(config.root.blocked, Blocked::Reserve(_)) {
+        return Err(place.whole(
+            "when_blocked = \"reserve\" means nothing beside [mapreduce]: nodes there ask for \
+             work one by one",
+        ));
+    }
+    match slots {
+        false => Ok(()),
+        true => Err(place.whole(
+            "order `slots` means nothing beside [mapreduce]: nodes there have map and reduce slots",
+        )),
     }
 }

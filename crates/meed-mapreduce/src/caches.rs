@@ -16,13 +16,14 @@
 //! What a job keeps for itself alone is deleted with it, what a reduce merges with that reduce.
 //! A disk's work is what does not come from memory, and memory takes no time.
 
-use super::World;
+use meed_driver::record::mapreduce::PageCacheUse;
+
 use super::flows::Round;
 use super::machines::Place;
 use super::pages::{Cache, File, What};
-use super::record::PageCacheUse;
 use super::setup::Cluster;
 use super::tasks::{Doing, Pages, Work};
+use super::world::MapReduceWorld;
 
 /// See the module.
 pub(super) struct Caches {
@@ -101,7 +102,7 @@ impl Caches {
     }
 }
 
-impl World<'_> {
+impl MapReduceWorld<'_> {
     /// What the next phase of a task has to do there.
     pub(super) fn work_at(&mut self, number: u32, place: Place, work: u64, pages: Pages) -> u64 {
         let (Some(caches), Place::Disk(node)) = (&mut self.caches, place) else { return work };

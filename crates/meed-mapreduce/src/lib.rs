@@ -1,10 +1,12 @@
 //! The MapReduce world: maps and reduces that contend for cores, disks and networks
 //! (docs/mapreduce.md).
 //!
-//! Unlike in [`crate::world`], how long a task runs is not given but follows: each task is a
+//! Unlike in the world of `meed-sim`, how long a task runs is not given but follows: each task is a
 //! sequence of phases, and each phase is work at one server that all tasks there share (`sharing`).
 //! Nodes tell at heartbeats what has ended, and ask for work; the engine says which job is served
-//! ([`meed::Engine::offer`]), [`crate::classes`] which maps a slot may run.
+//! ([`meed::Engine::offer`]), [`classes`] which maps a slot may run. The crate reads no
+//! file and no clock: `[mapreduce]` of a scenario is handed to it as
+//! [`tables::MapReduceForm`].
 //!
 //! Files: `sharing` one server; `hosts`, `pools` servers that share one below them; `timers` the
 //! next of many; `machines` nodes; `flows` works side by side; `blocks` where input lies; `kinds`
@@ -16,8 +18,10 @@
 mod beat;
 mod blocks;
 mod caches;
+pub mod classes;
 mod copies;
 mod courses;
+mod error;
 mod flows;
 mod hosts;
 mod jobs;
@@ -29,6 +33,7 @@ mod record;
 mod rounds;
 mod setup;
 mod sharing;
+pub mod tables;
 mod tasks;
 mod timers;
 #[cfg(test)]
@@ -36,14 +41,14 @@ mod twin;
 mod views;
 mod world;
 
+pub use error::MapReduceError;
 pub use hosts::{Host, HostsOf};
 pub use kinds::{KINDS, MapReduceKind, RATIO_ONE, Reduces};
 pub use machines::{Machine, SpeedChange, Speeds};
-pub use record::{
-    MapReduceJobRecord, MapReduceRecord, MapReduceSeries, NodeRecord, NodeSeries, PageCacheUse,
-    RequestRecord, SlotChange, Speculation,
-};
 pub use setup::{
     AsHadoop, Begin, Cluster, MapReduceRequest, MapReduceSetup, Master, PlannedJob, run,
 };
-pub(crate) use world::World;
+pub use world::MapReduceWorld;
+
+/// What the header of a run calls this world.
+pub const WORLD: &str = "mapreduce";

@@ -18,12 +18,12 @@
 
 use meed::{Span, Start, Time};
 
-use super::World;
 use super::blocks::Distance;
+use super::error::MapReduceError;
 use super::jobs::{MAP_DEMAND, REDUCE_DEMAND, group};
 use super::tasks::{Doing, Task, Work};
+use super::world::MapReduceWorld;
 use crate::classes::SlotKind;
-use crate::world::RunError;
 
 /// Hadoop's SPECULATIVE_LAG.
 const LAG: Span = match Span::from_secs(60) {
@@ -71,10 +71,14 @@ impl Task {
     }
 }
 
-impl World<'_> {
+impl MapReduceWorld<'_> {
     /// Second attempts that the node may run, of maps or of reduces, are added to their jobs, which
     /// are returned.
-    pub(super) fn offer_copies(&mut self, node: usize, map: bool) -> Result<Vec<u32>, RunError> {
+    pub(super) fn offer_copies(
+        &mut self,
+        node: usize,
+        map: bool,
+    ) -> Result<Vec<u32>, MapReduceError> {
         let mut offered = Vec::new();
         if !self.cluster.as_hadoop.speculative || !self.has_free(node, map) {
             return Ok(offered);
@@ -98,7 +102,7 @@ impl World<'_> {
             }
             let demand = if map { MAP_DEMAND } else { REDUCE_DEMAND };
             let added = self.driver.tasks_added(self.now, id, &[group(1, demand)], true, |_, _| {});
-            added.map_err(|why| RunError::of(self.now, why))?;
+            added.map_err(|why| MapReduceError::of(self.now, why))?;
             let job = &mut self.jobs[number as usize];
             job.stage.offered = Some((job.groups, task));
             (job.groups, job.tasks) = (job.groups + 1, job.tasks + 1);
@@ -214,7 +218,7 @@ impl World<'_> {
     }
 
     /// Second attempts that nobody gave a slot to are not wanted any more.
-    pub(super) fn withdraw_copies(&mut self, offered: &[u32]) -> Result<(), RunError> {
+    pub(super) fn withdraw_copies(&mut self, offered: &[u32]) -> Result<(), MapReduceError> {
         for &number in offered {
             let job = &mut self.jobs[number as usize];
             if job.stage.offered.take().is_none() {
@@ -226,14 +230,14 @@ impl World<'_> {
             let (id, last) = (job.id.expect("it was accepted"), job.tasks - 1);
             self.driver
                 .task_withdrawn(self.now, id, last, None)
-                .map_err(|why| RunError::of(self.now, why))?;
+                .map_err(|why| MapReduceError::of(self.now, why))?;
         }
         Ok(())
     }
 
     /// The scheduler has heard that an attempt has ended: the other one is stopped, and a job that
     /// has nothing else to do takes no more tasks.
-    pub(super) fn attempt_ended(&mut self, number: u32, task: &Task) -> Result<(), RunError> {
+    pub(super) fn attempt_ended(&mut self, number: u32, task: &Task) -> Result<(), MapReduceError> {
         if !self.cluster.as_hadoop.speculative {
             return Ok(());
         }
@@ -248,13 +252,13 @@ impl World<'_> {
         if job.stage.ended == job.stage.tasks && last_stage {
             let id = job.id.expect("it was accepted");
             let closed = self.driver.tasks_added(self.now, id, &[], false, |_, _| {});
-            closed.map_err(|why| RunError::of(self.now, why))?;
+            closed.map_err(|why| MapReduceError::of(self.now, why))?;
         }
         Ok(())
     }
 
     /// Stops an attempt.
-    fn stop(&mut self, number: u32) -> Result<(), RunError> {
+    fn stop(&mut self, number: u32) -> Result<(), MapReduceError> {
         self.attempt_leaves(number);
         let (now, task) = (self.now, self.tasks.remove(number));
         match task.doing {
@@ -270,7 +274,7 @@ impl World<'_> {
         let id = job.id.expect("it was accepted");
         let why = Some("the other attempt was quicker");
         let told = self.driver.task_withdrawn(now, id, task.number, why);
-        told.map_err(|why| RunError::of(now, why))?;
+        told.map_err(|why| MapReduceError::of(now, why))?;
         self.free_slot(&task)
     }
 }

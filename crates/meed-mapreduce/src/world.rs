@@ -4,8 +4,8 @@
 //! Cost: a phase's end O(log users of a server + log servers); a heartbeat that starts nothing O(1)
 //! besides the engine's offer, which looks at the jobs that wait and at no other node. So nothing
 //! but the number of heartbeats grows with the number of nodes. Most of them tell of no end and
-//! find no slot free for what waits ([`World::hears`]): those are counted one after the other,
-//! until something else happens.
+//! find no slot free for what waits ([`MapReduceWorld::hears`]): those are counted one after the
+//! other, until something else happens.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::ControlFlow;
@@ -13,27 +13,30 @@ use std::ops::ControlFlow;
 use crate::classes::Classes;
 use meed::place::Unasked;
 use meed::{JobId, NodeId, Time};
-use meed_driver::{Books, Driver, Sampler, finish_of};
+use meed_driver::record::mapreduce::{MapReduceRecord, Speculation};
+use meed_driver::{Books, Driver, Journal, Progress, Sampler, StopAt, finish_of};
 
 use super::beat::Node;
 use super::blocks::Racks;
 use super::caches::Caches;
+use super::error::MapReduceError;
 use super::flows::Flows;
 use super::jobs::{Job, RequestState};
 use super::kinds::MapReduceKind;
 use super::machines::{Machines, SpeedChange};
-use super::record::{MapReduceRecord, Speculation};
 use super::rounds::Rounds;
 use super::setup::{Begin, Cluster, MapReduceRequest, MapReduceSetup};
 use super::tasks::{Step, Tasks};
 use super::views::Views;
-use crate::log::Log;
-use crate::world::{Progress, RunError, StopAt};
 
 /// Instants between two words about progress.
 const INSTANTS_PER_PROGRESS: u64 = 4096;
 
-pub(crate) struct World<'a> {
+/// Where a run logs.
+pub(super) type Log<'a> = Box<dyn Journal + 'a>;
+
+/// The world of one run: from its setup, instant by instant.
+pub struct MapReduceWorld<'a> {
     /// Keeps of each live job its number in `jobs`.
     pub(super) driver: Driver<u32, Log<'a>>,
     pub(super) classes: Classes,
@@ -87,8 +90,12 @@ pub(super) struct Finished<'a> {
     pub(super) record: MapReduceRecord,
 }
 
-impl<'a> World<'a> {
-    pub(crate) fn new(setup: MapReduceSetup, log: Log<'a>) -> Result<World<'a>, RunError> {
+impl<'a> MapReduceWorld<'a> {
+    /// A world that logs to `log`.
+    pub fn new(
+        setup: MapReduceSetup,
+        log: Box<dyn Journal + 'a>,
+    ) -> Result<MapReduceWorld<'a>, MapReduceError> {
         let cluster = setup.cluster;
         let driver = Driver::new(setup.config, Box::new(Unasked), log)?;
         let map_slots = cluster.machines.iter().map(|machine| machine.map_slots).collect();
@@ -99,7 +106,7 @@ impl<'a> World<'a> {
                 Begin::At(at) => Some((at, number)),
                 Begin::After(..) => None,
             });
-        Ok(World {
+        Ok(MapReduceWorld {
             racks: Racks::new(cluster.machines.iter().map(|machine| machine.rack).collect()),
             machines: Machines::new(&cluster),
             nodes: cluster
@@ -146,17 +153,17 @@ impl<'a> World<'a> {
     pub(super) fn run(
         mut self,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Finished<'a>, RunError> {
+    ) -> Result<Finished<'a>, MapReduceError> {
         self.run_to(self.stop.at, progress)?;
         self.finish()
     }
 
     /// Runs until nothing is left that happens at `last` or before.
-    pub(crate) fn run_to(
+    pub fn run_to(
         &mut self,
         last: Time,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), MapReduceError> {
         let mut instants = 0u64;
         loop {
             instants += 1 + self.pass_unheard(last);
@@ -172,7 +179,7 @@ impl<'a> World<'a> {
                     fraction: self.fraction(),
                 };
                 if progress(word).is_break() {
-                    return Err(RunError::Stopped { at });
+                    return Err(MapReduceError::Stopped { at });
                 }
             }
         }
@@ -180,23 +187,23 @@ impl<'a> World<'a> {
     }
 
     /// The books, to be read.
-    pub(crate) fn driver(&self) -> &Driver<u32, Log<'a>> {
+    pub fn driver(&self) -> &Driver<u32, Box<dyn Journal + 'a>> {
         &self.driver
     }
 
     /// The live job that was submitted as number `number`.
-    pub(crate) fn find_job(&self, number: u64) -> Option<JobId> {
+    pub fn find_job(&self, number: u64) -> Option<JobId> {
         let job = self.jobs.get(usize::try_from(number).ok()?)?;
         job.id.filter(|&id| self.driver.job(id).is_some())
     }
 
     /// Lets time pass to `now` without anything happening.
-    pub(crate) fn rest_until(&mut self, now: Time) -> Result<(), RunError> {
-        self.driver.advance(now).map_err(|why| RunError::Change { at: now, why })
+    pub fn rest_until(&mut self, now: Time) -> Result<(), MapReduceError> {
+        self.driver.advance(now).map_err(|why| MapReduceError::Change { at: now, why })
     }
 
     /// No request is submitted any more, and no speed changes.
-    pub(crate) fn leave_alone(&mut self) {
+    pub fn leave_alone(&mut self) {
         self.due.clear();
         self.changes.clear();
         for request in &mut self.requests {
@@ -212,7 +219,7 @@ impl<'a> World<'a> {
     }
 
     /// The next instant at which something happens; `None` when nothing is left to do.
-    pub(crate) fn next_instant(&mut self) -> Option<Time> {
+    pub fn next_instant(&mut self) -> Option<Time> {
         let submission = self.due.first().map(|&(at, _)| at);
         if self.live.is_empty() {
             // Nodes without work beat unheard: on to the round of the next submission.
@@ -264,7 +271,7 @@ impl<'a> World<'a> {
         self.rounds.due().map(|due| due.max(self.busy_until))
     }
 
-    fn instant(&mut self) -> Result<(), RunError> {
+    fn instant(&mut self) -> Result<(), MapReduceError> {
         let now = self.now;
         while let Some(user) = self.machines.pop(now) {
             let task = match Flows::is_flow(user) {
@@ -347,7 +354,7 @@ impl<'a> World<'a> {
         }
     }
 
-    fn finish(mut self) -> Result<Finished<'a>, RunError> {
+    fn finish(mut self) -> Result<Finished<'a>, MapReduceError> {
         let end = self.now.max(if self.stop.hold { self.stop.at } else { Time::ZERO });
         self.sample_until(end);
         if let Some(sampler) = &mut self.sampler {
@@ -359,8 +366,7 @@ impl<'a> World<'a> {
         }
         self.driver.finish(end);
         let last = finish_of(&self.driver.counted().totals);
-        self.driver.note(end, || last).map_err(|why| RunError::of(end, why))?;
-        self.driver.journal_mut().finish()?;
+        self.driver.note(end, || last).map_err(|why| MapReduceError::of(end, why))?;
         let record = self.record(end, views.as_ref());
         Ok(Finished { driver: self.driver, end, sampler: self.sampler, record })
     }

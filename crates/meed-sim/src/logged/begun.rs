@@ -12,12 +12,19 @@ use meed::place::Placement;
 use meed::{Resources, Time};
 use meed_driver::{Driver, Journal, Off};
 use meed_journal::{Amounts, Arrival, Fact, Group, Name, TaskKey};
+use serde::Deserialize;
 
-use super::Came;
 use crate::log::read::{LogError, LogFile, Run};
 
 /// What the notes are about.
 const ABOUT: &str = "state";
+
+/// What is kept of a live job: the number of its arrival, refused ones counted.
+#[derive(Deserialize)]
+pub(crate) struct Came {
+    #[serde(skip)]
+    pub(crate) number: u64,
+}
 
 /// See the module.
 #[derive(Debug)]
@@ -27,7 +34,7 @@ pub(crate) struct Begun {
     /// numbers.
     pub(crate) jobs: Vec<(Time, Arrival)>,
     /// Tasks that ran: where, and since when.
-    pub(super) running: Vec<(TaskKey, Name, Time)>,
+    pub(crate) running: Vec<(TaskKey, Name, Time)>,
 }
 
 /// With what `run` begins, where it begins in the middle; `place` makes its placement.

@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 
 use meed_config::nodes::MAX_NODES;
 use meed_config::words::suggest;
+use meed_config::{Place, TextError};
 
-use super::super::{Place, ScenarioError};
-use super::cluster::{MAX_CORES, bandwidth, penalty};
+use super::keys::{MAX_CORES, bandwidth, between, bytes, given, penalty};
 use super::raw::{self, OnHosts};
-use super::{between, bytes, given};
-use crate::mapreduce::{Host, HostsOf};
+use crate::{Host, HostsOf};
 
 /// Hosts that have one name in the file, as one of them; and how machines are dealt to them.
 struct Group {
@@ -32,7 +31,7 @@ impl Hosts {
         raw: &[meed_config::Spanned<raw::Host>],
         page_cache: bool,
         place: &Place<'_>,
-    ) -> Result<Hosts, ScenarioError> {
+    ) -> Result<Hosts, TextError> {
         let mut hosts = Hosts { all: Vec::new(), groups: Vec::new() };
         let mut names = BTreeSet::new();
         for (number, entry) in raw.iter().enumerate() {
@@ -99,7 +98,7 @@ impl Hosts {
         self,
         raw: &[meed_config::Spanned<raw::Host>],
         place: &Place<'_>,
-    ) -> Result<Vec<Host>, ScenarioError> {
+    ) -> Result<Vec<Host>, TextError> {
         for (group, entry) in self.groups.iter().zip(raw) {
             if group.machines < group.count {
                 let (name, machines) = (&group.name, group.machines);
