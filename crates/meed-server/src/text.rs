@@ -1,11 +1,23 @@
 //! Bytes of the system (arguments, paths, environment) in JSON: as text where they are UTF-8, which
 //! they nearly always are; else as a list of numbers. Invariant: what is written reads back equal.
+//! Also bytes as hexadecimal digits.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Two hexadecimal digits for each byte.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        // Writing to memory does not fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
 
 /// See the module.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]

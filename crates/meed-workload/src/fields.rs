@@ -8,6 +8,24 @@ use meed_config::words::{quote, suggest};
 use crate::TraceError;
 use crate::error::BadRow;
 
+/// Longest name of a job, a user, a node or a virtual cluster, in bytes.
+pub(crate) const MAX_NAME: usize = 200;
+
+/// Whether a name has 1 to [`MAX_NAME`] bytes.
+pub(crate) fn check_length(name: &str) -> Result<(), String> {
+    match name.len() {
+        1..=MAX_NAME => Ok(()),
+        bytes => Err(format!("{bytes} bytes long; wanted are 1 to {MAX_NAME}")),
+    }
+}
+
+/// What is wrong with an object of JSON. Where in the object helps nobody: the reader tells the
+/// line of the object.
+pub(crate) fn json_problem(why: &serde_json::Error) -> String {
+    let why = why.to_string();
+    why.split(" at line ").next().unwrap_or_default().to_owned()
+}
+
 /// A column: its number from 1 and its name.
 #[derive(Clone, Copy)]
 pub(crate) struct Column(pub(crate) usize, pub(crate) &'static str);

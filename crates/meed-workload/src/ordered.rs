@@ -13,8 +13,10 @@ use std::collections::VecDeque;
 use meed::Time;
 use meed_config::units::format_span;
 
+use crate::TraceError;
 use crate::error::BadRow;
 use crate::fields::out_of_order;
+use crate::records::Records;
 
 /// Rows that are looked at before the first of them is taken.
 const AHEAD: usize = 32;
@@ -34,26 +36,47 @@ impl<R> Ordered<R> {
         Ordered { ahead: VecDeque::with_capacity(AHEAD), descents: 0, last: Time::ZERO }
     }
 
+    /// The next row in order, with its line. `read` reads the next row that counts, in the order of
+    /// the file, with its submission. A row that is out of order is noted as wrong.
+    pub(crate) fn next(
+        &mut self,
+        records: &mut Records,
+        mut read: impl FnMut(&mut Records) -> Result<Option<(Time, R)>, TraceError>,
+    ) -> Result<Option<(u64, R)>, TraceError> {
+        loop {
+            while !self.is_full()
+                && let Some((submit, row)) = read(records)?
+            {
+                self.push(records.lines.number(), submit, row);
+            }
+            match self.take() {
+                None => return Ok(None),
+                Some((line, Ok(row))) => return Ok(Some((line, row))),
+                Some((line, Err(problem))) => records.note_at(line, problem)?,
+            }
+        }
+    }
+
     /// Whether enough rows are known to take one.
-    pub(crate) fn is_full(&self) -> bool {
+    fn is_full(&self) -> bool {
         self.ahead.len() >= AHEAD
     }
 
     /// The row of this line, which counts.
-    pub(crate) fn push(&mut self, line: u64, submit: Time, row: R) {
+    fn push(&mut self, line: u64, submit: Time, row: R) {
         let back = self.ahead.back().map_or(submit, |(_, before, _)| *before);
         self.descents += usize::from(submit < back);
         self.ahead.push_back((line, submit, row));
     }
 
-    /// The next row, or the line of one that is out of order and what is wrong with it; `None`
+    /// The line of the next row, and the row, or what is wrong with one that is out of order; `None`
     /// where none is left.
-    pub(crate) fn take(&mut self) -> Option<Result<R, (u64, BadRow)>> {
+    fn take(&mut self) -> Option<(u64, Result<R, BadRow>)> {
         let (line, submit, row) = self.ahead.pop_front()?;
         let next = self.ahead.front().map_or(submit, |(_, next, _)| *next);
         self.descents -= usize::from(next < submit);
         if submit < self.last {
-            return Some(Err((line, BadRow::line(out_of_order(submit, self.last)))));
+            return Some((line, Err(BadRow::line(out_of_order(submit, self.last)))));
         }
         if (self.descents > 0 || next < submit) && self.is_too_late(submit) {
             let (at, text) = (submit.as_secs_f64(), format_span(submit - Time::ZERO));
@@ -62,10 +85,10 @@ impl<R> Ordered<R> {
                  in order of submission",
                 self.ahead.len()
             );
-            return Some(Err((line, BadRow::line(what))));
+            return Some((line, Err(BadRow::line(what))));
         }
         self.last = submit;
-        Some(Ok(row))
+        Some((line, Ok(row)))
     }
 
     /// Whether most of the rows from this one on come before it. Those that are out of order
@@ -95,8 +118,8 @@ mod tests {
                 ordered.push(line, Time::from_secs(at).unwrap(), at);
             }
             match ordered.take() {
-                Some(Ok(at)) => taken.push(at),
-                Some(Err((line, _))) => wrong.push(times[line as usize - 1]),
+                Some((_, Ok(at))) => taken.push(at),
+                Some((line, Err(_))) => wrong.push(times[line as usize - 1]),
                 None => return (taken, wrong),
             }
         }

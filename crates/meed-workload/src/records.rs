@@ -28,6 +28,16 @@ pub(crate) fn end(input: &Input, line: u64, bad: &mut BadLines) -> Result<(), Tr
     bad.note(input.name(), line, BadRow::line(what))
 }
 
+/// The same for a file whose `bytes` were read whole.
+pub(crate) fn end_of_whole(
+    input: &Input,
+    bytes: &[u8],
+    bad: &mut BadLines,
+) -> Result<(), TraceError> {
+    let lines = memchr::memchr_iter(b'\n', bytes).count() as u64;
+    end(input, lines + 1, bad)
+}
+
 impl Records {
     pub(crate) fn new(lines: Lines, on_bad_line: OnBadLine) -> Records {
         Records { lines, bad: BadLines::new(on_bad_line), read: 0, ignored: 0, ended: false }

@@ -484,12 +484,20 @@ impl Policy {
     /// The first resource of which `amounts` has some and which children's keys do not count: a
     /// minimum share of it would not be kept.
     pub fn uncounted(&self, amounts: &Resources) -> Option<usize> {
-        let counts = |kind: usize| match &self.scalar {
+        (0..amounts.kinds()).find(|&kind| amounts.get(kind) > 0 && !self.counts(kind))
+    }
+
+    /// Whether the policy counts some of these amounts.
+    pub(crate) fn counts_some(&self, amounts: &Resources) -> bool {
+        (0..amounts.kinds()).any(|kind| amounts.get(kind) > 0 && self.counts(kind))
+    }
+
+    fn counts(&self, kind: usize) -> bool {
+        match &self.scalar {
             Scalar::Kind(counted) => kind == *counted,
             Scalar::Priced(prices) => prices.get(kind).is_some_and(|&price| price > 0),
             Scalar::Dominant => true,
-        };
-        (0..amounts.kinds()).find(|&kind| amounts.get(kind) > 0 && !counts(kind))
+        }
     }
 
     /// What is wrong with the choices, if anything.

@@ -5,11 +5,11 @@
 //! costs no time to check. The number before it is not secret: it finds the row, and the hashes are
 //! compared in constant time.
 
-use std::fmt::Write;
-
 use rustix::rand::{GetRandomFlags, getrandom};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
+
+use crate::text::hex;
 
 /// What every secret begins with, so that it is found where it should not be.
 const PREFIX: &str = "meed_";
@@ -59,16 +59,6 @@ pub(crate) fn is_same(a: &Hash, b: &Hash) -> bool {
 
 fn hash(secret: &str) -> Hash {
     Sha256::digest(secret.as_bytes()).into()
-}
-
-/// Two digits a byte.
-fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        // Writing to memory does not fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }
 
 #[cfg(test)]

@@ -173,8 +173,6 @@ impl JobBooks {
         let path = folder.join(FILE);
         let database = redb::Builder::new().set_cache_size(CACHE_BYTES).open(&path)?;
         let books = JobBooks { database };
-        // An earlier version had fewer.
-        books.make_tables()?;
         match books.meta()? {
             Some(meta) if meta.version == Meta::VERSION => Ok((books, meta)),
             Some(meta) => Err(BooksError::Version(meta.version)),

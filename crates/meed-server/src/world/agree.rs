@@ -37,10 +37,10 @@ const ONE_MOMENT: &str = "journal, jobs and run of one state folder and of one m
 
 /// What has been opened, and agrees.
 pub(super) struct Opened {
-    pub books: JobBooks,
-    pub meta: Meta,
-    pub store: FileStore,
-    pub marks: MarksFile,
+    pub(super) books: JobBooks,
+    pub(super) meta: Meta,
+    pub(super) store: FileStore,
+    pub(super) marks: MarksFile,
 }
 
 /// Opens the parts of a state folder. `new`: what the books of a new one begin with.

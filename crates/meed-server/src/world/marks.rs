@@ -14,6 +14,8 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
+use crate::text::hex;
+
 /// Digits of the checksum, in hexadecimal.
 const CHECK_DIGITS: usize = 16;
 
@@ -21,9 +23,9 @@ const CHECK_DIGITS: usize = 16;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Marks {
     /// Records of the journal.
-    pub journal: u64,
+    pub(super) journal: u64,
     /// Writes of the database of jobs.
-    pub jobs: u64,
+    pub(super) jobs: u64,
 }
 
 impl Marks {
@@ -31,7 +33,7 @@ impl Marks {
     fn line(self) -> String {
         let text = format!("meed marks 1 {:020} {:020} ", self.journal, self.jobs);
         let check = Sha256::digest(text.as_bytes());
-        let check: String = check.iter().map(|byte| format!("{byte:02x}")).collect();
+        let check = hex(&check);
         format!("{text}{}\n", &check[..CHECK_DIGITS])
     }
 

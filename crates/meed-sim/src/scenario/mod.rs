@@ -521,11 +521,11 @@ impl Scenario {
         meed_config::queues::check_minimums(root, queues, kinds).map_err(|(_, why)| why)?;
         for timed in &self.changes {
             let Change::Queue(name, change) = &timed.change else { continue };
+            let Some(min) = change.min.as_ref().and_then(Option::as_ref) else { continue };
             let parent = name.rsplit_once('.').map(|(parent, _)| parent);
             let above = queues.iter().find(|queue| Some(queue.name.as_str()) == parent);
             let above = above.map_or(root, |queue| &queue.policy);
-            let min = change.min.as_ref().and_then(Option::as_ref);
-            meed_config::queues::check_minimum(name, min, above, kinds)
+            meed_config::queues::check_minimum(name, Some(min), above, kinds)
                 .map_err(|why| format!("change at {}: {why}", timed.at))?;
         }
         Ok(())

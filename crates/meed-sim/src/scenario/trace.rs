@@ -428,21 +428,9 @@ fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 43] 
         Alibaba2018, AzureVms, Condor, Csv, Google, GridEngine, Jhist, JsonLines, Kubernetes, Log,
         Lsf, Mwf, Openb, Pbs, Philly, Sacct, SacctJson, Swf, Swim, Tsv, Yarn,
     };
-    const TABLES: &[TraceFormat] = &[
-        Csv,
-        Tsv,
-        JsonLines,
-        Sacct,
-        SacctJson,
-        Pbs,
-        Lsf,
-        GridEngine,
-        Condor,
-        Openb,
-        Alibaba2018,
-        AzureVms,
-    ];
+    // Philly's own JSON has dates, and is no table.
     const DATED: &[TraceFormat] = &[
+        Philly,
         Csv,
         Tsv,
         JsonLines,
@@ -455,8 +443,8 @@ fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 43] 
         Openb,
         Alibaba2018,
         AzureVms,
-        Philly,
     ];
+    const TABLES: &[TraceFormat] = DATED.split_at(1).1;
     [
         ("run", raw.run.is_some(), &[Log]),
         ("map", raw.map.is_some(), TABLES),

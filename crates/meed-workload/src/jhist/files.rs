@@ -14,6 +14,7 @@ use super::avro::{Bytes, MOST_SCHEMA, Schema, Torn};
 use super::event::Event;
 use crate::TraceError;
 use crate::error::BadRow;
+use crate::fields::json_problem;
 
 const BINARY: &[u8] = b"Avro-Binary";
 const JSON: &[u8] = b"Avro-Json";
@@ -146,8 +147,7 @@ fn read_json(
         let (text, rest) = line_of(events);
         if !text.trim_ascii().is_empty() {
             event.read(text.trim_ascii()).map_err(|why| {
-                let why = why.to_string();
-                let what = why.split(" at line ").next().unwrap_or_default();
+                let what = json_problem(&why);
                 BadRow::line(format!("line {line} is no event of a job: {what}"))
             })?;
             take(&event)?;

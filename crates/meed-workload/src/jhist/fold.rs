@@ -12,9 +12,8 @@ use super::assumptions::{HistoryAssumptions, HistoryEpisode, HistoryReduces};
 use super::event::{Event, Kind};
 use crate::MAX_TASKS;
 use crate::error::BadRow;
+use crate::fields::check_length;
 
-/// Longest name, in bytes.
-const MAX_NAME: usize = 200;
 /// Bytes of a mebibyte.
 const MIB: u128 = 1 << 20;
 
@@ -144,10 +143,7 @@ impl Fold {
         for (field, name) in
             [("jobid", &self.id), ("userName", &self.user), ("jobQueueName", &self.queue)]
         {
-            if name.is_empty() || name.len() > MAX_NAME {
-                let what = format!("{} bytes long; wanted are 1 to {MAX_NAME}", name.len());
-                return Err(BadRow::field(field.to_owned(), what));
-            }
+            check_length(name).map_err(|why| BadRow::field(field.to_owned(), why))?;
         }
         let submit_ms = time("submitTime", self.submit.and_then(|ms| i64::try_from(ms).ok()))?;
         let runs = Runs { end, episode: assumptions.episode, attempts: &self.attempts };

@@ -89,8 +89,7 @@ impl HistorySource {
             let found = history.read.and_then(|()| maker.row(&mut file, fold));
             file.add(history.line, found)?;
         }
-        let lines = memchr::memchr_iter(b'\n', &bytes).count() as u64;
-        crate::records::end(&input, lines + 1, &mut file.bad)?;
+        crate::records::end_of_whole(&input, &bytes, &mut file.bad)?;
         file.ensure_some("wanted are .jhist files of jobs that have ended, one after the other")?;
         let rows = file.rows();
         // Stable: equal times stay in the order of the file.

@@ -1,10 +1,21 @@
-//! What is said of pods and Workloads beside their rows: counts, in words.
+//! What is said of pods and Workloads beside their rows: counts, in words. A pod or a Workload
+//! counts once, however many lists have it.
+
+/// Why an object is left out, where people are told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum LeftOut {
+    /// A pod that has ended, and nothing says when it began or ended.
+    Untold,
+    /// A Workload that Kueue or a person has deactivated.
+    Deactivated,
+    /// A Workload that has finished and was never admitted.
+    NeverAdmitted,
+}
 
 /// See the module.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Counted {
-    /// Left out: pods that have ended, and nothing says when they began or ended.
-    pub(super) untold: u64,
+    untold: u64,
     /// Pods whose condition `DisruptionTarget` alone tells their end.
     pub(super) cut: u64,
     /// Pods with resource claims.
@@ -13,16 +24,23 @@ pub(super) struct Counted {
     pub(super) infeasible: u64,
     /// Some Workload was admitted with fewer pods than it asked for.
     pub(super) partial: bool,
-    /// Left out: Workloads that Kueue or a person has deactivated.
-    pub(super) deactivated: u64,
-    /// Left out: Workloads that have finished and were never admitted.
-    pub(super) never_admitted: u64,
+    deactivated: u64,
+    never_admitted: u64,
     /// Workloads that were evicted before, and how often in all.
     evicted: u64,
     evictions: u64,
 }
 
 impl Counted {
+    /// An object is left out.
+    pub(super) fn left_out(&mut self, why: LeftOut) {
+        match why {
+            LeftOut::Untold => self.untold += 1,
+            LeftOut::Deactivated => self.deactivated += 1,
+            LeftOut::NeverAdmitted => self.never_admitted += 1,
+        }
+    }
+
     /// A Workload was evicted so often before its last admission.
     pub(super) fn evicted(&mut self, times: u64) {
         self.evicted += u64::from(times > 0);

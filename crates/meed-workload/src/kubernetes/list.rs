@@ -11,16 +11,15 @@ use meed_pods::{ContainerHolds, PodHolds, PodTimes, is_pod_level};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::counted::Counted;
+use super::counted::{Counted, LeftOut};
 use super::{KubernetesQueues, Row};
 use crate::error::BadRow;
+use crate::fields::{check_length, json_problem};
 use crate::records::LineNumbers;
 use crate::table::parse_date;
 use crate::whole::Whole;
 use crate::{MAX_TASKS, OnBadLine, TraceError};
 
-/// Longest name, in bytes.
-const MAX_NAME: usize = 200;
 /// The label that names the LocalQueue of a pod.
 const QUEUE_LABEL: &str = "kueue.x-k8s.io/queue-name";
 
@@ -211,7 +210,7 @@ pub(super) fn read(
 ) -> Result<(Whole<Row>, Counted), TraceError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut read = Whole::new(file, on_bad_line);
-    let (mut known, mut counted) = (BTreeSet::new(), Counted::default());
+    let (mut seen, mut counted) = (Seen::default(), Counted::default());
     let mut lines = LineNumbers::new(bytes);
     for list in serde_json::Deserializer::from_slice(bytes).into_iter::<List<'_>>() {
         let list = list.map_err(|why| TraceError::Header {
@@ -220,34 +219,79 @@ pub(super) fn read(
             why: format!("{why}; wanted is a list, as `kubectl get pods -A -o json` writes it"),
         })?;
         for raw in list.items {
-            let object = of_raw(raw);
-            // An earlier list may have seen it before it ended.
-            let found = object.and_then(|object| {
+            let found = of_raw(raw).and_then(|object| {
                 let uid = &object.metadata.uid;
-                if known.contains(uid) {
+                if seen.jobs.contains(uid) {
                     return Ok(None);
                 }
-                let row = object.row(kinds, queues, &mut counted)?;
-                if row.is_some() && !uid.is_empty() {
-                    known.insert(uid.clone());
-                }
-                Ok(row)
+                let found = object.row(kinds, queues, &mut counted)?;
+                Ok(seen.job_of(uid, found, &mut counted))
             });
             let found = found
                 .map(|row| row.map(|(queue, row)| Row { queue: read.number_of(&queue), ..row }));
             read.add(lines.of(raw.get()), found)?;
         }
     }
+    seen.left_out.into_values().for_each(|why| counted.left_out(why));
     Ok((read, counted))
 }
 
+/// What an object of a list is.
+enum Found {
+    Job {
+        queue: String,
+        row: Row,
+    },
+    LeftOut(LeftOut),
+    /// It has not ended, or requests nothing that counts.
+    Nothing,
+}
+
+/// Objects by their uid. A later list may have them again; an earlier one may have seen them
+/// before they ended.
+#[derive(Default)]
+struct Seen {
+    jobs: BTreeSet<String>,
+    left_out: BTreeMap<String, LeftOut>,
+}
+
+impl Seen {
+    /// The job that an object is, with its queue. Objects without a uid are objects by themselves.
+    fn job_of(&mut self, uid: &str, found: Found, counted: &mut Counted) -> Option<(String, Row)> {
+        match found {
+            Found::Job { queue, row } => {
+                if !uid.is_empty() {
+                    self.left_out.remove(uid);
+                    self.jobs.insert(uid.to_owned());
+                }
+                return Some((queue, row));
+            }
+            Found::LeftOut(why) if uid.is_empty() => counted.left_out(why),
+            Found::LeftOut(why) => {
+                self.left_out.insert(uid.to_owned(), why);
+            }
+            Found::Nothing => {}
+        }
+        None
+    }
+}
+
+/// When an object held resources.
+enum Held {
+    Known {
+        from: u64,
+        until: u64,
+        /// The condition `DisruptionTarget` alone tells the end.
+        is_cut: bool,
+    },
+    LeftOut(LeftOut),
+    /// It has not ended.
+    Open,
+}
+
 fn of_raw(raw: &RawValue) -> Result<Object, BadRow> {
-    serde_json::from_str(raw.get()).map_err(|why| {
-        // Where it is within the object helps nobody: its line is told.
-        let why = why.to_string();
-        let what = why.split(" at line ").next().unwrap_or_default();
-        BadRow::line(format!("no pod and no Workload: {what}"))
-    })
+    serde_json::from_str(raw.get())
+        .map_err(|why| BadRow::line(format!("no pod and no Workload: {}", json_problem(&why))))
 }
 
 fn status_of<'s>(
@@ -258,17 +302,15 @@ fn status_of<'s>(
 }
 
 impl Object {
-    /// `None`: it has not ended, or requests nothing that counts.
+    /// What it is. Of a job is counted what is said beside its row.
     fn row(
         &self,
         kinds: &ResourceKinds,
         queues: &KubernetesQueues,
         counted: &mut Counted,
-    ) -> Result<Option<(String, Row)>, BadRow> {
+    ) -> Result<Found, BadRow> {
         let name = &self.metadata.name;
-        if name.is_empty() || name.len() > MAX_NAME {
-            return Err(self.wrong("metadata.name", "is no name of 1 to 200 bytes".to_owned()));
-        }
+        check_length(name).map_err(|why| self.wrong("metadata.name", why))?;
         let is_workload = self.kind == "Workload" || !self.spec.pod_sets.is_empty();
         if !is_workload && !matches!(self.kind.as_str(), "" | "Pod") {
             return Err(BadRow::line(format!(
@@ -277,15 +319,18 @@ impl Object {
             )));
         }
         let submit = self.time("creationTimestamp", Some(&self.metadata.creation_timestamp))?;
-        let times =
-            if is_workload { self.of_conditions(counted)? } else { self.of_containers(counted)? };
-        let (Some(submit), Some((begin, end))) = (submit, times) else { return Ok(None) };
-        let duration = end.checked_sub(begin).ok_or_else(|| self.ends_before())?;
+        let held = if is_workload { self.of_conditions()? } else { self.of_containers()? };
+        let (from, until, is_cut) = match held {
+            Held::Known { from, until, is_cut } => (from, until, is_cut),
+            Held::LeftOut(why) => return Ok(Found::LeftOut(why)),
+            Held::Open => return Ok(Found::Nothing),
+        };
+        let Some(submit) = submit else { return Ok(Found::Nothing) };
+        let duration = until.checked_sub(from).ok_or_else(|| self.ends_before())?;
         let groups = self.groups(kinds, is_workload)?;
         if groups.is_empty() {
-            return Ok(None);
+            return Ok(Found::Nothing);
         }
-        self.note(is_workload, counted);
         let seconds = match is_workload {
             true => self.spec.maximum_execution_time_seconds,
             false => self.spec.active_deadline_seconds,
@@ -293,8 +338,11 @@ impl Object {
         let limit = seconds.and_then(|seconds| seconds.checked_mul(1_000_000));
         let limit = limit.filter(|limit| *limit <= meed::MAX_MICROS).unwrap_or(0);
         let queue = self.queue(queues)?;
+        self.note(is_workload, counted);
+        counted.cut += u64::from(is_cut);
         let (name, gang) = (name.as_str().into(), is_workload);
-        Ok(Some((queue, Row { submit, duration, limit, queue: 0, name, groups, gang })))
+        let row = Row { submit, duration, limit, queue: 0, name, groups, gang };
+        Ok(Found::Job { queue, row })
     }
 
     /// What is said of a job beside its row.
@@ -342,9 +390,9 @@ impl Object {
     }
 
     /// From the binding of a pod to the end of its last container ([`PodTimes`]).
-    fn of_containers(&self, counted: &mut Counted) -> Result<Option<(u64, u64)>, BadRow> {
+    fn of_containers(&self) -> Result<Held, BadRow> {
         if !matches!(self.status.phase.as_str(), "Succeeded" | "Failed") {
-            return Ok(None);
+            return Ok(Held::Open);
         }
         let mut times = PodTimes::default();
         times.bound(self.since("PodScheduled")?);
@@ -366,29 +414,26 @@ impl Object {
             }
         }
         let (Some(from), Some(until)) = (times.from(), times.until()) else {
-            counted.untold += 1;
-            return Ok(None);
+            return Ok(Held::LeftOut(LeftOut::Untold));
         };
-        counted.cut += u64::from(times.is_cut());
-        Ok(Some((from, until)))
+        Ok(Held::Known { from, until, is_cut: times.is_cut() })
     }
 
     /// From the last admission of a Workload to its end.
-    fn of_conditions(&self, counted: &mut Counted) -> Result<Option<(u64, u64)>, BadRow> {
+    fn of_conditions(&self) -> Result<Held, BadRow> {
         let (from, until) = (self.since("Admitted")?, self.since("Finished")?);
         if let (Some(from), Some(until)) = (from, until) {
-            return Ok(Some((from, until)));
+            return Ok(Held::Known { from, until, is_cut: false });
         }
         let mut conditions = self.status.conditions.iter();
         let is_deactivated = conditions.any(|one| {
             one.r#type == "Evicted" && one.status == "True" && one.reason.starts_with("Deactivated")
         });
-        match (is_deactivated, until) {
-            (true, _) => counted.deactivated += 1,
-            (false, Some(_)) => counted.never_admitted += 1,
-            (false, None) => {}
-        }
-        Ok(None)
+        Ok(match (is_deactivated, until) {
+            (true, _) => Held::LeftOut(LeftOut::Deactivated),
+            (false, Some(_)) => Held::LeftOut(LeftOut::NeverAdmitted),
+            (false, None) => Held::Open,
+        })
     }
 
     /// How many pods of a set were admitted: fewer than were asked for, where the Workload allows

@@ -70,8 +70,7 @@ impl KubernetesSource {
         let mut input = origin.open()?;
         let bytes = input.whole()?;
         let (mut file, counted) = list::read(origin.name(), &bytes, kinds, queues, on_bad_line)?;
-        let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
-        crate::records::end(&input, lines + 1, &mut file.bad)?;
+        crate::records::end_of_whole(&input, &bytes, &mut file.bad)?;
         file.ensure_some(
             "wanted is what `kubectl get pods -A -o json` lists, with pods that have ended, or \
              Workloads of Kueue",

@@ -294,6 +294,36 @@ fn what_is_left_out_or_not_counted_is_said() {
     assert!(!words.contains("resize"), "{words}");
 }
 
+/// However many lists have a pod, it is one; what a later list tells of it counts.
+#[test]
+fn what_is_left_out_counts_once() {
+    use serde_json::json;
+    let none = json!({ "phase": "Failed", "containerStatuses": [] });
+    let cut = json!({ "phase": "Failed", "containerStatuses": [],
+        "conditions": [condition("DisruptionTarget", "TerminationByKubelet", "11:00:00")] });
+    // It asks for nothing that counts.
+    let mut empty = pod_like("empty", json!({}), cut.clone());
+    empty = empty.replace("\"cpu\"", "\"ephemeral-storage\"");
+    let early = [
+        pod_like("ran", json!({}), json!({})),
+        pod_like("untold", json!({}), none.clone()),
+        pod_like("late", json!({}), none.clone()),
+        empty,
+    ];
+    let late = [
+        pod_like("untold", json!({}), none),
+        pod_like("late", json!({}), cut.clone()),
+        pod_like("late", json!({}), cut),
+    ];
+    let text = [list(&early), list(&late)].concat();
+    let mut source = open_as(&text, &KubernetesQueues::Namespace, OnBadLine::Stop).unwrap();
+    let words = source.assumptions().join("\n");
+    assert_eq!(rows(&mut source).len(), 2);
+    assert_eq!(source.counts(), SourceCounts { lines: 7, jobs: 2, bad: 0, ignored: 5 });
+    assert!(words.contains("1 pod evicted, preempted or lost with a node"), "{words}");
+    assert!(words.contains("1 pod without a word of when it began or ended"), "{words}");
+}
+
 /// Kueue: partial admission, evictions, Workloads that were taken out.
 #[test]
 fn of_a_workload_what_was_admitted_counts() {

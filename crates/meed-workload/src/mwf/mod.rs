@@ -64,7 +64,7 @@ impl MwfSource {
         let mut rows =
             Rows::new(Records::new(Lines::new(origin.open()?, LINE_LIMIT), on_bad_line), rules);
         let (mut queues, mut seen) = (Vec::new(), BTreeMap::new());
-        while let Some(row) = rows.next_row()? {
+        while let Some((_, row)) = rows.next_row()? {
             seen.entry(row.queue).or_insert_with_key(|name| queues.push(name.clone()));
         }
         if !queues.is_empty() {
@@ -97,10 +97,10 @@ impl MwfSource {
     }
 
     fn read_job(&mut self) -> Result<Option<Job>, TraceError> {
-        while let Some(row) = self.rows.next_row()? {
+        while let Some((line, row)) = self.rows.next_row()? {
             match self.job(row) {
                 Ok(job) => return Ok(Some(job)),
-                Err(problem) => self.rows.records.note(problem)?,
+                Err(problem) => self.rows.records.note_at(line, problem)?,
             }
         }
         Ok(None)

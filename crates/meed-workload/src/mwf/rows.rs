@@ -138,42 +138,34 @@ impl Rows {
         self.first
     }
 
-    pub(super) fn next_row(&mut self) -> Result<Option<Row>, TraceError> {
-        loop {
-            while !self.ordered.is_full()
-                && let Some(row) = self.read_row()?
-            {
-                self.ordered.push(self.records.lines.number(), row.submit, row);
-            }
-            match self.ordered.take() {
-                None => return Ok(None),
-                Some(Ok(row)) => {
-                    let first = *self.first.get_or_insert(row.submit);
-                    let submit = Time::ZERO.saturating_add(row.submit.saturating_since(first));
-                    return Ok(Some(Row { submit, ..row }));
-                }
-                Some(Err((line, problem))) => self.records.note_at(line, problem)?,
-            }
-        }
+    /// The next row in order of submission, with its line.
+    pub(super) fn next_row(&mut self) -> Result<Option<(u64, Row)>, TraceError> {
+        let Rows { records, rules, ordered, first } = self;
+        let Some((line, row)) = ordered.next(records, |records| read_row(records, rules))? else {
+            return Ok(None);
+        };
+        let first = *first.get_or_insert(row.submit);
+        let submit = Time::ZERO.saturating_add(row.submit.saturating_since(first));
+        Ok(Some((line, Row { submit, ..row })))
     }
+}
 
-    /// The next row that counts, in the order of the file.
-    fn read_row(&mut self) -> Result<Option<Row>, TraceError> {
-        loop {
-            let Some(line) = self.records.lines.next_line()? else {
-                self.records.end()?;
-                return Ok(None);
-            };
-            let line = line.trim_ascii();
-            if matches!(line, [] | [b';', ..]) {
-                continue;
-            }
-            self.records.read += 1;
-            match self.rules.parse(line) {
-                Ok(Some(row)) => return Ok(Some(row)),
-                Ok(None) => self.records.ignored += 1,
-                Err(problem) => self.records.note(problem)?,
-            }
+/// The next row that counts, in the order of the file, with its submission.
+fn read_row(records: &mut Records, rules: &Rules) -> Result<Option<(Time, Row)>, TraceError> {
+    loop {
+        let Some(line) = records.lines.next_line()? else {
+            records.end()?;
+            return Ok(None);
+        };
+        let line = line.trim_ascii();
+        if matches!(line, [] | [b';', ..]) {
+            continue;
+        }
+        records.read += 1;
+        match rules.parse(line) {
+            Ok(Some(row)) => return Ok(Some((row.submit, row))),
+            Ok(None) => records.ignored += 1,
+            Err(problem) => records.note(problem)?,
         }
     }
 }

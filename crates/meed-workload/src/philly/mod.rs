@@ -194,8 +194,7 @@ fn published(
     let mut input = origin.open()?;
     let bytes = input.whole()?;
     let (mut file, left_out) = published::read(origin.name(), &bytes, &zone, on_bad_line)?;
-    let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
-    crate::records::end(&input, lines + 1, &mut file.bad)?;
+    crate::records::end_of_whole(&input, &bytes, &mut file.bad)?;
     let first = published::since_first(file.rows());
     Ok(Found { file, first: Some(first), told: left_out.words() })
 }

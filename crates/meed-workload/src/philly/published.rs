@@ -18,14 +18,11 @@ use serde_json::value::RawValue;
 
 use super::rows::Row;
 use crate::error::BadRow;
-use crate::fields::{span, time};
+use crate::fields::{check_length, json_problem, span, time};
 use crate::records::LineNumbers;
 use crate::table::local_date;
 use crate::whole::Whole;
 use crate::{JobLabel, MAX_TASKS, OnBadLine, TraceError};
-
-/// Longest name of a virtual cluster or a job, in bytes.
-const MAX_NAME: usize = 200;
 
 #[derive(Deserialize)]
 struct Told {
@@ -103,10 +100,8 @@ pub(super) fn read(
     let (mut read, mut left_out) = (Whole::new(file, on_bad_line), LeftOut::default());
     let mut lines = LineNumbers::new(bytes);
     for raw in jobs {
-        let told: Result<Told, BadRow> = serde_json::from_str(raw.get()).map_err(|why| {
-            let why = why.to_string();
-            BadRow::line(format!("a job: {}", why.split(" at line ").next().unwrap_or_default()))
-        });
+        let told: Result<Told, BadRow> = serde_json::from_str(raw.get())
+            .map_err(|why| BadRow::line(format!("a job: {}", json_problem(&why))));
         let found = told.and_then(|told| {
             let row = told.row(zone, &mut left_out)?;
             Ok(row.map(|row| Row { queue: read.number_of(&told.vc), ..row }))
@@ -120,10 +115,7 @@ impl Told {
     /// `None` for a job that is left out.
     fn row(&self, zone: &TimeZone, left_out: &mut LeftOut) -> Result<Option<Row>, BadRow> {
         for (field, name) in [("vc", &self.vc), ("jobid", &self.jobid)] {
-            if name.is_empty() || name.len() > MAX_NAME {
-                let what = format!("{} bytes long; wanted are 1 to {MAX_NAME}", name.len());
-                return Err(BadRow::field(field, what));
-            }
+            check_length(name).map_err(|why| BadRow::field(field, why))?;
         }
         meed_config::queues::check_bounds(&self.vc).map_err(|why| BadRow::field("vc", why))?;
         let submit = self.at("submitted_time", self.submitted_time.as_deref(), zone, 0)?;

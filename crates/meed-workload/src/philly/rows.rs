@@ -7,15 +7,13 @@ use meed_config::words::suggest;
 
 use super::PhillyShape;
 use crate::error::BadRow;
-use crate::fields::{Column, span, time};
+use crate::fields::{Column, MAX_NAME, span, time};
 use crate::whole::Whole;
 use crate::{JobLabel, MAX_TASKS, OnBadLine, TraceError};
 use meed_files::lines::Lines;
 
 /// The columns that are read, by the names that the header must give.
 pub(crate) const NAMES: [&str; 4] = ["vc", "arrival_s", "gpus", "duration_s"];
-/// Longest name of a virtual cluster, in bytes.
-const MAX_NAME: usize = 200;
 /// Most columns of a line that are looked at.
 const MAX_COLUMNS: usize = 200;
 

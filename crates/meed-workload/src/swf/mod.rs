@@ -68,7 +68,7 @@ impl SwfSource {
         let mut rows = Rows::new(records, rules.clone());
         let mut numbers = BTreeMap::new();
         let mut queues = Vec::new();
-        while let Some(row) = rows.next_row()? {
+        while let Some((_, row)) = rows.next_row()? {
             numbers.entry(row.key).or_insert_with(|| {
                 queues.push(rules.queue_name(row.key));
                 (queues.len() - 1) as u32
@@ -123,10 +123,10 @@ impl SwfSource {
     }
 
     fn read_job(&mut self) -> Result<Option<Job>, TraceError> {
-        while let Some(row) = self.rows.next_row()? {
+        while let Some((line, row)) = self.rows.next_row()? {
             match self.queue_of(&row) {
                 Ok(queue) => return Ok(Some(job(row, queue))),
-                Err(problem) => self.rows.records.note(problem)?,
+                Err(problem) => self.rows.records.note_at(line, problem)?,
             }
         }
         Ok(None)

@@ -200,45 +200,40 @@ impl Rows {
         Rows { records, header: SwfHeader::default(), rules, ordered: Ordered::new() }
     }
 
-    pub(super) fn next_row(&mut self) -> Result<Option<Row>, TraceError> {
-        loop {
-            while !self.ordered.is_full()
-                && let Some(row) = self.read_row()?
-            {
-                self.ordered.push(self.records.lines.number(), row.submit, row);
-            }
-            match self.ordered.take() {
-                None => return Ok(None),
-                Some(Ok(row)) => return Ok(Some(row)),
-                Some(Err((line, problem))) => self.records.note_at(line, problem)?,
-            }
-        }
+    /// The next row in order of submission, with its line.
+    pub(super) fn next_row(&mut self) -> Result<Option<(u64, Row)>, TraceError> {
+        let Rows { records, header, rules, ordered } = self;
+        ordered.next(records, |records| read_row(records, header, rules))
     }
+}
 
-    /// The next row that counts, in the order of the file.
-    fn read_row(&mut self) -> Result<Option<Row>, TraceError> {
-        loop {
-            let Some(line) = self.records.lines.next_line()? else {
-                self.records.end()?;
-                return Ok(None);
-            };
-            let line = line.trim_ascii();
-            match line {
-                [] => continue,
-                [b';', ..] => {
-                    // Only the comments before the first job are the header.
-                    if self.records.read == 0 {
-                        self.header.read(line);
-                    }
-                    continue;
+/// The next row that counts, in the order of the file, with its submission.
+fn read_row(
+    records: &mut Records,
+    header: &mut SwfHeader,
+    rules: &Rules,
+) -> Result<Option<(Time, Row)>, TraceError> {
+    loop {
+        let Some(line) = records.lines.next_line()? else {
+            records.end()?;
+            return Ok(None);
+        };
+        let line = line.trim_ascii();
+        match line {
+            [] => continue,
+            [b';', ..] => {
+                // Only the comments before the first job are the header.
+                if records.read == 0 {
+                    header.read(line);
                 }
-                _ => self.records.read += 1,
+                continue;
             }
-            match self.rules.parse(line) {
-                Ok(Some(row)) => return Ok(Some(row)),
-                Ok(None) => self.records.ignored += 1,
-                Err(problem) => self.records.note(problem)?,
-            }
+            _ => records.read += 1,
+        }
+        match rules.parse(line) {
+            Ok(Some(row)) => return Ok(Some((row.submit, row))),
+            Ok(None) => records.ignored += 1,
+            Err(problem) => records.note(problem)?,
         }
     }
 }

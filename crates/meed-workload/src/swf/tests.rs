@@ -139,7 +139,8 @@ fn queues_are_collected_in_order_of_first_appearance() {
 
 #[test]
 fn named_queues_are_taken_as_given() {
-    let text = [line(&[(12, "9")]), line(&[(12, "3")]), line(&[(12, "7")])].join("\n");
+    let users = ["9", "3", "7", "9", "3"];
+    let text = users.map(|user| line(&[(12, user)])).join("\n");
     let origin = Origin::bytes("t.swf", text.as_bytes());
     let names = vec!["u3".to_owned(), "u9".to_owned()];
     let assumptions = SwfAssumptions::default();
@@ -147,7 +148,7 @@ fn named_queues_are_taken_as_given() {
         SwfSource::with_queues(&origin, &kinds(), &assumptions, OnBadLine::Skip, names).unwrap();
     let queues: Vec<u32> =
         std::iter::from_fn(|| source.next_job().unwrap()).map(|job| job.queue).collect();
-    assert_eq!(queues, [1, 0]);
+    assert_eq!(queues, [1, 0, 1, 0]);
     assert_eq!(
         source.bad_lines()[0].to_string(),
         "t.swf:3: unknown queue \"u7\"; did you mean \"u3\"?"

@@ -75,40 +75,32 @@ impl SwimSource {
     }
 
     fn read_job(&mut self) -> Result<Option<Job>, TraceError> {
-        loop {
-            while !self.ordered.is_full()
-                && let Some(job) = self.read_row()?
-            {
-                self.ordered.push(self.records.lines.number(), job.submit, job);
-            }
-            match self.ordered.take() {
-                None => return Ok(None),
-                Some(Ok(mut job)) => {
-                    // Bad lines draw no tenant: mending one leaves the tenants of the jobs before
-                    // it alone.
-                    job.queue = self.dealer.deal();
-                    return Ok(Some(job));
-                }
-                Some(Err((line, problem))) => self.records.note_at(line, problem)?,
-            }
-        }
+        let SwimSource { records, assumptions, demands, ordered, .. } = self;
+        let read = |records: &mut Records| read_row(records, assumptions, demands);
+        let next = ordered.next(records, read)?;
+        // Bad lines draw no tenant: mending one leaves the tenants of the jobs before it alone.
+        Ok(next.map(|(_, job)| Job { queue: self.dealer.deal(), ..job }))
     }
+}
 
-    /// The next job in the order of the file, of no tenant yet.
-    fn read_row(&mut self) -> Result<Option<Job>, TraceError> {
-        loop {
-            let Some(line) = self.records.lines.next_line()? else {
-                self.records.end()?;
-                return Ok(None);
-            };
-            if line.trim_ascii().is_empty() {
-                continue;
-            }
-            self.records.read += 1;
-            match parse(line).and_then(|row| shape(row, &self.assumptions, &self.demands)) {
-                Ok(job) => return Ok(Some(job)),
-                Err(problem) => self.records.note(problem)?,
-            }
+/// The next job in the order of the file, with its submission, of no tenant yet.
+fn read_row(
+    records: &mut Records,
+    assumptions: &SwimAssumptions,
+    demands: &(Resources, Resources),
+) -> Result<Option<(Time, Job)>, TraceError> {
+    loop {
+        let Some(line) = records.lines.next_line()? else {
+            records.end()?;
+            return Ok(None);
+        };
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        records.read += 1;
+        match parse(line).and_then(|row| shape(row, assumptions, demands)) {
+            Ok(job) => return Ok(Some((job.submit, job))),
+            Err(problem) => records.note(problem)?,
         }
     }
 }

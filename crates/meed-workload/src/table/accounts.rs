@@ -8,10 +8,10 @@
 
 use std::collections::BTreeMap;
 
+use meed_config::queues::MAX_DEPTH;
+
 /// The account above all.
 const ROOT: &str = "root";
-/// Deepest account: as deep as queues may be.
-const MOST_LEVELS: usize = 200;
 
 struct Account {
     name: String,
@@ -48,7 +48,7 @@ impl Accounts {
             let mut above = account.above.as_deref();
             // One that is above itself is none: a damaged table.
             while let Some(name) = above
-                && parts.len() < MOST_LEVELS
+                && parts.len() < MAX_DEPTH
             {
                 let account = known.get(name);
                 if !account.is_some_and(|account| account.is_passed_over) {
@@ -63,6 +63,16 @@ impl Accounts {
         };
         let all = known.values().map(path);
         all.filter(|(name, path)| name.replace('.', "_") != *path).collect()
+    }
+}
+
+/// The path of what is below the account of this path, or of the account itself: a path that ends
+/// in `/` is of an account that is passed over ([`Accounts::paths`]).
+pub(super) fn below(path: &str, rest: Option<&str>) -> String {
+    match (rest, path.strip_suffix('/')) {
+        (None, whole) => whole.unwrap_or(path).to_owned(),
+        (Some(rest), Some(_)) => format!("{path}{rest}"),
+        (Some(rest), None) => format!("{path}.{rest}"),
     }
 }
 

@@ -130,7 +130,8 @@ impl Source {
     /// time or a name no product.
     pub(super) fn check(&self, key: &str, names: &[String]) -> Result<(), String> {
         const PATHS: [&str; 2] = ["tenant", "name"];
-        const PLAIN: [&str; 6] = ["submit", "start", "end", "duration", "limit", "gang"];
+        const PLAIN: [&str; 7] =
+            ["submit", "eligible", "start", "end", "duration", "limit", "gang"];
         let parts = self.text.split('|').map(str::trim);
         let parts = parts.filter(|_| self.alternatives.len() > 1 || self.text.contains('|'));
         for part in parts.filter(|_| exact(&self.text, names).is_none()) {

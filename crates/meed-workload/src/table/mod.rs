@@ -448,8 +448,6 @@ struct Table {
     names: Vec<String>,
     /// The line that names the columns.
     line: u64,
-    /// Whether every row has as many values as there are columns.
-    fixed: bool,
     /// The first records, or what is wrong with them, with their lines.
     sample: Vec<(u64, Result<Record, BadRow>)>,
     /// Of a table of Slurm.
@@ -497,7 +495,12 @@ impl Table {
     /// Whether a record has as many values as there are columns: what others say of a column would
     /// be of another.
     fn fits(&self, record: &Record) -> bool {
-        !self.fixed || has_columns(record, self.names.len())
+        self.columns().is_none_or(|columns| has_columns(record, columns))
+    }
+
+    /// How many values each row has, where each has as many as there are columns.
+    fn columns(&self) -> Option<usize> {
+        matches!(self.reader, Reader::Separated(_)).then_some(self.names.len())
     }
 
     /// Whether it is an accounting log of a batch system.
@@ -514,13 +517,14 @@ impl Table {
         let lines = NamedLines::new(Lines::new(origin.open()?, LINE_LIMIT), form);
         let reader = Reader::Named(lines);
         let (names, sample) = (Vec::new(), Vec::new());
-        Ok(Table { reader, names, line: 1, fixed: false, sample, gpus: None })
+        Ok(Table { reader, names, line: 1, sample, gpus: None })
     }
 
     fn slurm_json(origin: &Origin) -> Result<Table, TraceError> {
         let reader = Reader::Slurm(Box::new(JsonJobs::open(origin)?));
         let (names, sample) = (json::names(), Vec::new());
-        Ok(Table { reader, names, line: 1, fixed: false, sample, gpus: None })
+        let gpus = Some(GpuTotals::of(&names));
+        Ok(Table { reader, names, line: 1, sample, gpus })
     }
 
     /// The next record, completed where its program leaves something to its reader.
@@ -566,7 +570,7 @@ impl Table {
         let line = record.line.max(1);
         let gpus = (options.known == Some(KnownTable::Slurm)).then(|| GpuTotals::of(&names));
         let reader = Reader::Separated(Box::new(reader));
-        Ok(Table { reader, names, line, fixed: true, sample, gpus })
+        Ok(Table { reader, names, line, sample, gpus })
     }
 
     /// Reads all rows.
@@ -583,7 +587,7 @@ impl Table {
             decimal: (decimal, &mapping.numbers),
             whole: Whole::new(file, on_bad_line),
             reasons: Reasons::default(),
-            columns: self.fixed.then_some(self.names.len()),
+            columns: self.columns(),
             parts: mapping.is_slurm.then(|| Parts::of(&self.names)),
         };
         for (line, record) in std::mem::take(&mut self.sample) {
@@ -677,7 +681,8 @@ impl Taker<'_> {
         whole.ensure_some("a table has a line that names its columns, and a job on each other")?;
         let mut words = mapping.words.clone();
         if let Some(parts) = parts {
-            words.extend(parts.words(whole.left().map(|row| row.part)));
+            let found = whole.left().map(|row| row.part);
+            words.extend(parts.words(found, mapping.eligible.is_some()));
             words.extend(rows.without_gpus());
         }
         // Stable: equal times stay in the order of the file.

@@ -17,6 +17,7 @@ use super::separated::MOST_COLUMNS;
 use super::{accounting, condor, grid_engine, lsf};
 use crate::TraceError;
 use crate::error::BadRow;
+use crate::fields::json_problem;
 
 /// Deepest object that is looked into.
 const MOST_LEVELS: usize = 8;
@@ -127,8 +128,7 @@ impl NamedLines {
             let object: Result<Object<'_>, _> = serde_json::from_slice(line);
             return Ok(Some(match object {
                 Err(why) => {
-                    let why = why.to_string();
-                    let what = why.split(" at line ").next().unwrap_or_default();
+                    let what = json_problem(&why);
                     Err(BadRow::line(format!("{what}; wanted is an object of JSON on each line")))
                 }
                 Ok(object) => {

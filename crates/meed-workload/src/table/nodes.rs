@@ -18,6 +18,7 @@ use super::record::Record;
 use super::separated::Separated;
 use super::{header, names_of};
 use crate::error::{BadLines, BadRow};
+use crate::fields::MAX_NAME;
 use crate::machines::Machines;
 use crate::{OnBadLine, TraceError};
 
@@ -26,9 +27,6 @@ const COLUMNS: [(&str, &str, &str); 3] =
     [("cpu", "cpu_milli", "milli"), ("memory", "memory_mib", "MiB"), ("gpu", "gpu", "pieces")];
 /// Most nodes of a file.
 const MAX_NODES: usize = 1 << 20;
-/// Longest name of a node, in bytes.
-const MAX_NAME: usize = 200;
-
 /// Where each resource of the cluster stands: kind, column, unit.
 type Held = (usize, usize, AmountUnit);
 

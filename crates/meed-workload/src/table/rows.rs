@@ -8,6 +8,7 @@ use meed_config::queues::check_name;
 use meed_config::words::quote;
 
 use super::TableDots;
+use super::accounts::below;
 use super::amounts::{self, AmountUnit, Per};
 use super::expression::{Found, Source, is_missing};
 use super::mapping::{Held, Lasting, Length, Mapping, Timed};
@@ -16,10 +17,8 @@ use super::record::Record;
 use super::slurm::parts::Part;
 use super::times::{Wrong, duration};
 use crate::error::BadRow;
+use crate::fields::MAX_NAME;
 use crate::{JobLabel, MAX_TASKS};
-
-/// Longest name of a job or a tenant, in bytes.
-const MAX_NAME: usize = 200;
 
 /// One job. Small: all of a file are kept.
 pub(super) struct Row {
@@ -257,7 +256,10 @@ impl Tenants {
         let account = text.split('\0').next().unwrap_or_default();
         let name = match mapping.accounts.get(account) {
             None => flat.replace('\0', "."),
-            Some(path) => below(path, flat.split_once('\0').map(|(_, rest)| rest)),
+            Some(path) => {
+                let rest = flat.split_once('\0').map(|(_, rest)| rest.replace('\0', "."));
+                below(path, rest.as_deref())
+            }
         };
         check_name(&name).map_err(fail)?;
         if self.names.contains_key(&name) {
@@ -272,16 +274,6 @@ impl Tenants {
         self.names.insert(name, number);
         self.numbers.insert(key.to_vec(), number);
         Ok(number)
-    }
-}
-
-/// The name of what is `rest` in the account that is called `path`.
-fn below(path: &str, rest: Option<&str>) -> String {
-    let rest = rest.map(|rest| rest.replace('\0', "."));
-    match (rest, path.strip_suffix('/')) {
-        (None, whole) => whole.unwrap_or(path).to_owned(),
-        (Some(rest), Some(_)) => format!("{path}{rest}"),
-        (Some(rest), None) => format!("{path}.{rest}"),
     }
 }
 

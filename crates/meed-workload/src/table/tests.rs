@@ -240,6 +240,11 @@ fn what_cannot_be_understood_says_what_would_be_right() {
         ),
         (text, &[("submit", "submit:fortnight")], "is no unit of time; known are s, ms, us"),
         (text, &[("cpu", "user:GiB")], "map.cpu: \"GiB\" is no unit of it; known are milli"),
+        (
+            text,
+            &[("eligible", "submit*duration")],
+            "map.eligible: \"submit*duration\" cannot stand here; a*b is a count or an amount",
+        ),
         (text, &[("tenant", "-")], "no column is known to be the tenant"),
         ("", &[], "jobs.csv:1: no column is known to be the tenant"),
         (

@@ -17,7 +17,7 @@ use meed_config::words::quote;
 use meed_files::lines::{LINE_LIMIT, Lines};
 use meed_files::open::Origin;
 
-use super::accounts::Accounts;
+use super::accounts::{Accounts, below};
 use super::guess;
 use super::record::Record;
 use super::separated::{Separated, separator_in};
@@ -205,13 +205,8 @@ impl Columns {
         let Told { line, name, account, written, .. } = told;
         let (mut names, plain) = names_in(&name, &account, self.users);
         if let Some(path) = paths.get(&account) {
-            let below = name.replace('.', "_");
-            let whole = match (name.is_empty(), path.strip_suffix('/')) {
-                (true, whole) => whole.unwrap_or(path).to_owned(),
-                (false, Some(_)) => format!("{path}{below}"),
-                (false, None) => format!("{path}.{below}"),
-            };
-            names.insert(0, whole);
+            let user = (!name.is_empty()).then(|| name.replace('.', "_"));
+            names.insert(0, below(path, user.as_deref()));
         }
         let is_zero = || weight_is_zero(&written);
         let share = match written.as_str() {

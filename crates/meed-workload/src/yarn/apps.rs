@@ -10,12 +10,11 @@ use serde_json::value::RawValue;
 
 use super::{YarnQueues, YarnShape};
 use crate::error::BadRow;
+use crate::fields::{check_length, json_problem};
 use crate::records::LineNumbers;
 use crate::whole::Whole;
 use crate::{MAX_TASKS, OnBadLine, TraceError};
 
-/// Longest name of a queue, a user or an application, in bytes.
-const MAX_NAME: usize = 200;
 /// The largest sum of resource x time that is read: more is a mistake.
 const MAX_SUM: u64 = 1 << 53;
 /// Bytes of a mebibyte.
@@ -118,12 +117,8 @@ fn header(file: &Arc<str>, line: u64, why: String) -> TraceError {
 }
 
 fn of_raw(raw: &RawValue) -> Result<Told, BadRow> {
-    serde_json::from_str(raw.get()).map_err(|why| {
-        // Where it is within the application helps nobody: its line is told.
-        let why = why.to_string();
-        let what = why.split(" at line ").next().unwrap_or_default();
-        BadRow::line(format!("an application: {what}"))
-    })
+    serde_json::from_str(raw.get())
+        .map_err(|why| BadRow::line(format!("an application: {}", json_problem(&why))))
 }
 
 impl Told {
@@ -142,10 +137,7 @@ impl Told {
             BadRow::field(format!("{} of application {}", field, clipped(&self.id)), what)
         };
         for (field, name) in [("id", &self.id), ("user", &self.user), ("queue", &self.queue)] {
-            if name.is_empty() || name.len() > MAX_NAME {
-                let what = format!("{} bytes long; wanted are 1 to {MAX_NAME}", name.len());
-                return Err(wrong(field, what));
-            }
+            check_length(name).map_err(|why| wrong(field, why))?;
         }
         for (field, name) in [("user", &self.user), ("queue", &self.queue)] {
             check_bounds(name).map_err(|why| wrong(field, why))?;

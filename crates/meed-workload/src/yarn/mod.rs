@@ -65,8 +65,7 @@ impl YarnSource {
         let mut input = origin.open()?;
         let bytes = input.whole()?;
         let mut file = apps::read(origin.name(), &bytes, &assumptions.queues, on_bad_line)?;
-        let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
-        crate::records::end(&input, lines + 1, &mut file.bad)?;
+        crate::records::end_of_whole(&input, &bytes, &mut file.bad)?;
         if file.counts().lines == 0 && !bytes.trim_ascii().is_empty() {
             let why = "no applications: the ResourceManager's list is empty; ask it again when \
                        some have ended, or ask the one that ran them";

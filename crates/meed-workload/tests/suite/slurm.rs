@@ -202,6 +202,12 @@ fn a_table_of_slurm_says_what_it_lacks() {
     assert!(words.contains("no column says when a job could first start"), "{words}");
     assert!(words.contains("no job holds a GPU; sacct tells of them where"), "{words}");
     assert_eq!(shown(&mut source), ["1_1 @0 0:1x1/0 20s", "1_2 @0 0:1x1/0 20s"]);
+    // A column of another name that the mapping tells.
+    let mapped = open_with(&without, &[("eligible", "Reserved")]).unwrap().assumptions().join("\n");
+    assert!(!mapped.contains("no column says"), "{mapped}");
+    let ignored = open_with(&rows_of(SACCT, &["1_"]), &[("eligible", "-")]).unwrap();
+    let ignored = ignored.assumptions().join("\n");
+    assert!(ignored.contains("no column says when a job could first start"), "{ignored}");
     // What `sacct -P` prints where nobody names columns.
     let usual =
         "JobID|JobName|Partition|Account|AllocCPUS|State|ExitCode\n5|x|main|lab|1|COMPLETED|0:0\n";
@@ -353,6 +359,28 @@ fn sacct_json_is_read_whole_and_line_by_line() {
     let words = source.assumptions().join("\n");
     assert!(words.contains("1 run requeued"), "{words}");
     assert_eq!(source.queues(), ["ann", "bob"]);
+}
+
+/// Anybody's table may have a column `steps`, of numbers.
+#[test]
+fn a_table_with_a_column_steps_is_none_of_slurm() {
+    let row = |job: u64, rest: &str| {
+        format!(
+            "{{\"job_id\":{job},\"account\":\"lab\",\"user\":\"ann\",\"submit\":{job},\
+             \"duration\":60,\"cpus\":2{rest}}}\n"
+        )
+    };
+    for rest in ["", ",\"steps\": 12000", ",\"tres\":\"cpu=2\"", ",\"steps\":null"] {
+        let text = [row(5, rest), row(6, rest)].concat();
+        assert_eq!(
+            TraceFormat::of_content(text.as_bytes()),
+            Some(TraceFormat::JsonLines),
+            "{rest}"
+        );
+        assert_eq!(shown(&mut open(&text)), ["5 @5 0:1x2/0 60s", "6 @6 0:1x2/0 60s"]);
+    }
+    let spaced = "{\"job_id\": 5, \"account\": \"lab\", \"steps\" : [\n";
+    assert_eq!(TraceFormat::of_content(spaced.as_bytes()), Some(TraceFormat::SacctJson));
 }
 
 fn as_json(text: &str) -> Result<TableSource, TraceError> {

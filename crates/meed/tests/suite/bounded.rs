@@ -28,7 +28,7 @@ struct Seen<'a> {
 
 impl Seen<'_> {
     fn gang(&self, job: usize) -> Option<&Gang> {
-        self.jobs[job].group.gang.as_deref().filter(|gang| gang.least > 1)
+        self.jobs[job].groups[0].gang.as_deref().filter(|gang| gang.least > 1)
     }
 
     fn starts(&self) -> impl Iterator<Item = (u64, TaskName, usize, Option<u64>)> + '_ {
@@ -52,7 +52,7 @@ impl Seen<'_> {
     }
 
     fn check_bound(&self) {
-        let limits = self.jobs.iter().filter_map(|job| job.group.limit);
+        let limits = self.jobs.iter().filter_map(|job| job.groups[0].limit);
         let longest = limits.map(Span::as_micros).max().unwrap_or(0);
         let reserved = self.reserved();
         for (at, (job, task), ..) in self.starts() {
@@ -73,7 +73,7 @@ impl Seen<'_> {
     fn check_room(&self) {
         let mut free: Vec<u64> = self.config.nodes.iter().map(|it| it.capacity.get(0)).collect();
         let mut on: BTreeMap<TaskName, usize> = BTreeMap::new();
-        let demand = |task: TaskName| self.jobs[task.0].group.demand.get(0);
+        let demand = |task: TaskName| self.jobs[task.0].groups[0].demand.get(0);
         let mut started = 0;
         for (at, record) in self.stream {
             match record {
@@ -88,13 +88,13 @@ impl Seen<'_> {
                 other => panic!("{other:?} where nothing is taken back"),
             }
         }
-        let tasks: u32 = self.jobs.iter().map(|job| job.group.count).sum();
+        let tasks: u32 = self.jobs.iter().map(|job| job.groups[0].count).sum();
         assert_eq!(started, tasks, "all tasks start");
     }
 
     fn check_gangs(&self) {
         for (number, job) in self.jobs.iter().enumerate() {
-            let Some(gang) = job.group.gang.as_deref() else { continue };
+            let Some(gang) = job.groups[0].gang.as_deref() else { continue };
             let ours = self.starts().filter(|(_, task, ..)| task.0 == number);
             let mut starts: Vec<(u64, usize)> = ours.map(|(at, _, node, _)| (at, node)).collect();
             starts.sort_unstable();
@@ -134,7 +134,7 @@ fn any_work(dice: &mut Dice) -> Work {
     }
     .map(Box::new);
     let soon = dice.below(60) * S;
-    Work { queue: dice.below(3) as usize, at: dice.pick(&[0, 0, soon]), runs, group }
+    Work { queue: dice.below(3) as usize, at: dice.pick(&[0, 0, soon]), runs, groups: vec![group] }
 }
 
 proptest! {

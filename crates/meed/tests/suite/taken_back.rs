@@ -1,261 +1,13 @@
-//! Reclaim by the rules of docs/reclaim.md, told from the stream of events alone: who holds and has
-//! used what is counted up from starts and ends, and each stop is held against every rule. Nothing
-//! is shared with the engine or its twin. One kind of resource, no half-life, no quantum.
+//! Reclaim by the rules of docs/reclaim.md, told from the stream of events alone ([`Audit`]), over
+//! one and two resources, trees of queues, unequal weights, gangs and jobs of several groups.
 
+use crate::common::audit::Audit;
 use crate::common::dice::{Dice, dice};
-use crate::common::stream::{Record, Stream, TaskName, Work, for_seconds, live};
+use crate::common::stream::{Record, Stream, Work, for_seconds, live};
 use crate::common::*;
 use meed::*;
 use proptest::prelude::*;
-use std::collections::BTreeMap;
 use std::num::NonZeroU32;
-
-/// Books that are kept from the stream.
-struct Audit<'a> {
-    config: &'a Config,
-    jobs: &'a [Work],
-    rules: Reclaim,
-    now: u64,
-    /// By queue, in the order of the configuration.
-    held: Vec<u64>,
-    used: Vec<u128>,
-    running: BTreeMap<TaskName, (u64, usize)>,
-    told: BTreeMap<TaskName, u64>,
-    /// How many tasks of each job have ended well.
-    ended: Vec<u64>,
-}
-
-/// What was told in one decision for one winner.
-struct Batch {
-    winner: usize,
-    waited: u64,
-    tasks: Vec<TaskName>,
-}
-
-impl Audit<'_> {
-    fn new<'a>(config: &'a Config, jobs: &'a [Work]) -> Audit<'a> {
-        let (queues, rules) = (config.queues.len(), config.root.reclaim.expect("it reclaims"));
-        let (held, used) = (vec![0; queues], vec![0; queues]);
-        let (running, told) = (BTreeMap::new(), BTreeMap::new());
-        let ended = vec![0; jobs.len()];
-        Audit { config, jobs, rules, now: 0, held, used, running, told, ended }
-    }
-
-    fn name(&self, queue: usize) -> &str {
-        &self.config.queues[queue].name
-    }
-
-    /// The queue and those above it, from the top.
-    fn path(&self, queue: usize) -> Vec<usize> {
-        let name = self.name(queue);
-        let above = |other: &str| name == other || name.starts_with(&format!("{other}."));
-        let mut path: Vec<usize> =
-            (0..self.held.len()).filter(|&other| above(self.name(other))).collect();
-        path.sort_by_key(|&other| self.name(other).len());
-        path
-    }
-
-    fn parent(&self, queue: usize) -> Option<usize> {
-        self.path(queue).into_iter().rev().nth(1)
-    }
-
-    fn weight(&self, queue: usize) -> u128 {
-        u128::from(self.config.queues[queue].weight)
-    }
-
-    fn min(&self, queue: usize) -> u64 {
-        self.config.queues[queue].min.map_or(0, |min| min.get(0))
-    }
-
-    /// weight / sum of its siblings' x the share above, as a fraction.
-    fn share(&self, queue: usize) -> (u128, u128) {
-        let total: u64 = self.config.nodes.iter().map(|node| node.capacity.get(0)).sum();
-        let parent = self.parent(queue);
-        let (above, below) = parent.map_or((u128::from(total), 1), |parent| self.share(parent));
-        let siblings = (0..self.held.len()).filter(|&other| self.parent(other) == parent);
-        let all: u128 = siblings.map(|other| self.weight(other)).sum();
-        (above * self.weight(queue), below * all)
-    }
-
-    fn demand(&self, task: TaskName) -> u64 {
-        self.jobs[task.0].group.demand.get(0)
-    }
-
-    fn pass(&mut self, now: u64) {
-        for (used, held) in self.used.iter_mut().zip(&self.held) {
-            *used += u128::from(*held) * u128::from(now - self.now);
-        }
-        self.now = now;
-    }
-
-    fn count(&mut self, task: TaskName, starts: bool) {
-        let demand = self.demand(task);
-        for queue in self.path(self.jobs[task.0].queue) {
-            match starts {
-                true => self.held[queue] += demand,
-                false => self.held[queue] -= demand,
-            }
-        }
-    }
-
-    /// All rules, for all that happened; how many tasks were told to stop.
-    fn check(&mut self, stream: &Stream) -> usize {
-        let (mut at, mut stops) = (0, 0);
-        while let Some((now, record)) = stream.get(at) {
-            self.pass(*now);
-            at += 1;
-            match record {
-                Record::Arrived => {}
-                Record::Started { task, node, .. } => {
-                    self.running.insert(*task, (*now, *node));
-                    self.count(*task, true);
-                }
-                Record::Ended(task) | Record::Lost(task) => {
-                    self.running.remove(task).expect("it runs");
-                    self.count(*task, false);
-                    self.ended[task.0] += u64::from(matches!(record, Record::Ended(_)));
-                    let told = self.told.remove(task);
-                    if let Record::Lost(_) = record {
-                        let grace = self.rules.grace.as_micros();
-                        assert_eq!(told.map(|told| told + grace), Some(*now), "grace of {task:?}");
-                    }
-                }
-                Record::Told { winner, waited, .. } => {
-                    let batch = Batch { winner: *winner, waited: *waited, tasks: Vec::new() };
-                    let batch = self.batch(batch, &stream[at - 1..]);
-                    (at, stops) = (at - 1 + batch.tasks.len(), stops + batch.tasks.len());
-                    self.check_batch(&batch);
-                    let told = batch.tasks.iter().map(|task| (*task, *now));
-                    self.told.extend(told);
-                }
-            }
-        }
-        stops
-    }
-
-    /// What is told for one winner without anything in between.
-    fn batch(&self, mut batch: Batch, records: &[(u64, Record)]) -> Batch {
-        for (_, record) in records {
-            let Record::Told { task, winner, ran, .. } = record else { break };
-            if *winner != batch.winner {
-                break;
-            }
-            assert!(!self.told.contains_key(task), "{task:?} is told twice");
-            let since = self.running[task].0;
-            assert_eq!(*ran, self.now - since);
-            assert!(*ran >= self.rules.min_runtime.as_micros(), "{task:?} is too young");
-            batch.tasks.push(*task);
-        }
-        batch
-    }
-
-    /// What the next tasks of the job ask for that start together (docs/gangs.md).
-    fn turn(&self, job: usize) -> u64 {
-        let group = &self.jobs[job].group;
-        let runs = self.running.keys().filter(|(other, _)| *other == job).count() as u64;
-        let begun = runs + self.ended[job];
-        let waiting = u64::from(group.count) - begun;
-        let least = group.gang.as_ref().map_or(1, |gang| u64::from(gang.least));
-        group.demand.get(0) * least.saturating_sub(begun).max(1).min(waiting)
-    }
-
-    fn check_batch(&self, batch: &Batch) {
-        let winner = self.jobs[batch.winner].queue;
-        assert!(batch.waited >= self.rules.after.as_micros(), "waited too short");
-        assert!(self.told.keys().all(|task| !self.running.contains_key(task)), "others stop");
-        let mut sides: BTreeMap<(usize, usize), u64> = BTreeMap::new();
-        for &task in &batch.tasks {
-            let leaf = self.jobs[task.0].queue;
-            assert_ne!(leaf, winner, "a task of the winner's own queue is stopped");
-            let (ours, theirs) = (self.path(winner), self.path(leaf));
-            let parts = ours.iter().zip(&theirs).find(|(a, b)| a != b).expect("they part");
-            *sides.entry((*parts.0, *parts.1)).or_default() += self.demand(task);
-        }
-        for (&(first, last), &stopped) in &sides {
-            self.check_sides(batch, first, last, stopped);
-        }
-        self.check_minimums(batch, winner);
-        self.check_gangs(batch);
-        self.check_need(batch);
-    }
-
-    fn is_below(&self, queue: usize) -> bool {
-        self.held[queue] < self.min(queue)
-    }
-
-    /// Whether the first has used no more for its weight than the last.
-    fn comes_first(&self, (first, a): (usize, u128), (last, b): (usize, u128)) -> bool {
-        a * self.weight(last) <= b * self.weight(first)
-    }
-
-    fn check_sides(&self, batch: &Batch, first: usize, last: usize, stopped: u64) {
-        let turn = self.turn(batch.winner);
-        let names = (self.name(first), self.name(last));
-        match (self.is_below(first), self.is_below(last)) {
-            (true, false) => return,
-            (false, true) => panic!("{names:?}: the loser is below its minimum, the winner not"),
-            _ => {}
-        }
-        let uses = self.config.root.measure == Measure::Usage;
-        assert!(uses, "{names:?}: nobody is owed anything");
-        let (a, b) = (self.used[first], self.used[last]);
-        assert!(self.comes_first((first, a), (last, b)), "{names:?}: {a} and {b} were used");
-        if self.is_below(first) {
-            return;
-        }
-        let (share, of) = self.share(first);
-        let with = u128::from(self.held[first] + turn);
-        assert!(with * of <= share, "{names:?}: {with} of a share of {share}/{of}");
-        let guard = u128::from(self.rules.guard.as_micros());
-        let a = a + with * guard;
-        let b = b + u128::from(self.held[last] - stopped) * guard;
-        assert!(self.comes_first((first, a), (last, b)), "{names:?}: the order turns too soon");
-    }
-
-    /// No queue falls below its minimum; above the winner his turn counts.
-    fn check_minimums(&self, batch: &Batch, winner: usize) {
-        let ours = self.path(winner);
-        for queue in (0..self.held.len()).filter(|&queue| self.min(queue) > 0) {
-            let below = batch
-                .tasks
-                .iter()
-                .filter(|task| self.path(self.jobs[task.0].queue).contains(&queue));
-            let lost: u64 = below.map(|&task| self.demand(task)).sum();
-            let won = if ours.contains(&queue) { self.turn(batch.winner) } else { 0 };
-            let keeps = self.held[queue] + won >= self.min(queue) + lost;
-            assert!(lost == 0 || keeps, "{} falls below its minimum", self.name(queue));
-        }
-    }
-
-    /// A gang keeps its least number, or stops as a whole.
-    fn check_gangs(&self, batch: &Batch) {
-        for &(job, _) in &batch.tasks {
-            let Some(gang) = &self.jobs[job].group.gang else { continue };
-            let of_job = |task: &&TaskName| task.0 == job;
-            let runs = self.running.keys().filter(of_job).count();
-            let stops = batch.tasks.iter().filter(of_job).count();
-            let fine = stops == runs || runs - stops >= gang.least as usize;
-            assert!(fine, "{stops} of {runs} tasks of a gang of {} are stopped", gang.least);
-        }
-    }
-
-    /// No more is stopped than the turn asks for: without any one task the others are too little.
-    /// Where nobody knows when tasks end, for a single task and single tasks.
-    fn check_need(&self, batch: &Batch) {
-        let plain = |job: usize| self.jobs[job].group.gang.is_none();
-        let limits = self.jobs.iter().any(|job| job.group.limit.is_some());
-        let jobs = batch.tasks.iter().map(|task| task.0).chain([batch.winner]);
-        if limits || !jobs.into_iter().all(plain) {
-            return;
-        }
-        let nodes: Vec<usize> = batch.tasks.iter().map(|task| self.running[task].1).collect();
-        assert!(nodes.iter().all(|&node| node == nodes[0]), "tasks on several nodes for one");
-        let all: u64 = batch.tasks.iter().map(|&task| self.demand(task)).sum();
-        let least = batch.tasks.iter().map(|&task| self.demand(task)).min().unwrap_or(0);
-        let turn = self.turn(batch.winner);
-        assert!(all - least < turn, "{all} is stopped for {turn}, {least} in vain");
-    }
-}
 
 /// So many records are more than any of these scenarios has whose run ends.
 const MANY: usize = 4000;
@@ -292,7 +44,7 @@ const HOUR: u64 = 3600;
 fn days(queue: usize, at: u64, jobs: usize, limited: bool) -> Vec<Work> {
     let (runs, limit) = (24 * HOUR * S, limited.then(|| for_seconds(24 * HOUR)));
     let group = TaskGroup { limit, ..TaskGroup::new(1, slots(1)) };
-    vec![Work { queue, at: at * S, runs, group }; jobs]
+    vec![Work { queue, at: at * S, runs, groups: vec![group] }; jobs]
 }
 
 /// How many tasks are told to stop before the first ends.
@@ -337,9 +89,28 @@ fn a_minimum_is_given_back_whatever_is_reserved() {
     }
 }
 
+/// `a` is below its minimum in the resource that the policy counts: it takes room back for tasks
+/// that ask for some of that, and for no others.
+#[test]
+fn a_minimum_takes_back_only_for_what_it_counts() {
+    for (asks, expected) in [(0, 0), (1, 4)] {
+        let mut policy = under("long-term", AN_HOUR, 0);
+        policy.scalar = Scalar::Kind(1);
+        let mut config = cluster(&policy, (1, 8), &["a", "b"]);
+        config.kinds = kinds(2);
+        config.nodes[0].capacity = Resources::new(&[8000, 8000]);
+        config.queues[0].min = Some(Resources::new(&[0, 4000]));
+        let mut jobs = [days(1, 0, 8, false), days(0, 600, 8, false)].concat();
+        let demand = Resources::new(&[1000, asks * 1000]);
+        jobs.iter_mut().for_each(|job| job.groups[0].demand = demand);
+        let (_, stream) = audited(&config, &jobs);
+        assert_eq!(stops_at_first(&stream), expected, "each asks for {asks} of what is counted");
+    }
+}
+
 /// A task of `queue` that asks for `wide` slots and runs for so long; so many of them.
 fn work(queue: usize, at: u64, tasks: u32, wide: u64, runs: u64) -> Work {
-    Work { queue, at: at * S, runs: runs * S, group: TaskGroup::new(tasks, slots(wide)) }
+    Work { queue, at: at * S, runs: runs * S, groups: vec![TaskGroup::new(tasks, slots(wide))] }
 }
 
 fn by_usage(mut config: Config) -> Config {
@@ -410,9 +181,7 @@ fn any_jobs(dice: &mut Dice) -> (Config, Vec<Work>) {
     let grace = dice.pick(&[0, 1, 2]);
     let guard = grace + dice.pick(&[0, 1, 5, 30]);
     let policy = under(order, [after, min_runtime, guard, grace], 1 + dice.below(4) as u32);
-    let flat = ["a", "b", "c"];
-    let deep = ["a", "a.x", "a.y", "b", "b.z"];
-    let names: &[&str] = if dice.below(2) == 0 { &flat } else { &deep };
+    let names: &[&str] = if dice.below(2) == 0 { &FLAT } else { &DEEP };
     let mut config = by_usage(cluster(&policy, (1 + dice.below(3) as usize, 8), names));
     for queue in &mut config.queues {
         queue.policy.measure = config.root.measure;
@@ -421,10 +190,7 @@ fn any_jobs(dice: &mut Dice) -> (Config, Vec<Work>) {
             queue.min = Some(slots(1 + dice.below(3)));
         }
     }
-    let leaves: Vec<usize> = match names.len() {
-        3 => vec![0, 1, 2],
-        _ => vec![1, 2, 4],
-    };
+    let leaves = leaves(names);
     let mut jobs: Vec<Work> = (0..3 + dice.below(8)).map(|_| any_job(dice, &leaves)).collect();
     jobs.sort_by_key(|job| job.at);
     (config, jobs)
@@ -438,9 +204,123 @@ fn any_job(dice: &mut Dice, leaves: &[usize]) -> Work {
     let mut job = work(dice.pick(leaves), at, tasks, wide, runs);
     if tasks > 1 && u64::from(tasks) * wide <= 8 && dice.below(3) == 0 {
         let least = dice.pick(&[tasks, tasks / 2]);
-        job.group.gang = Some(Box::new(Gang::of(least)));
+        job.groups[0].gang = Some(Box::new(Gang::of(least)));
     }
     job
+}
+
+/// Two resources, of which each node has as much as of the other, or twice.
+fn of_two(mut config: Config, dice: &mut Dice, order: &str) -> Config {
+    let each = config.nodes[0].capacity.get(0);
+    let other = each * dice.pick(&[1, 1, 2]);
+    config.kinds = kinds(2);
+    config.nodes.iter_mut().for_each(|node| node.capacity = Resources::new(&[each, other]));
+    if order == "long-term" {
+        config.root.scalar = Scalar::Kind(dice.below(2) as usize);
+    }
+    for queue in &mut config.queues {
+        let scalar = config.root.scalar.clone();
+        queue.policy = Policy { quantum: Quantum::Fixed(Span::ZERO), scalar, ..policy(order) };
+    }
+    config
+}
+
+/// So many whole units of what the policy counts of the two.
+fn minimum(config: &Config, whole: [u64; 2]) -> Option<Resources> {
+    let counts = |kind: usize| match &config.root.scalar {
+        Scalar::Kind(counted) => *counted == kind,
+        _ => true,
+    };
+    let of = |kind: usize| if counts(kind) { whole[kind] * 1000 } else { 0 };
+    Some(Resources::new(&[of(0), of(1)]))
+}
+
+const FLAT: [&str; 3] = ["a", "b", "c"];
+const DEEP: [&str; 5] = ["a", "a.x", "a.y", "b", "b.z"];
+
+fn leaves(names: &[&str]) -> Vec<usize> {
+    let is_parent = |name: &str| names.iter().any(|other| other.starts_with(&format!("{name}.")));
+    (0..names.len()).filter(|&queue| !is_parent(names[queue])).collect()
+}
+
+/// Any jobs of one or two groups, with gangs, over two resources.
+fn any_jobs_of_two(dice: &mut Dice) -> (Config, Vec<Work>) {
+    let order = dice.pick(&["long-term-drf", "long-term-drf", "long-term", "drf"]);
+    let [after, min_runtime] = [dice.pick(&[1, 3, 10]), dice.pick(&[0, 1, 5])];
+    let grace = dice.pick(&[0, 1, 2]);
+    let guard = grace + dice.pick(&[0, 1, 5, 30]);
+    let policy = under(order, [after, min_runtime, guard, grace], 1 + dice.below(4) as u32);
+    let names: &[&str] = if dice.below(2) == 0 { &FLAT } else { &DEEP };
+    let config = cluster(&policy, (1 + dice.below(3) as usize, 8), names);
+    let mut config = of_two(config, dice, order);
+    for (queue, name) in names.iter().enumerate() {
+        config.queues[queue].weight = dice.pick(&[1000, 1000, 2000, 3000]);
+        if !name.contains('.') && dice.below(3) == 0 {
+            let whole = [1 + dice.below(3), 1 + dice.below(3)];
+            config.queues[queue].min = minimum(&config, whole);
+        }
+    }
+    let leaves = leaves(names);
+    let mut jobs: Vec<Work> = (0..3 + dice.below(8)).map(|_| any_job(dice, &leaves)).collect();
+    for job in &mut jobs {
+        let wide = job.groups[0].demand.get(0);
+        let together = job.groups[0].gang.as_ref().map_or(1, |gang| u64::from(gang.least));
+        let more = dice.pick(&[0, 1, 2, 4, 8]).min(8 / together);
+        job.groups[0].demand = Resources::new(&[wide, more * 1000]);
+        if dice.below(4) == 0 {
+            let demand = Resources::new(&[1000 * dice.below(4), 1000 * (1 + dice.below(4))]);
+            job.groups.push(TaskGroup::new(1 + dice.below(3) as u32, demand));
+        }
+    }
+    jobs.sort_by_key(|job| job.at);
+    (config, jobs)
+}
+
+/// Equal tasks that run long, of tenants with unequal weights, on few large nodes: how many tasks
+/// of two resources fit into the share of a queue.
+fn equal_jobs_of_two(dice: &mut Dice) -> (Config, Vec<Work>) {
+    let order = dice.pick(&["long-term-drf", "long-term-drf", "long-term", "drf"]);
+    let mut policy = under(order, [HOUR, 300, HOUR, 30], dice.below(9) as u32);
+    policy.spares = dice.below(3) as u32;
+    let names: &[&str] = if dice.below(3) > 0 { &FLAT } else { &DEEP };
+    let config = cluster(&policy, dice.pick(&[(1, 8), (2, 8), (1, 16), (2, 12), (3, 6)]), names);
+    let mut config = of_two(config, dice, order);
+    // Each node holds whole tasks without a rest, so all shares fit at once.
+    let whole = [dice.pick(&[1, 1, 2]), dice.pick(&[1, 2])];
+    let demand = Resources::new(&whole.map(|amount| amount * 1000));
+    for queue in &mut config.queues {
+        queue.weight = dice.pick(&[1000, 1000, 2000, 3000, 4000]);
+    }
+    let tops = || (0..names.len()).filter(|&queue| !names[queue].contains('.'));
+    let fit: Vec<u64> = (0..names.len()).map(|queue| fit(&config, queue, &demand)).collect();
+    if order == "drf" || dice.below(3) == 0 {
+        for queue in tops() {
+            config.queues[queue].min = minimum(&config, whole.map(|amount| amount * fit[queue]));
+        }
+    }
+    let all: u64 = config.nodes.iter().map(|node| demand.copies_in(&node.capacity)).sum();
+    let leaves = leaves(names);
+    let many = |queue: usize, at: u64, jobs: u64| {
+        let work = work(queue, at, 1, 1, 24 * HOUR);
+        vec![Work { groups: vec![TaskGroup::new(1, demand)], ..work }; jobs as usize]
+    };
+    let mut jobs = many(leaves[0], 0, all);
+    for &queue in &leaves[1..] {
+        let count = dice.below(all + 4);
+        jobs.extend(many(queue, 60 * (1 + dice.below(90)), count));
+    }
+    jobs.sort_by_key(|job| job.at);
+    (config, jobs)
+}
+
+/// How many tasks of this demand fit into the share of a queue.
+fn fit(config: &Config, queue: usize, demand: &Resources) -> u64 {
+    let audit = Audit::new(config, &[]);
+    let most = |kind: usize| {
+        let (share, of) = audit.share(queue, kind);
+        (share / (of * u128::from(demand.get(kind)))) as u64
+    };
+    (0..2).map(most).min().unwrap_or(0)
 }
 
 /// What each queue holds when the first task ends, in slots.
@@ -474,7 +354,7 @@ proptest! {
         let stops = stops_at_first(&stream) as u64;
         prop_assert!(stops <= owed, "{stops} stops where {owed} are owed");
         // Where starts are promised, a share that is no minimum waits for these.
-        let promised = jobs.iter().any(|job| job.group.limit.is_some());
+        let promised = jobs.iter().any(|job| job.groups[0].limit.is_some());
         let lasts = |queue: &QueueSpec| queue.min.is_some() || !promised;
         for (queue, &held) in held.iter().enumerate().filter(|it| lasts(&config.queues[it.0])) {
             let least = work(queue).min(share);
@@ -487,6 +367,41 @@ proptest! {
                 times(),
             );
         }
+    }
+
+    /// The same over two resources, with unequal weights, also where queues have others below them.
+    #[test]
+    fn stops_over_two_resources_are_bounded_by_what_is_owed(mut dice in dice(60)) {
+        let (config, jobs) = equal_jobs_of_two(&mut dice);
+        let (_, stream) = audited(&config, &jobs);
+        let held = held_at_first_end(&config, &jobs, &stream);
+        let demand = jobs[0].groups[0].demand;
+        let work = |queue: usize| jobs.iter().filter(|job| job.queue == queue).count() as u64;
+        let names: Vec<&str> = config.queues.iter().map(|queue| queue.name.as_str()).collect();
+        let others = || leaves(&names).into_iter().skip(1);
+        let top = |queue: usize| {
+            let top = names[queue].split('.').next();
+            names.iter().position(|name| Some(*name) == top).unwrap_or(queue)
+        };
+        // A leaf may take all of the share above it until its siblings have work.
+        let owed: u64 = others().map(|it| work(it).min(fit(&config, top(it), &demand))).sum();
+        let stops = stops_at_first(&stream) as u64;
+        prop_assert!(stops <= owed, "{stops} stops where {owed} are owed");
+        // The last reservation may be of a task beyond the share of its queue, and others wait
+        // until that starts (docs/reclaim.md).
+        let all = config.root.blocked == Blocked::Reserve(Reservations::All);
+        let uses = config.root.measure == Measure::Usage && all;
+        for queue in others().filter(|&queue| uses || config.queues[queue].min.is_some()) {
+            let (least, held) = (work(queue).min(fit(&config, queue, &demand)), held[queue]);
+            prop_assert!(held >= least, "{} has {held} of {least} tasks", names[queue]);
+        }
+    }
+
+    /// Each stop over two resources is right by every rule, also of jobs of several groups.
+    #[test]
+    fn each_stop_over_two_resources_is_right_by_the_rules(mut dice in dice(160)) {
+        let (config, jobs) = any_jobs_of_two(&mut dice);
+        audited(&config, &jobs);
     }
 
     /// Each stop is right by every rule.

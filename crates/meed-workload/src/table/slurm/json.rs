@@ -19,9 +19,9 @@ use serde::de::IgnoredAny;
 
 use super::super::record::Record;
 use super::super::separated::MOST_COLUMNS;
-use super::GpuTotals;
 use crate::TraceError;
 use crate::error::BadRow;
+use crate::fields::json_problem;
 
 /// Columns of a record, by the names that sacct gives them.
 pub(in super::super) const COLUMNS: [&str; 15] = [
@@ -48,17 +48,28 @@ const OBJECT_LIMIT: usize = 64 << 20;
 /// Whether a file begins like this document, or like one job of it on each line. A list of live
 /// jobs (`squeue --json`) has neither steps nor allocated resources.
 pub(in super::super) fn is_beginning(start: &[u8]) -> bool {
-    let has = |name: &[u8]| start.windows(name.len()).any(|here| here == name);
+    let has = |name: &[u8]| memchr::memmem::find(start, name).is_some();
     has(b"\"job_id\"")
         && has(b"\"account\"")
-        && (has(b"\"allocation_nodes\"") || has(b"\"steps\"") || has(b"\"tres\""))
+        && (has(b"\"allocation_nodes\"")
+            || opens(start, b"\"steps\"", b'[')
+            || opens(start, b"\"tres\"", b'{'))
+}
+
+/// Whether a value that begins with `sign` stands behind the key `name`: anybody's table may have
+/// a column of that name.
+fn opens(start: &[u8], name: &[u8], sign: u8) -> bool {
+    memchr::memmem::find_iter(start, name).any(|at| {
+        let rest = start[at + name.len()..].trim_ascii_start();
+        let value = rest.strip_prefix(b":").map(<[u8]>::trim_ascii_start);
+        value.is_some_and(|value| value.first() == Some(&sign))
+    })
 }
 
 /// Jobs of the document, one after the other. Cost: a look at each byte, memory for one job.
 pub(in super::super) struct JsonJobs {
     pub(in super::super) input: Input,
     scan: Scan,
-    gpus: GpuTotals,
 }
 
 /// Finds the objects that are jobs.
@@ -97,7 +108,7 @@ impl JsonJobs {
             object: Vec::new(),
             begun: 1,
         };
-        Ok(JsonJobs { input: origin.open()?, scan, gpus: GpuTotals::of(&names()) })
+        Ok(JsonJobs { input: origin.open()?, scan })
     }
 
     /// Whole lines so far.
@@ -141,14 +152,12 @@ impl JsonJobs {
             return Err(BadRow::line(format!("an object of more than {OBJECT_LIMIT} bytes")));
         }
         let job: JobObject = serde_json::from_slice(object).map_err(|why| {
-            let why = why.to_string();
-            let what = why.split(" at line ").next().unwrap_or_default();
+            let what = json_problem(&why);
             BadRow::line(format!("{what}; wanted is a job as sacct --json prints it"))
         })?;
         for (column, value) in job.values().iter().enumerate() {
             record.put(column, value.as_bytes());
         }
-        self.gpus.complete(record);
         Ok(())
     }
 }

@@ -43,7 +43,6 @@ pub(in super::super) struct Parts {
     sizes: BTreeMap<Vec<u8>, u32>,
     count: u32,
     lost: usize,
-    has_eligible: bool,
 }
 
 impl Parts {
@@ -57,7 +56,6 @@ impl Parts {
             sizes: BTreeMap::new(),
             count: 0,
             lost: 0,
-            has_eligible: column("Eligible").is_some(),
         }
     }
 
@@ -83,8 +81,13 @@ impl Parts {
         Part::Component(*self.components.entry(key).or_insert_with(|| next(count)))
     }
 
-    /// What is to be said of these rows, whose parts they are given.
-    pub(in super::super) fn words(&self, rows: impl Iterator<Item = Part>) -> Vec<String> {
+    /// What is to be said of these rows, whose parts they are given. `has_eligible`: the mapping
+    /// has a time since which jobs could start.
+    pub(in super::super) fn words(
+        &self,
+        rows: impl Iterator<Item = Part>,
+        has_eligible: bool,
+    ) -> Vec<String> {
         let mut sizes: BTreeMap<Part, u64> = BTreeMap::new();
         rows.filter(|part| *part != Part::Whole)
             .for_each(|part| *sizes.entry(part).or_default() += 1);
@@ -93,7 +96,7 @@ impl Parts {
             (counts().count(), counts().map(|(_, rows)| rows).sum::<u64>())
         };
         let mut words = Vec::new();
-        if !self.has_eligible {
+        if !has_eligible {
             words.push(NO_ELIGIBLE.to_owned());
         }
         let (jobs, rows) = of(|part| matches!(part, Part::Component(_)));

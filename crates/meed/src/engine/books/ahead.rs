@@ -10,6 +10,7 @@ use super::{Books, Used};
 use crate::order::key::Key;
 use crate::order::{Standing, Terms};
 use crate::policy::Newcomer;
+use crate::resources::Resources;
 use crate::spec::{JobId, QueueRow};
 use crate::time::{Span, Time};
 
@@ -33,6 +34,11 @@ impl Books {
             true => self.key_below_minimum(queue).is_some(),
             false => account.standing.held < account.terms.min.amount,
         }
+    }
+
+    /// Whether the policy by which a queue has its minimum share counts some of these amounts.
+    pub(in crate::engine) fn counts_some(&self, queue: QueueRow, amounts: &Resources) -> bool {
+        self.domain_above(queue).policy().counts_some(amounts)
     }
 
     /// Whether `first` is owed something by its sibling `last`: their parent orders them by use,

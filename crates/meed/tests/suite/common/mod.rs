@@ -1,6 +1,7 @@
 //! The smallest world there can be: jobs with known durations, run to the end, every decision
 //! checked by the twin.
 
+pub(crate) mod audit;
 pub(crate) mod charge;
 pub(crate) mod dice;
 pub(crate) mod fraction;

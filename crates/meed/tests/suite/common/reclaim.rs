@@ -381,13 +381,29 @@ impl Model {
             let of_gang = |other: &&Unit| *other == unit || unit.core && other.gang == unit.gang;
             all.iter().filter(of_gang).all(|other| other.tasks.iter().all(may))
                 && self.owes(unit.first, unit.last)
-                && (within || self.is_below_minimum(unit.first))
+                && match self.is_below_minimum(unit.first) {
+                    true => self.counts_some(unit.first, turn),
+                    false => within,
+                }
         });
         let by_number = |task: &usize| self.tasks[*task].number;
         units.iter_mut().for_each(|unit| unit.tasks.sort_by_key(by_number));
         let youngest = |unit: &Unit| unit.tasks.iter().map(youth).max();
         units.sort_by(|a, b| self.owes_more(a.leaf, b.leaf).then(youngest(b).cmp(&youngest(a))));
         units
+    }
+
+    /// Whether the policy above a queue counts some of this.
+    fn counts_some(&self, q: usize, amounts: &Resources) -> bool {
+        let parent = self.queues[q].parent.expect("not the root");
+        (0..amounts.kinds()).any(|kind| {
+            let counts = match &self.queues[parent].spec.policy.scalar {
+                Scalar::Kind(counted) => *counted == kind,
+                Scalar::Priced(prices) => prices[kind] > 0,
+                Scalar::Dominant => true,
+            };
+            counts && amounts.get(kind) > 0
+        })
     }
 
     pub(crate) fn is_below_minimum(&self, q: usize) -> bool {

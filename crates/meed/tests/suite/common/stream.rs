@@ -5,14 +5,26 @@ use super::{engine, micros, span};
 use meed::*;
 use std::collections::BTreeMap;
 
-/// A job of one group of equal tasks. Times are in microseconds.
+/// A job. All its tasks run for the same time. Times are in microseconds.
 #[derive(Clone, Debug)]
 pub(crate) struct Work {
     /// The place of its queue among those of the configuration.
     pub(crate) queue: usize,
     pub(crate) at: u64,
     pub(crate) runs: u64,
-    pub(crate) group: TaskGroup,
+    pub(crate) groups: Vec<TaskGroup>,
+}
+
+impl Work {
+    /// The group of a task, by its number in the job.
+    pub(crate) fn group_of(&self, task: u32) -> usize {
+        let mut first = 0;
+        let ends = self.groups.iter().map(|group| {
+            first += group.count;
+            first
+        });
+        ends.take_while(|end| *end <= task).count()
+    }
 }
 
 /// A task: its job's place in order of arrival, and its number there.
@@ -34,6 +46,8 @@ pub(crate) enum Record {
     Told {
         task: TaskName,
         winner: usize,
+        /// The group of the winner's job that the reservation is of.
+        group: usize,
         waited: u64,
         ran: u64,
     },
@@ -59,8 +73,7 @@ impl Live {
 
     fn arrives(&mut self, at: u64, number: usize, work: &Work) {
         let queue = self.engine.queue_ids().nth(work.queue + 1).expect("declared");
-        let groups = std::slice::from_ref(&work.group);
-        let spec = JobSpec { max_attempts: 0, ..JobSpec::new(queue, groups) };
+        let spec = JobSpec { max_attempts: 0, ..JobSpec::new(queue, &work.groups) };
         let effect = self.engine.apply(micros(at), Event::JobArrived(spec)).expect("sound");
         let Effect::Job(id) = effect else { panic!("{effect:?}") };
         self.jobs.insert(id, number);
@@ -90,9 +103,10 @@ impl Live {
         }
         while let Some(stop) = self.engine.next_stop() {
             let (task, _) = self.running[&stop.allocation];
-            let (winner, waited) = (self.jobs[&stop.winner.job], stop.winner.waited.as_micros());
+            let (winner, group) = (self.jobs[&stop.winner.job], stop.winner.group as usize);
+            let waited = stop.winner.waited.as_micros();
             self.stops.push((at + stop.grace.as_micros(), stop.allocation));
-            self.tell(at, Record::Told { task, winner, waited, ran: stop.ran.as_micros() });
+            self.tell(at, Record::Told { task, winner, group, waited, ran: stop.ran.as_micros() });
         }
     }
 }

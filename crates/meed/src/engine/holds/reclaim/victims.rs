@@ -5,9 +5,10 @@
 //!
 //! - `first` is below its minimum share and `last` is not, or they stand alike in that and `last`
 //!   owes: their parent orders them by what they have used, and `first` comes before;
-//! - with the winner's task `first` holds no more than its share, unless it is below its minimum:
-//!   what a queue may use beyond its share it gets when others end. One reservation stops tasks at
-//!   a time, and starts before the next looks: so what `first` holds is all it was promised;
+//! - with the winner's task `first` holds no more than its share, unless it is below its minimum
+//!   and the task asks for some of what that counts: what a queue may use beyond its share it gets
+//!   when others end. One reservation stops tasks at a time, and starts before the next looks: so
+//!   what `first` holds is all it was promised;
 //! - it has run as long as the rules ask for.
 //!
 //! Those come first whose queues owe most: leaves stand as in the walk, backwards, and where a
@@ -150,9 +151,12 @@ impl Engine {
     }
 
     /// Whether a queue that gets `turn` holds no more than its share of what it asks for, or is
-    /// below its minimum.
+    /// below its minimum and gets some of what that counts: by anything else it stays below.
     fn may_get(&self, queue: QueueRow, turn: &Resources) -> bool {
-        self.books.is_below_minimum(queue) || self.is_within_share(queue, turn)
+        match self.books.is_below_minimum(queue) {
+            true => self.books.counts_some(queue, turn),
+            false => self.is_within_share(queue, turn),
+        }
     }
 
     /// Whether a queue that gets `more` holds no more than its share of what that asks for.
