@@ -10,6 +10,7 @@ mod bench;
 mod bench_csv;
 mod bench_mapreduce;
 mod check;
+mod cluster;
 mod columns;
 pub mod exit;
 mod explain;
