@@ -1,10 +1,12 @@
-//! Files of machines: the first byte chooses Google's or Alea's, the rest is the file.
+//! Files of machines: the first byte chooses Google's, Alea's or those of a cluster's own
+//! scheduler, the rest is the file.
 #![no_main]
 
 use std::collections::BTreeSet;
 
 use libfuzzer_sys::fuzz_target;
 use meed_fuzz::{kinds, shares};
+use meed_workload::cluster::read_cluster;
 use meed_workload::google::read_machine_events;
 use meed_workload::machines::MachineChange;
 use meed_workload::mwf::read_machines;
@@ -13,6 +15,12 @@ use meed_workload::{OnBadLine, Origin};
 fuzz_target!(|data: &[u8]| {
     let Some((choice, file)) = data.split_first() else { return };
     let origin = Origin::bytes("f", file);
+    if choice & 2 != 0 {
+        if let Ok(Ok(machines)) = read_cluster(&origin).map(|read| read.machines(&kinds())) {
+            assert!(machines.nodes.iter().all(|node| !node.capacity.is_zero()));
+        }
+        return;
+    }
     let read = |policy| match choice & 1 {
         0 => read_machine_events(&origin, &shares(), policy),
         _ => read_machines(&origin, &kinds(), policy),

@@ -1,7 +1,7 @@
 //! `meed advise`.
 
 use clap::Args;
-use meed_lab::advise::{self, AdviceRequest, Aims, Question};
+use meed_lab::advise::{self, AdviceRequest, Aims, Baseline, Question};
 use meed_report::page;
 
 use crate::exit::Failure;
@@ -10,7 +10,8 @@ use crate::many::{ManyArgs, loads};
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   meed advise CTC-SP2.swf.gz
-  meed advise sacct.txt --weights shares.txt --report setting.html
+  meed advise sacct.txt --cluster slurm.conf --weights shares.txt --report setting.html
+  meed advise sacct.txt --baseline fair-tree,half_life=14d
   meed advise jobs.csv --map tenant=team,submit=created,duration=took:min --aim longest
   meed advise CTC-SP2.swf.gz --at-most heavy=1.2 --at-most mean=none
   meed advise cluster.toml -p long-term,half_life=7d -p long-term,round=7d --seeds 5 --json
@@ -25,8 +26,12 @@ pub(crate) struct AdviseArgs {
     /// The figure that is to be as small as can be. Default: light.
     #[arg(long, value_name = "FIGURE")]
     pub(crate) aim: Option<String>,
-    /// A figure may be at most so many times what it is under fair; `none` for no bound. May be
-    /// given several times. Default: heavy=1.5, mean=1.05.
+    /// What all are compared with: a policy, or a rival of `meed rivals`. Default: what the site
+    /// has now, by --cluster slurm.conf or by the format of the log; else fair.
+    #[arg(long, value_name = "ORDER")]
+    pub(crate) baseline: Option<String>,
+    /// A figure may be at most so many times what it is under the baseline; `none` for no bound.
+    /// May be given several times. Default: heavy=1.5, mean=1.05.
     #[arg(long, value_name = "FIGURE=RATIO")]
     pub(crate) at_most: Vec<String>,
     /// A candidate, as in `meed simulate`. May be given several times. Default: half-lives from 1 h
@@ -44,25 +49,32 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     let aims = Aims::read(args.aim.as_deref(), &args.at_most).map_err(Failure::Usage)?;
     let (many, loads) = (&args.many, loads(&args.loads)?);
     let (mut files, policies, sets) = many.begin(&args.policy)?;
+    let baseline = match &args.baseline {
+        Some(words) => Some(Baseline::asked(words)),
+        None => {
+            let order = many.cluster.read()?.and_then(|cluster| cluster.order);
+            order.map(|(words, why)| Baseline { words, why })
+        }
+    };
     let question = Question::prepare(&AdviceRequest {
         log: many.log.clone(),
         sets,
+        baseline,
         policies,
         loads,
         seeds: many.seeds,
         aims,
         strict: many.strict,
     })?;
-    let grid = question.grid();
-    many.read(&mut files, &grid.scenarios)?;
-    let answer = many.run(grid.points.len(), |threads, done| question.answer(threads, done));
-    let (advice, results) = answer?;
-    let notes = grid.scenarios[0].source(grid.seeds[0], many.on_bad_line())?.assumptions();
-    let page_of = |results| advise::page::page(&question, &advice, results, &notes);
+    many.read(&mut files, &question.scenarios)?;
+    let answer = many.run(question.count(), |threads, done| question.answer(threads, done))?;
+    let first = question.scenarios[0].source(question.seeds[0], many.on_bad_line())?;
+    let notes = first.assumptions();
+    let page_of = |charts| advise::page::page(&question, &answer, charts, &notes);
     many.show(
         &mut files,
-        |made| page::to_html_made(&page_of(Some(&results)), made),
-        || advise::page::to_json(&question, &advice),
-        |options| page::to_text(&page_of(None), options),
+        |made| page::to_html_made(&page_of(true), made),
+        || advise::page::to_json(&question, &answer, &notes),
+        |options| page::to_text(&page_of(false), options),
     )
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use meed_config::policy::{KEYS, STATIC, orders};
 
+use crate::cluster::ClusterArgs;
 use crate::exit::{EXIT_CODES, Failure};
 use crate::weights::WeightArgs;
 
@@ -160,6 +161,8 @@ pub(crate) struct SimulateArgs {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) sets: Vec<String>,
     #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
+    #[command(flatten)]
     pub(crate) weights: WeightArgs,
     #[command(flatten)]
     pub(crate) table: TableArgs,
@@ -224,6 +227,8 @@ pub(crate) enum TraceCommand {
         /// Trace or scenario; `-` is standard input.
         #[arg(value_parser = input)]
         input: PathBuf,
+        #[command(flatten)]
+        cluster: ClusterArgs,
         #[command(flatten)]
         options: TraceOptions,
         /// Prints JSON instead of tables.

@@ -12,6 +12,7 @@ mod bench_csv;
 mod bench_mapreduce;
 pub mod beside;
 mod check;
+mod cluster;
 pub mod columns;
 pub mod exit;
 mod explain;

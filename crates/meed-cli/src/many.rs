@@ -10,6 +10,7 @@ use meed_sim::scenario::Scenario;
 use meed_workload::OnBadLine;
 
 use crate::args::TableArgs;
+use crate::cluster::ClusterArgs;
 use crate::exit::Failure;
 use crate::made::made;
 use crate::named::named;
@@ -28,6 +29,8 @@ pub(crate) struct ManyArgs {
     /// Changes a key of the scenario, as in `meed simulate`.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
     #[command(flatten)]
     weights: WeightArgs,
     #[command(flatten)]
@@ -70,9 +73,11 @@ impl ManyArgs {
     ) -> Result<(Guard, Vec<String>, Vec<String>), Failure> {
         let mut inputs = vec![("log", self.log.as_path())];
         inputs.extend(self.weights.file());
+        inputs.extend(self.cluster.file());
         let files = guard(&[("--report", self.report.as_deref())], &inputs)?;
         let (names, mut changes) = named(policies)?;
         changes.extend(self.table.with(&self.sets)?);
+        let changes = self.cluster.before(&self.log, changes)?;
         let sets = self.weights.before(changes, self.quiet, |sets| {
             let scenario = Scenario::load_any(&self.log, sets, self.on_bad_line())?;
             Ok(scenario.queue_names().map(str::to_owned).collect())

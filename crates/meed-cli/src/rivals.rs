@@ -79,7 +79,7 @@ pub(crate) fn run(args: &RivalsArgs) -> Result<(), Failure> {
     many.show(
         &mut files,
         |made| to_html_made(&page_of(true), made),
-        || page::to_json(&contest, &standings),
+        || page::to_json(&contest, &standings, &notes),
         |options| to_text(&page_of(false), options),
     )
 }

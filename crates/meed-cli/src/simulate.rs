@@ -29,11 +29,12 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     ];
     let mut inputs = vec![("scenario", args.scenario.as_path())];
     inputs.extend(args.weights.file());
+    inputs.extend(args.cluster.file());
     let mut files = guard(&outputs, &inputs)?;
     let on_bad_line = if args.strict { OnBadLine::Stop } else { OnBadLine::Skip };
     let (given, mut changes) = named(&args.policy)?;
     changes.extend(args.table.with(&args.sets)?);
-    let sets = changes;
+    let sets = args.cluster.before(&args.scenario, changes)?;
     let sets = args.weights.before(sets, args.quiet, |sets| {
         let scenario = Scenario::load_any(&args.scenario, sets, on_bad_line)?;
         Ok(scenario.queue_names().map(str::to_owned).collect())

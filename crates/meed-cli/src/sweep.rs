@@ -9,6 +9,7 @@ use meed_report::page;
 use meed_sim::scenario::Scenario;
 use meed_workload::OnBadLine;
 
+use crate::cluster::ClusterArgs;
 use crate::exit::Failure;
 use crate::made::made_of;
 use crate::output::{guard, print, print_data, print_styled, reads_of, remark, table_options};
@@ -52,6 +53,8 @@ pub(crate) struct SweepArgs {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) sets: Vec<String>,
     #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
+    #[command(flatten)]
     pub(crate) weights: WeightArgs,
     /// Writes all results as CSV (docs/sweep.md). Finished points are kept in FILE.journal while it
     /// runs: the same command goes on where a stopped one was.
@@ -83,6 +86,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
     let on_bad_line = if args.strict { OnBadLine::Stop } else { OnBadLine::Skip };
     let (policies, mut changes) = crate::named::named(&args.policy)?;
     changes.extend(args.sets.iter().cloned());
+    let changes = args.cluster.before(&args.scenario, changes)?;
     let sets = args.weights.before(changes, args.quiet, |sets| {
         let scenario = Scenario::load_any(&args.scenario, sets, on_bad_line)?;
         Ok(scenario.queue_names().map(str::to_owned).collect())
@@ -191,6 +195,7 @@ fn outputs(args: &SweepArgs) -> Result<Guard, Failure> {
     let given = [("--out", args.out.as_deref()), ("--report", args.report.as_deref())];
     let mut inputs = vec![("scenario", args.scenario.as_path())];
     inputs.extend(args.weights.file());
+    inputs.extend(args.cluster.file());
     let mut files = guard(&given, &inputs)?;
     if let Some(out) = &args.out {
         files.claim("the journal of --out", &journal_of(out))?;

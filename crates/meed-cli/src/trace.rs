@@ -12,12 +12,15 @@ use meed_workload::inspect::{Quantiles, ResourceSummary, Summary, inspect};
 use meed_workload::{JobSource, OnBadLine};
 
 use crate::args::{TraceCommand, TraceOptions};
+use crate::cluster::ClusterArgs;
 use crate::exit::Failure;
 use crate::output::{guard, print, print_data, reads_of, remark};
 
 pub(crate) fn run(command: &TraceCommand) -> Result<(), Failure> {
     match command {
-        TraceCommand::Inspect { input, options, json } => show(input, options, *json),
+        TraceCommand::Inspect { input, cluster, options, json } => {
+            show(input, cluster, options, *json)
+        }
         TraceCommand::Convert { input, output, options } => write(input, output, options, None),
         TraceCommand::Generate { scenario, output, seed, options } => {
             write(scenario, output, options, *seed)
@@ -28,10 +31,15 @@ pub(crate) fn run(command: &TraceCommand) -> Result<(), Failure> {
 fn open(
     input: &Path,
     options: &TraceOptions,
+    cluster: Option<&ClusterArgs>,
     seed: Option<u64>,
 ) -> Result<(Scenario, Box<dyn JobSource + Send>), Failure> {
     let on_bad_line = if options.strict { OnBadLine::Stop } else { OnBadLine::Skip };
     let sets = options.table.with(&options.sets)?;
+    let sets = match cluster {
+        Some(cluster) => cluster.before(input, sets)?,
+        None => sets,
+    };
     let scenario = Scenario::load_any(input, &sets, on_bad_line)?;
     if let ScenarioWorld::MapReduce(_) = scenario.world() {
         let what = "is of the MapReduce world, whose tasks have work and no run times; a trace \
@@ -42,16 +50,22 @@ fn open(
     Ok((scenario, source))
 }
 
-fn show(input: &Path, options: &TraceOptions, json: bool) -> Result<(), Failure> {
-    let (scenario, mut source) = open(input, options, None)?;
+fn show(
+    input: &Path,
+    cluster: &ClusterArgs,
+    options: &TraceOptions,
+    json: bool,
+) -> Result<(), Failure> {
+    let (scenario, mut source) = open(input, options, Some(cluster), None)?;
     let bar = ProgressBar::new(1000);
     bar.set_style(
         ProgressStyle::with_template("reading {bar:24} {percent}%").expect("the template is valid"),
     );
-    let capacity = scenario.capacity();
+    // The load of a cluster that was made for the log says nothing.
+    let capacity = (!scenario.assumes_size()).then(|| scenario.capacity());
     let progress =
         |fraction: Option<f64>| bar.set_position((fraction.unwrap_or(0.0) * 1000.0) as u64);
-    let summary = inspect(source.as_mut(), scenario.kinds(), Some(&capacity), progress)?;
+    let summary = inspect(source.as_mut(), scenario.kinds(), capacity.as_ref(), progress)?;
     bar.finish_and_clear();
     if json {
         let text = serde_json::to_string_pretty(&summary)
@@ -110,17 +124,7 @@ fn tables(summary: &Summary) -> String {
     ] {
         spread.add_row(row(name, quantiles));
     }
-    let mut load = table(&["resource", "work, resource-seconds", "largest task", "offered load"]);
-    for resource in &summary.resources {
-        let offered =
-            resource.offered_load.map_or("".to_owned(), |load| format!("{:.1} %", load * 100.0));
-        load.add_row([
-            clean(&resource.resource).into_owned(),
-            format!("{:.0}", resource.work),
-            resource.largest_task.to_string(),
-            offered,
-        ]);
-    }
+    let load = resources(summary);
     let mut by_work: Vec<_> = summary.queues.iter().collect();
     by_work.sort_by(|a, b| b.work[0].total_cmp(&a.work[0]).then(a.queue.cmp(&b.queue)));
     const SHOWN: usize = 12;
@@ -138,6 +142,38 @@ fn tables(summary: &Summary) -> String {
         more => format!("and {more} queues with less work\n"),
     };
     format!("{text}\n{spread}\n\n{load}\n\n{queues}\n{more}")
+}
+
+/// A row for each resource: what ran at once where that is known, and the load of a cluster that
+/// was given.
+fn resources(summary: &Summary) -> Table {
+    let all = &summary.resources;
+    let tells_runs = all.iter().any(|resource| resource.ran_at_once.is_some());
+    let tells_load = all.iter().any(|resource| resource.offered_load.is_some());
+    let ran = ["ran at once: mean", "99 % of the time", "peak"];
+    let mut header = vec!["resource", "work, resource-seconds", "largest task"];
+    header.extend(ran.iter().filter(|_| tells_runs));
+    header.extend(tells_load.then_some("offered load"));
+    let mut rows = table(&header);
+    for resource in all {
+        let mut row = vec![
+            clean(&resource.resource).into_owned(),
+            format!("{:.0}", resource.work),
+            resource.largest_task.to_string(),
+        ];
+        if tells_runs {
+            let ran = resource.ran_at_once.map(|ran| [ran.mean, ran.p99, ran.peak]);
+            let words =
+                |amount: Option<f64>| amount.map_or("-".to_owned(), |it| number(Some(it), |_| 1));
+            row.extend((0..3).map(|at| words(ran.map(|ran| ran[at]))));
+        }
+        if tells_load {
+            let load = resource.offered_load.map(|load| format!("{:.1} %", load * 100.0));
+            row.push(load.unwrap_or_default());
+        }
+        rows.add_row(row);
+    }
+    rows
 }
 
 /// Decimals that are shown of what is known exactly: seconds to the microsecond.
@@ -184,7 +220,7 @@ fn write(
     seed: Option<u64>,
 ) -> Result<(), Failure> {
     let mut files = guard(&[("the output", Some(output))], &[("input", input)])?;
-    let (scenario, mut source) = open(input, options, seed)?;
+    let (scenario, mut source) = open(input, options, None, seed)?;
     reads_of(&mut files, &scenario)?;
     let file = files.create(output)?;
     let name = file.name().to_string();

@@ -12,5 +12,6 @@
 
 pub mod advise;
 pub mod cores;
+pub mod order;
 pub mod rivals;
 pub mod sweep;

@@ -49,6 +49,10 @@ impl<S: JobSource, C: JobChange> JobSource for Changed<S, C> {
         Ok(self.source.next_job()?.map(|job| self.change.submitted(job)))
     }
 
+    fn waited(&self) -> Option<meed::Span> {
+        self.source.waited()
+    }
+
     fn job_ended(&mut self, chain: u32, now: Time) -> Option<Job> {
         self.source.job_ended(chain, now).map(|job| self.change.caused(job))
     }

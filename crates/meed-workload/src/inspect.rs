@@ -7,6 +7,7 @@ use hdrhistogram::Histogram;
 use meed::{MICROS_PER_S, ResourceKinds, Resources, Time};
 use serde::Serialize;
 
+use crate::size::Footprints;
 use crate::{Durations, Job, JobSource, SourceCounts, TraceError};
 
 /// What a source holds.
@@ -75,9 +76,23 @@ pub struct ResourceSummary {
     pub work: f64,
     /// Largest demand of one task, natural units: no smaller node can run it.
     pub largest_task: f64,
+    /// What ran at once, over the time in which anything ran; `null` where the input does not tell
+    /// when jobs started.
+    pub ran_at_once: Option<RanSummary>,
     /// Work over capacity x time from the first to the last submission; above 1 the jobs pile up.
     /// `null` without a capacity.
     pub offered_load: Option<f64>,
+}
+
+/// How much of a resource ran at once, natural units.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct RanSummary {
+    /// The mean.
+    pub mean: f64,
+    /// So much or less in 99 % of the time.
+    pub p99: f64,
+    /// The most.
+    pub peak: f64,
 }
 
 /// One queue.
@@ -123,7 +138,8 @@ pub fn inspect(
 ) -> Result<Summary, TraceError> {
     let mut tally = Tally::new(source.queues().len(), kinds.len());
     while let Some(job) = source.next_job()? {
-        tally.take(&job);
+        let start = source.waited().map(|wait| job.submit.saturating_add(wait));
+        tally.take(&job, start);
         if tally.jobs <= FIRST_JOBS as u64 {
             let queue = source.queues()[job.queue as usize].clone();
             tally.first_jobs.extend(first_job(&job, queue, kinds));
@@ -169,6 +185,7 @@ struct Tally {
     durations: Values,
     gaps: Values,
     first_jobs: Vec<FirstJob>,
+    ran: Footprints,
 }
 
 impl Tally {
@@ -185,10 +202,12 @@ impl Tally {
             durations: Values::new(),
             gaps: Values::new(),
             first_jobs: Vec::new(),
+            ran: Footprints::new(kinds),
         }
     }
 
-    fn take(&mut self, job: &Job) {
+    fn take(&mut self, job: &Job, start: Option<Time>) {
+        self.ran.add(job, start);
         let tasks = job.tasks();
         self.jobs += 1;
         self.tasks += tasks;
@@ -230,6 +249,13 @@ impl Tally {
             work as f64 / (kinds.unit(kind).scale() as f64 * MICROS_PER_S as f64)
         };
         let span = self.first.map_or(0, |first| self.last.saturating_since(first).as_micros());
+        let ran = self.ran.ran_at_once();
+        let ran_at_once = |kind: usize| {
+            let ran = ran.as_ref()?.resources.get(kind)?;
+            let natural = |amount: f64| amount / kinds.unit(kind).scale() as f64;
+            let (p99, peak) = (natural(ran.p99 as f64), natural(ran.peak as f64));
+            Some(RanSummary { mean: natural(ran.mean), p99, peak })
+        };
         let resource = |kind: usize| {
             let work =
                 self.queues.iter().fold(0u128, |sum, queue| sum.saturating_add(queue.work[kind]));
@@ -238,6 +264,7 @@ impl Tally {
                 resource: kinds.name(kind).to_owned(),
                 work: natural(work, kind),
                 largest_task: self.largest[kind] as f64 / kinds.unit(kind).scale() as f64,
+                ran_at_once: ran_at_once(kind),
                 offered_load: offered
                     .filter(|offered| *offered > 0.0)
                     .map(|offered| work as f64 / offered),

@@ -10,6 +10,7 @@
 //!   [`format`](mod@format) tells them apart
 //! - a synthetic workload: [`generate`]; the LTYARN papers': [`macro_workload`]; jobs in memory:
 //!   [`inline`]; several sources at once: [`merge`]
+//! - the nodes of a cluster, as its own scheduler tells them: [`cluster`]
 //! - a look at a source, or a copy of it: [`inspect`], [`convert`]
 //! - a source whose submissions come faster or slower: [`stretch`](mod@stretch)
 //! - below all of them: the files of [`meed_files`], and [`error`]
@@ -22,6 +23,7 @@
 
 pub mod canonical;
 pub mod changed;
+pub mod cluster;
 pub mod convert;
 pub mod error;
 mod fields;
@@ -38,10 +40,11 @@ pub mod machines;
 pub mod macro_workload;
 pub mod merge;
 pub mod mwf;
+pub mod noted;
 mod ordered;
 pub mod philly;
 mod records;
-mod size;
+pub mod size;
 mod source;
 pub mod stretch;
 pub mod swf;
@@ -54,5 +57,4 @@ pub use error::{BadLine, OnBadLine, TraceError};
 pub use job::{Durations, Job, JobGroup, JobLabel, MAX_TASKS};
 pub use limits::TimeLimits;
 pub use meed_files::Origin;
-pub use size::busy_size;
 pub use source::{CLOCK_END_US, Cause, JobSource, SourceCounts};

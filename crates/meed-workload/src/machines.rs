@@ -17,6 +17,8 @@ pub struct Machines {
     pub ignored: u64,
     /// What was assumed, in words.
     pub assumptions: Vec<String>,
+    /// What a cluster's own file tells, in words: the first thing to be said of a run.
+    pub told: Vec<String>,
     pub(crate) bad: BadLines,
 }
 

@@ -14,6 +14,12 @@ pub trait JobSource {
     /// The next job; `None` at the end.
     fn next_job(&mut self) -> Result<Option<Job>, TraceError>;
 
+    /// How long the job that [`JobSource::next_job`] returned last waited in the input from its
+    /// submission to its start; `None` where the input does not tell.
+    fn waited(&self) -> Option<meed::Span> {
+        None
+    }
+
     /// Told when a job of the closed chain `chain` has ended (completed, failed, cancelled or
     /// refused). Returns the job that this causes, if any; its `submit` is not before `now`.
     fn job_ended(&mut self, _chain: u32, _now: meed::Time) -> Option<Job> {
@@ -86,6 +92,10 @@ impl<S: JobSource + ?Sized> JobSource for Box<S> {
 
     fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
         (**self).next_job()
+    }
+
+    fn waited(&self) -> Option<meed::Span> {
+        (**self).waited()
     }
 
     fn job_ended(&mut self, chain: u32, now: meed::Time) -> Option<Job> {

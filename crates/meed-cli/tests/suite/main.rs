@@ -6,6 +6,7 @@ mod allocate;
 mod bad_input;
 mod bad_mapreduce;
 mod begin;
+mod cluster;
 mod crates;
 mod determinism;
 mod docs;

@@ -165,7 +165,7 @@ fn many_tenants_are_not_split_and_a_bare_trace_has_a_cluster_for_load_1() {
     write(path, "own.jsonl", &format!("{header}\n{}\n{}\n", line(0), line(200)));
     let told = meed(path, &["simulate", "own.jsonl", "-p", "fair"]);
     let told = String::from_utf8_lossy(&told.stderr).into_owned();
-    assert!(told.contains("one pool of 20 slot is assumed"), "{told}");
+    assert!(told.contains("assumed cluster: one pool of 20 slot, which these jobs"), "{told}");
 }
 
 /// The size that is assumed for a bare trace under `sets`, in the words of the remark.
@@ -174,8 +174,13 @@ fn assumed(folder: &Path, trace: &str, sets: &[&str]) -> String {
     let args: Vec<&str> = ["simulate", trace, "-p", "fair"].into_iter().chain(sets).collect();
     let told = meed(folder, &args);
     let told = String::from_utf8_lossy(&told.stderr).into_owned();
-    let size = told.split_once("one pool of ").and_then(|(_, rest)| rest.split_once(" is assumed"));
-    size.unwrap_or_else(|| panic!("{sets:?}: {told}", sets = &args[4..])).0.to_owned()
+    let size = told.split_once("one pool of ").map(|(_, rest)| rest);
+    let ends = |rest: &str| {
+        let ends = [", which", ", the most"].iter().filter_map(|end| rest.find(end)).min();
+        rest[..ends.unwrap_or(0)].to_owned()
+    };
+    let size = size.map(ends);
+    size.unwrap_or_else(|| panic!("{sets:?}: {told}", sets = &args[4..]))
 }
 
 #[test]
@@ -194,12 +199,12 @@ fn the_cluster_of_a_bare_trace_follows_how_it_is_read() {
     };
     write(path, "a.swf", &format!("; no processors are told\n{}{}", row(1, 0), row(2, 100)));
     for (sets, expected) in [
-        (&[] as &[&str], "20 cpu"),
-        (&["trace.processors=requested"], "40 cpu"),
-        (&["trace.processor_resource=core"], "20 core"),
+        (&[] as &[&str], "10 cpu"),
+        (&["trace.processors=requested"], "20 cpu"),
+        (&["trace.processor_resource=core"], "10 core"),
         (&["run.enforce_limit=true"], "10 cpu"),
-        // The load is one of that cluster, whatever is asked for.
-        (&["run.load=2"], "20 cpu"),
+        // What ran at once did so whatever load is asked for.
+        (&["run.load=2"], "10 cpu"),
     ] {
         assert_eq!(assumed(path, "a.swf", sets), expected, "{sets:?}");
     }

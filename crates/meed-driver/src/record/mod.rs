@@ -21,6 +21,9 @@ pub use accounts::{AccountRecord, AccountsRecord};
 pub use chart::{ChartHold, ChartNode, ChartStart, ChartTask, NodeChart};
 pub use overtaken::{MostOvertaken, OVERTAKERS, Overtaken, Overtaker, WithReserve};
 
+/// How an assumption begins that says which cluster was assumed: what all figures rest on.
+pub const ASSUMED_CLUSTER: &str = "assumed cluster: ";
+
 /// Version of the JSON output.
 pub const SCHEMA: u32 = 1;
 

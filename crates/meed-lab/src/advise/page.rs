@@ -5,39 +5,42 @@ use meed_report::page::{Badge, Block, Cell, Page, Section, SpreadChart, SpreadRo
 use serde_json::{Value, json};
 
 use super::aims::{FIGURES, Figure};
-use super::choice::{Advice, Candidate, LEAST, Observed};
+use meed_sim::record::ASSUMED_CLUSTER;
+
+use super::chance::SAMPLES;
+use super::choice::{Advice, Candidate, Observed};
 use super::memory::Remembers;
 use super::settings::SCHEDULERS;
-use super::{BASELINE, Question};
-use crate::sweep::Results;
+use super::{AdviceAnswer, FAIR, Question};
 use crate::sweep::page::capital;
 use crate::sweep::summary::quantile;
+use meed_config::text::clean;
 
-/// The answer, for the terminal; with `results` also charts, for a report. `notes` are what the
-/// input does not hold and was assumed.
-pub fn page(
-    question: &Question,
-    advice: &Advice,
-    results: Option<&Results>,
-    notes: &[String],
-) -> Page {
-    let view = View { question, advice };
+/// The answer, for the terminal; with `charts` also for a report. `notes` are what the input does
+/// not hold and was assumed, and what is known of the cluster.
+pub fn page(question: &Question, answer: &AdviceAnswer, charts: bool, notes: &[String]) -> Page {
+    let view = View { question, answer, advice: &answer.advice };
     let mut sections = vec![view.candidates(), view.settings()];
-    sections.extend(results.map(|results| view.charts(results)));
-    let mut lead = view.lead();
+    sections.extend(charts.then(|| view.charts()));
+    // What all figures rest on comes before them.
+    let is_assumed = |note: &&String| note.starts_with(ASSUMED_CLUSTER);
+    let assumed = notes.iter().find(is_assumed).map(|note| format!("{}.", capital(note)));
+    let mut lead: Vec<String> = assumed.into_iter().collect();
+    lead.extend(view.lead());
     lead.extend(view.incidents());
     // The loads are said already, all of them.
-    let notes = notes.iter().filter(|note| !note.starts_with("load "));
+    let notes = notes.iter().filter(|note| !note.starts_with("load ") && !is_assumed(note));
     lead.extend(notes.map(|note| format!("Assumed: {note}")));
     // Where the log lies is nobody's business who reads the page.
-    let file = question.grid().file.as_path();
+    let file = question.log.as_path();
     let name = file.file_name().map_or(file.as_os_str(), |name| name).to_string_lossy();
     Page { title: format!("A setting for {name}"), lead, sections }
 }
 
 /// The answer as JSON (docs/advise.md).
-pub fn to_json(question: &Question, advice: &Advice) -> String {
-    let view = View { question, advice };
+pub fn to_json(question: &Question, answer: &AdviceAnswer, notes: &[String]) -> String {
+    let view = View { question, answer, advice: &answer.advice };
+    let advice = view.advice;
     let figure = |figure: &Option<Observed>| match figure {
         Some(of) => json!({
             "mean": of.mean, "least": of.least, "most": of.most, "ratio": of.ratio,
@@ -71,14 +74,38 @@ pub fn to_json(question: &Question, advice: &Advice) -> String {
         .iter()
         .map(|bound| (bound.figure.name.to_owned(), (f64::from(bound.ratio) / 1000.0).into()))
         .collect();
+    let people = advice.people.as_ref().map(|people| {
+        let one = people.one.as_ref();
+        json!({
+            "gain": people.gain, "lose": people.lose, "of": people.of,
+            "median_s": people.median_s,
+            "most_is_one": one.map(|(name, part)| json!({ "tenant": name, "part": part })),
+        })
+    });
+    let size = |(cluster, advice): &(String, Advice)| {
+        let chosen = &advice.candidates[advice.chosen];
+        let ratio = view.figure(chosen, aims.aim).and_then(|of| of.ratio);
+        let chosen = &chosen.policy;
+        json!({
+            "cluster": cluster, "chosen": chosen, "ratio": ratio,
+            "seldom_full": advice.seldom_full,
+        })
+    };
+    let told = answer.told.as_ref().map(|(words, each)| json!({ "order": words, "each": each }));
     let whole = json!({
         "schema": 1,
-        "baseline": BASELINE,
+        "assumptions": notes,
+        "baseline": question.baseline().words,
+        "baseline_because": question.baseline().why,
         "aim": aims.aim.name,
         "at_most": bounds,
         "replicates": advice.replicates,
         "unchecked": advice.unchecked,
         "chosen": advice.candidates[advice.chosen].policy,
+        "seldom_full": advice.seldom_full,
+        "people": people,
+        "sizes": answer.sizes.iter().map(size).collect::<Vec<_>>(),
+        "site_told_so": told,
         "candidates": advice.candidates.iter().map(candidate).collect::<Vec<_>>(),
         "settings": settings,
     });
@@ -87,6 +114,7 @@ pub fn to_json(question: &Question, advice: &Advice) -> String {
 
 struct View<'a> {
     question: &'a Question,
+    answer: &'a AdviceAnswer,
     advice: &'a Advice,
 }
 
@@ -124,6 +152,11 @@ fn rounded(value: f64) -> String {
     }
 }
 
+/// A part of one.
+fn percent(part: f64) -> String {
+    format!("{:.0} %", part * 100.0)
+}
+
 /// A ratio to the baseline as a change: `-64 %`.
 fn change(ratio: f64) -> String {
     format!("{:+.0} %", (ratio - 1.0) * 100.0)
@@ -135,10 +168,11 @@ impl View<'_> {
     }
 
     fn memory(&self) -> Option<Remembers> {
-        let (scenario, words) = (self.question.grid().scenarios.first()?, &self.chosen().policy);
-        // One that has a name of its own is known to the scenario alone.
-        let named = || scenario.root_policy(words).map(|policy| Remembers::of_policy(&policy));
-        Remembers::of(words, scenario.kinds()).or_else(named)
+        self.question.memory_of(&self.chosen().policy)
+    }
+
+    fn base(&self) -> &str {
+        &self.question.baseline().words
     }
 
     fn figure<'a>(&self, of: &'a Candidate, figure: &Figure) -> Option<&'a Observed> {
@@ -157,14 +191,14 @@ impl View<'_> {
     }
 
     fn lead(&self) -> Vec<String> {
-        let (aims, seeds) = (self.question.aims(), self.question.grid().seeds.len());
-        let loads = self.question.loads();
+        let (aims, seeds) = (self.question.aims(), self.question.seeds.len());
+        let (loads, base) = (self.question.loads(), self.base());
         let bounds: Vec<String> = aims
             .bounds
             .iter()
             .map(|bound| {
                 let ratio = rounded(f64::from(bound.ratio) / 1000.0);
-                format!("the {} at most {ratio} times that under {BASELINE}", bound.figure.title)
+                format!("the {} at most {ratio} times that under {base}", bound.figure.title)
             })
             .collect();
         let bounds = match bounds.is_empty() {
@@ -176,52 +210,192 @@ impl View<'_> {
             aims.aim.title,
             if seeds > 1 { format!(" and {seeds} seeds") } else { String::new() }
         );
+        let compared = format!("Compared with {base}: {}.", self.question.baseline().why);
         let missing = &self.advice.unchecked;
         let unchecked = (!missing.is_empty()).then(|| {
             let names = missing.join(", ");
             format!("No bound was looked at on {names}: the log has no such figure.")
         });
-        [self.verdict(), asked].into_iter().chain(unchecked).collect()
+        let people = self.people();
+        [self.verdict()]
+            .into_iter()
+            .chain(self.sizes())
+            .chain(people)
+            .chain([asked, compared])
+            .chain(unchecked)
+            .collect()
     }
 
     fn verdict(&self) -> String {
-        let (aim, chosen) = (self.question.aims().aim, self.chosen());
-        let base = self.figure(&self.advice.candidates[0], aim);
+        let (aim, base) = (self.question.aims().aim, self.base());
+        let chosen = self.chosen();
+        let before = self.figure(&self.advice.candidates[0], aim);
         if self.advice.chosen == 0 {
-            let nobody = base.is_some_and(|base| base.mean == 0.0);
-            let why = match nobody {
-                true => format!("the {} is 0 already", aim.title),
-                false if self.advice.replicates < LEAST => format!(
-                    "nothing can be told apart from chance by fewer than {LEAST} runs; more \
-                     --loads or --seeds can"
-                ),
-                false => format!(
-                    "no candidate within the bounds has a smaller {} at each of {} runs",
-                    aim.title, self.advice.replicates
-                ),
-            };
-            return format!("Keep {BASELINE}: {why}.");
+            return format!("Keep {base}: {}.", self.why_keep(before));
         }
         let scale = self.scale(aim);
         let mut words = format!("Choose {}.", chosen.policy);
-        if let (Some(own), Some(base)) = (self.figure(chosen, aim), base) {
+        if let (Some(own), Some(before)) = (self.figure(chosen, aim), before) {
             let percent = own.ratio.map(|ratio| format!(" ({})", change(ratio)));
             words += &format!(
-                " The {} is {} instead of {} under {BASELINE}{}; it is smaller at each of {} runs.",
+                " The {} is {} instead of {} under {base}{}; {}.",
                 aim.title,
                 scale.words(own.mean),
-                scale.words(base.mean),
+                scale.words(before.mean),
                 percent.unwrap_or_default(),
-                self.advice.replicates
+                self.sure()
             );
         }
-        let good = |one: &&Candidate| one.as_good && one.policy != chosen.policy;
-        let others = self.advice.candidates.iter().filter(good);
-        let others: Vec<&str> = others.map(|one| one.policy.as_str()).collect();
-        if !others.is_empty() {
-            words += &format!(" As good, within chance: {}.", others.join("; "));
+        words += &self.beside();
+        words + &self.others()
+    }
+
+    /// Why the baseline stays.
+    fn why_keep(&self, before: Option<&Observed>) -> String {
+        let aim = self.question.aims().aim;
+        if let Some(part) = self.advice.seldom_full {
+            let base = self.base();
+            return format!(
+                "the cluster is seldom full. Only {} of jobs waited a minute or longer under \
+                 {base}, so no order decides much",
+                percent(part)
+            );
+        }
+        match before {
+            Some(before) if before.mean == 0.0 => format!("the {} is 0 already", aim.title),
+            _ if self.advice.drawn == [false; 2] => {
+                "there are too few tenants and too short a log to tell a gain from chance"
+                    .to_owned()
+            }
+            _ => {
+                format!("no candidate within the bounds has a smaller {} beyond chance", aim.title)
+            }
+        }
+    }
+
+    /// How sure a gain is.
+    fn sure(&self) -> String {
+        let part = match self.advice.part_s as u64 {
+            604_800 => "weeks".to_owned(),
+            86_400 => "days".to_owned(),
+            _ => format!("parts of {} h", rounded(self.advice.part_s / 3600.0)),
+        };
+        let over = match self.advice.drawn {
+            [true, true] => format!("tenants and over {part}"),
+            [true, false] => "tenants".to_owned(),
+            _ => part,
+        };
+        format!("it is smaller in at least 95 % of {SAMPLES} draws over {over}")
+    }
+
+    /// The gain against sharing without a memory, and what the site's own scheduler would give.
+    fn beside(&self) -> String {
+        let aim = self.question.aims().aim;
+        let (scale, chosen) = (self.scale(aim), self.chosen());
+        let mut words = String::new();
+        let fair = self.advice.candidates.iter().skip(1).find(|one| one.policy == FAIR);
+        let fair = fair.filter(|fair| fair.policy != chosen.policy);
+        if let (Some(fair), Some(own)) =
+            (fair.and_then(|fair| self.figure(fair, aim)), self.figure(chosen, aim))
+        {
+            let ratio = (fair.mean > 0.0).then(|| format!(" ({})", change(own.mean / fair.mean)));
+            words += &format!(
+                " Under {FAIR} it is {}{}.",
+                scale.words(fair.mean),
+                ratio.unwrap_or_default()
+            );
+        }
+        let before = self.figure(&self.advice.candidates[0], aim);
+        if let (Some((order, each)), Some(before)) = (&self.answer.told, before) {
+            let mean = each.iter().sum::<f64>() / each.len().max(1) as f64;
+            let ratio = (before.mean > 0.0).then(|| format!(" ({})", change(mean / before.mean)));
+            words += &format!(
+                " Your scheduler with this memory ({order}) gives {}{}.",
+                scale.words(mean),
+                ratio.unwrap_or_default()
+            );
         }
         words
+    }
+
+    /// Who is as good; a range where that is most of them.
+    fn others(&self) -> String {
+        let chosen = self.chosen();
+        let good = |one: &&Candidate| one.as_good && one.gains && one.policy != chosen.policy;
+        let others: Vec<&Candidate> = self.advice.candidates.iter().filter(good).collect();
+        if others.is_empty() {
+            return String::new();
+        }
+        let all = others.iter().copied().chain([chosen]);
+        let half_lives = all.filter_map(|one| match self.question.memory_of(&one.policy)? {
+            Remembers::HalfLife(half_life) => Some(half_life),
+            _ => None,
+        });
+        let mut half_lives: Vec<meed::Span> = half_lives.collect();
+        half_lives.sort_unstable();
+        let names: Vec<&str> = others.iter().map(|one| one.policy.as_str()).collect();
+        let names = names.join("; ");
+        const RANGE: usize = 4;
+        match (half_lives.first(), half_lives.last()) {
+            (Some(least), Some(most)) if half_lives.len() >= RANGE => {
+                let span = meed_config::units::format_span;
+                format!(
+                    " This is one of a range: half-lives from {} to {} are as good, within \
+                     chance ({names}).",
+                    span(*least),
+                    span(*most)
+                )
+            }
+            _ => format!(" As good, within chance: {names}."),
+        }
+    }
+
+    /// What other sizes of the cluster would be told.
+    fn sizes(&self) -> Option<String> {
+        let aim = self.question.aims().aim;
+        let one = |(cluster, advice): &(String, Advice)| {
+            let chosen = &advice.candidates[advice.chosen];
+            let ratio = self.figure(chosen, aim).and_then(|of| of.ratio);
+            let told = match (advice.seldom_full, advice.chosen) {
+                (Some(_), _) => "it is seldom full, and nothing is to be chosen".to_owned(),
+                (None, 0) => format!("keep {}", self.base()),
+                (None, _) => {
+                    let ratio =
+                        ratio.map_or(String::new(), |ratio| format!(" ({})", change(ratio)));
+                    format!("{}{ratio}", chosen.policy)
+                }
+            };
+            format!("with {cluster}: {told}")
+        };
+        let all: Vec<String> = self.answer.sizes.iter().map(one).collect();
+        (!all.is_empty()).then(|| {
+            format!(
+                "The answer depends on the size of the cluster, which nobody gave; {}. Give yours \
+                 by --cluster FILE.",
+                all.join("; ")
+            )
+        })
+    }
+
+    /// Who gains and who pays.
+    fn people(&self) -> Option<String> {
+        let people = self.advice.people.as_ref()?;
+        let scale = self.scale(self.question.aims().aim);
+        let median = people.median_s.map_or(String::new(), |[before, own]| {
+            format!(
+                " Of those that the aim is of, the median tenant waits {} instead of {}.",
+                scale.words(own),
+                scale.words(before)
+            )
+        });
+        let one = people.one.as_ref().map_or(String::new(), |(name, part)| {
+            format!(" Most of this is one tenant: {} makes {}.", clean(name), percent(*part))
+        });
+        Some(format!(
+            "Of {} tenants, {} wait less by a minute or more in the mean, and {} wait longer.\
+             {median}{one}",
+            people.of, people.gain, people.lose
+        ))
     }
 
     fn incidents(&self) -> Option<String> {
@@ -244,7 +418,7 @@ impl View<'_> {
             let unit = self.scale(figure).unit;
             let unit = if unit.is_empty() { String::new() } else { format!(" [{unit}]") };
             columns.push(format!("{}{unit}", figure.name));
-            columns.push(format!("{} against {BASELINE}", figure.name));
+            columns.push(format!("{} against {}", figure.name, self.base()));
         }
         columns.push("verdict".to_owned());
         let table = Table {
@@ -301,6 +475,10 @@ impl View<'_> {
 
     fn settings(&self) -> Section {
         let blocks = match self.memory() {
+            _ if self.advice.chosen == 0 && self.question.baseline().words != FAIR => {
+                let words = format!("Nothing: {} is what you have.", self.base());
+                vec![Block::Note(words)]
+            }
             None => vec![Block::Note(format!(
                 "{} is a policy of the scenario: its memory is told by the scenario alone.",
                 self.chosen().policy
@@ -339,11 +517,14 @@ impl View<'_> {
     }
 
     /// How each figure spreads over the replicates, a row for each candidate.
-    fn charts(&self, results: &Results) -> Section {
+    fn charts(&self) -> Section {
         let chart = |figure: &'static Figure| {
             let scale = self.scale(figure);
-            let row = |one: &Candidate| {
-                let mut values = super::choice::replicates(results, &one.policy, figure.column);
+            let at = FIGURES.iter().position(|row| row.name == figure.name);
+            let row = |(number, one): (usize, &Candidate)| {
+                let runs = self.answer.runs.get(number)?;
+                let mut values: Vec<f64> =
+                    runs.iter().filter_map(|seen| *seen.figures.get(at?)?).collect();
                 values.sort_by(f64::total_cmp);
                 let five = [0.0, 0.25, 0.5, 0.75, 1.0].map(|q| quantile(&values, q));
                 let [Some(a), Some(b), Some(c), Some(d), Some(e)] = five else { return None };
@@ -355,7 +536,7 @@ impl View<'_> {
                 title: capital(figure.title),
                 caption: format!("Over {} runs: range, quartiles, median.", self.advice.replicates),
                 x: format!("{} [{unit}]", figure.title),
-                rows: self.advice.candidates.iter().filter_map(row).collect(),
+                rows: self.advice.candidates.iter().enumerate().filter_map(row).collect(),
             })
         };
         Section {

@@ -4,12 +4,14 @@
 use meed_report::page::{
     Badge, Block, Cell, HeatMap, Page, Section, SpreadChart, SpreadRow, Table, Tone,
 };
+use meed_sim::record::ASSUMED_CLUSTER;
 use serde_json::{Map, Value, json};
 
 use super::figures::{FIGURES, FigureUnit, Replicates, RivalFigure};
 use super::liars::{LIES, Lied};
 use super::windows::WINDOWS;
 use super::{Contest, Fared};
+use crate::sweep::page::capital;
 
 /// What the first table shows.
 const SHOWN: [&str; 10] = [
@@ -61,13 +63,17 @@ pub fn page(contest: &Contest, all: &[Fared], charts: bool, notes: &[String]) ->
         sections.push(waits(all));
     }
     sections.push(who(all));
-    let mut lead = vec![lead(contest)];
-    lead.extend(notes.iter().map(|note| format!("Assumed: {note}")));
+    // What all figures rest on comes before them.
+    let is_assumed = |note: &&String| note.starts_with(ASSUMED_CLUSTER);
+    let assumed = notes.iter().find(is_assumed).map(|note| format!("{}.", capital(note)));
+    let mut lead: Vec<String> = assumed.into_iter().chain([lead(contest)]).collect();
+    let others = notes.iter().filter(|note| !is_assumed(note));
+    lead.extend(others.map(|note| format!("Assumed: {note}")));
     Page { title: format!("Rivals on {}", name.to_string_lossy()), lead, sections }
 }
 
 /// The same as JSON (docs/rivals.md).
-pub fn to_json(contest: &Contest, all: &[Fared]) -> String {
+pub fn to_json(contest: &Contest, all: &[Fared], notes: &[String]) -> String {
     let figure = |spread: &Option<Replicates>| match spread {
         None => Value::Null,
         Some(spread) => {
@@ -91,6 +97,7 @@ pub fn to_json(contest: &Contest, all: &[Fared]) -> String {
     let loads: Vec<f64> = contest.loads.iter().map(|load| f64::from(*load) / 1000.0).collect();
     let whole = json!({
         "schema": 1,
+        "assumptions": notes,
         "loads": loads,
         "seeds": contest.seeds,
         "orders": all.iter().map(standing).collect::<Vec<_>>(),

@@ -214,7 +214,7 @@ fn every_rival_serves_who_has_used_less() {
     }
     // Once more, on one thread.
     let again = contest.run(1, &|_| ()).unwrap();
-    assert_eq!(page::to_json(&contest, &again), page::to_json(&contest, &standings));
+    assert_eq!(page::to_json(&contest, &again, &[]), page::to_json(&contest, &standings, &[]));
 }
 
 /// When `b` comes after `a` has had all for an hour, ranks steer: it is served first.
@@ -396,5 +396,5 @@ fn liars_are_paired_with_the_truth() {
     let html = meed_report::page::to_html(&page::page(&contest, &all, true, &[]));
     assert!(html.contains("What lies gain"));
     let again = contest.run(1, &|_| ()).unwrap();
-    assert_eq!(page::to_json(&contest, &again), page::to_json(&contest, &all));
+    assert_eq!(page::to_json(&contest, &again, &[]), page::to_json(&contest, &all, &[]));
 }

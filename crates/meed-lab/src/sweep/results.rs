@@ -123,6 +123,13 @@ pub(super) fn measure(run: &RunRecord, resources: &[String]) -> Vec<String> {
     measured.chain(used).map(cell).collect()
 }
 
+/// The width from which on a job is of the widest tenth.
+pub(crate) fn wide_from(run: &RunRecord) -> Option<f64> {
+    let mut widths: Vec<f64> = run.jobs.iter().map(|job| job.width).collect();
+    widths.sort_by(|a, b| b.total_cmp(a));
+    widths.get(widths.len().div_ceil(10).checked_sub(1)?).copied()
+}
+
 /// The column of that name, of one run.
 pub(crate) fn figure(run: &RunRecord, name: &str) -> Option<f64> {
     let column = COLUMNS.iter().find(|column| column.name == name)?;

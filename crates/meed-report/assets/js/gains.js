@@ -172,7 +172,10 @@ Meed.gains = (() => {
     };
     redraw();
     register({ redraw, ensure: chart.ensure });
+    // All figures rest on a cluster that was assumed: said before any of them.
+    const assumed = data.record.assumptions.find((a) => a.startsWith("assumed cluster: "));
     return [
+      assumed ? h("p", { class: "explain" }, `${assumed[0].toUpperCase()}${assumed.slice(1)}.`) : null,
       h("div", { class: "controls" },
         select("Compared with", data.runs.map((run, r) => [String(r), run.policy]), String(base), (v) => { base = Number(v); redraw(); }),
         select("By", QUANTITIES.map(([key, name]) => [key, name]), quantity[0], (v) => { quantity = QUANTITIES.find(([key]) => key === v); redraw(); })),

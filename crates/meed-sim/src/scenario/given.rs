@@ -14,6 +14,7 @@ use meed_workload::generate::Generator;
 use meed_workload::limits::AtLimit;
 use meed_workload::macro_workload::MacroSource;
 use meed_workload::merge::Merge;
+use meed_workload::noted::Noted;
 use meed_workload::stretch::Load;
 use meed_workload::{JobSource, OnBadLine, TraceError};
 use serde::Serialize;
@@ -132,6 +133,10 @@ impl Scenario {
         let source: Box<dyn JobSource + Send> = match sources.len() {
             1 => sources.remove(0),
             _ => Box::new(Merge::new(sources)?),
+        };
+        let source: Box<dyn JobSource + Send> = match self.cluster_notes.is_empty() {
+            true => source,
+            false => Box::new(Noted::new(source, self.cluster_notes.clone())),
         };
         Ok(match self.enforce_limit {
             true => Box::new(Changed::new(source, AtLimit)),

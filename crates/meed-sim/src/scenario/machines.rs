@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use meed::ResourceKinds;
 use meed_config::Spanned;
+use meed_workload::cluster::{is_cluster, read_cluster};
 use meed_workload::format::is_google;
 use meed_workload::google::{Draw, PUBLISHED_MACHINES, published_mix, read_machine_events};
 use meed_workload::machines::{MachineChange, Machines};
 use meed_workload::mwf::read_machines;
 use meed_workload::table::{is_openb_nodes, read_openb_nodes};
-use meed_workload::{OnBadLine, Origin};
+use meed_workload::{OnBadLine, Origin, TraceError};
 
 use super::LoadError;
 use super::Place;
@@ -27,6 +28,7 @@ enum Plan {
     Alea(PathBuf),
     Google(PathBuf),
     Openb(PathBuf),
+    Cluster(PathBuf),
 }
 
 /// Reads them; files are looked for in `folder`. Nothing when none are asked for.
@@ -46,6 +48,13 @@ pub(super) fn read(
         }
         Plan::Alea(path) => read_machines(&Origin::path(path), kinds, on_bad_line)?,
         Plan::Google(path) => read_machine_events(&Origin::path(path), kinds, on_bad_line)?,
+        Plan::Cluster(path) => {
+            let read = read_cluster(&Origin::path(&path))?;
+            read.machines(kinds).map_err(|why| TraceError::NoMachines {
+                file: path.display().to_string().into(),
+                why,
+            })?
+        }
         Plan::Openb(path) => read_openb_nodes(&Origin::path(path), kinds, on_bad_line)?,
     })
 }
@@ -82,14 +91,16 @@ fn file_plan(path: PathBuf, format: Option<&str>) -> Result<Plan, String> {
         Some("alea") => Ok(Plan::Alea(path)),
         Some("google") => Ok(Plan::Google(path)),
         Some("openb") => Ok(Plan::Openb(path)),
-        Some(other) => Err(format!("format `{other}` is not one of alea, google, openb")),
+        Some("cluster") => Ok(Plan::Cluster(path)),
+        Some(other) => Err(format!("format `{other}` is not one of alea, google, openb, cluster")),
         None if is_google(&path, "machine_events") => Ok(Plan::Google(path)),
         None if name.contains(".machines") => Ok(Plan::Alea(path)),
         None if is_openb(&path) => Ok(Plan::Openb(path)),
+        None if is_cluster(&Origin::path(&path)) => Ok(Plan::Cluster(path)),
         None => Err(format!(
             "the name `{name}` does not tell the format; .machines is Alea's, machine_events*.csv \
              is Google's, a list with sn,cpu_milli,memory_mib,gpu,model is openb's, or say \
-             format = \"alea\", \"google\" or \"openb\""
+             format = \"alea\", \"google\", \"openb\" or \"cluster\" (slurm.conf and others)"
         )),
     }
 }
@@ -138,7 +149,7 @@ pub(super) fn changes(machines: &Machines) -> Vec<TimedChange> {
 
 /// What was skipped, and what was assumed, as remarks.
 pub(super) fn remarks(machines: &Machines) -> Vec<String> {
-    let mut remarks = machines.assumptions.clone();
+    let mut remarks = [machines.told.clone(), machines.assumptions.clone()].concat();
     remarks.extend(machines.bad_lines().iter().map(|line| format!("skipped {line}")));
     if machines.bad() > machines.bad_lines().len() as u64 {
         remarks.push(format!("machines: {} wrong lines skipped in all", machines.bad()));

@@ -4,6 +4,7 @@
 //! file, line, key and what would be right. A [`Scenario`] that could be read can be run, but for
 //! what only the trace itself shows.
 
+mod assumed;
 mod changes;
 pub(crate) mod cluster;
 mod contributions;
@@ -42,6 +43,7 @@ use meed_config::words::did_you_mean;
 use meed_config::{Place, Spanned, tree};
 use meed_driver::StopAt;
 use meed_mapreduce::classes::Rule;
+use meed_workload::format::TraceFormat;
 use meed_workload::generate::{Arrivals, GeneratorSpec, Limit};
 use meed_workload::macro_workload::MacroSpec;
 use meed_workload::stretch::Load;
@@ -66,6 +68,12 @@ pub struct Scenario {
     pub seed: u64,
     /// What was taken for granted; worth a line to the user.
     pub warnings: Vec<String>,
+    /// What is known, or assumed, of its cluster: the first assumptions.
+    cluster_notes: Vec<String>,
+    /// Nobody said how large the cluster is.
+    assumes_size: bool,
+    /// Of the trace that it was made of, where no scenario file names one.
+    format: Option<TraceFormat>,
     text: String,
     kinds: ResourceKinds,
     measured: usize,
@@ -218,6 +226,9 @@ impl Scenario {
             file: file.to_owned(),
             seed: raw.run.seed.unwrap_or(0),
             warnings,
+            cluster_notes: machines.told.clone(),
+            assumes_size: false,
+            format: None,
             measured,
             queues,
             base: raw.policy.0.clone(),

@@ -7,6 +7,7 @@ use meed::{ResourceKinds, Unit};
 use meed_config::nodes::{NodeForm, ResourceForm, UnitForm};
 use meed_config::quantity::{AmountsByName, Quantity};
 use meed_config::{Place, Spanned, tree};
+use meed_driver::record::ASSUMED_CLUSTER;
 use meed_workload::canonical::CanonicalSource;
 use meed_workload::changed::Changed;
 use meed_workload::format::{TraceFormat, UNKNOWN};
@@ -15,11 +16,12 @@ use meed_workload::kubernetes::{KubernetesQueues, KubernetesSource, kubernetes_k
 use meed_workload::limits::AtLimit;
 use meed_workload::mwf::MwfSource;
 use meed_workload::philly::PhillySource;
+use meed_workload::size::{AssumedSize, SizeRest, assumed_size};
 use meed_workload::swf::SwfSource;
 use meed_workload::swim::SwimSource;
 use meed_workload::table::{TableSource, table_resources};
 use meed_workload::yarn::YarnSource;
-use meed_workload::{JobSource, OnBadLine, Origin, TraceError, busy_size};
+use meed_workload::{JobSource, OnBadLine, Origin, TraceError};
 use serde::Serialize;
 
 use super::raw::{self, RawScenario};
@@ -50,6 +52,11 @@ impl Scenario {
         }
     }
 
+    /// Whether the file at `path` is read as a trace, not as a scenario.
+    pub fn is_trace(path: &Path, sets: &[String]) -> bool {
+        is_trace(path, sets)
+    }
+
     /// The trace as a scenario; `sets` change it as they change a file.
     pub fn of_trace(
         path: &Path,
@@ -65,14 +72,24 @@ impl Scenario {
             let run = told(path, sets)?.trace.run.map(|run| run.text());
             return Scenario::of_log(path, run.as_deref(), sets, on_bad_line);
         }
-        let (cluster, note) = cluster_for(path, format, sets)?;
+        let told = told(path, sets)?;
+        let (mut cluster, note) = match told.has_nodes {
+            true => (Cluster::of(kinds_of(path, format, &told)?), None),
+            false => cluster_for(path, format, &told)?,
+        };
+        let note = told.keep_given(&mut cluster, note);
         let file = path.display().to_string();
         let unnamed = TraceFormat::of_name(path).ok() != Some(format);
-        let format = unnamed.then(|| format.name().to_owned());
-        let trace = raw::Trace { file: file.clone(), format, ..raw::Trace::default() };
-        let text = text(&cluster, &trace)?;
+        let name = unnamed.then(|| format.name().to_owned());
+        let mut trace = raw::Trace { file: file.clone(), format: name, ..raw::Trace::default() };
+        let spreads = told.has_nodes && told.trace.shape.is_none() && SPREAD.contains(&format);
+        trace.shape = spreads.then(|| "gang".to_owned());
+        let says_blocked =
+            |set: &String| set.starts_with("policy.when_blocked") || set.starts_with("policy=");
+        let reserves = LIMITED.contains(&format) && !sets.iter().any(says_blocked);
+        let text = text(&cluster, &trace, reserves)?;
         let mut scenario = match sets {
-            [] => {
+            [] if !reserves => {
                 let raw = raw_of(cluster, trace);
                 Scenario::of_raw(&file, raw, text, &[], None, Path::new(""), on_bad_line)
             }
@@ -80,12 +97,47 @@ impl Scenario {
             _ => Scenario::parse(&file, &text, Path::new(""), sets, on_bad_line)
                 .map_err(without_line),
         }?;
-        if !sets.iter().any(|set| set.starts_with("cluster.")) {
-            scenario.warnings.extend(note);
+        scenario.format = Some(format);
+        scenario.assumes_size = note.is_some() && told.cluster == ToldCluster::Nothing;
+        if spreads {
+            let words = "a job of several nodes has a task on each, and all start together \
+                (trace.shape = \"rigid\": it holds all on one node)";
+            scenario.cluster_notes.push(words.to_owned());
+        }
+        if reserves {
+            scenario.cluster_notes.push(EASY.to_owned());
+        }
+        if let Some(note) = note {
+            scenario.cluster_notes.insert(0, note.clone());
+            scenario.warnings.push(note);
         }
         Ok(scenario)
     }
 }
+
+/// Formats whose jobs are spread over nodes where these are known, unless `shape` says otherwise.
+const SPREAD: [TraceFormat; 6] = [
+    TraceFormat::Sacct,
+    TraceFormat::SacctJson,
+    TraceFormat::Pbs,
+    TraceFormat::Lsf,
+    TraceFormat::Condor,
+    TraceFormat::Swf,
+];
+
+/// Formats of batch systems, whose jobs carry time limits and which backfill behind a reservation.
+const LIMITED: [TraceFormat; 6] = [
+    TraceFormat::Sacct,
+    TraceFormat::SacctJson,
+    TraceFormat::Swf,
+    TraceFormat::Mwf,
+    TraceFormat::Pbs,
+    TraceFormat::Lsf,
+];
+
+/// What is said of these.
+const EASY: &str = "backfilling as batch systems do it (EASY): the first job that does not fit has \
+    a reservation, by the time limits that users gave (policy.when_blocked = \"skip\": none has)";
 
 /// A line of the text that is made is none of the trace, and nobody can look it up.
 pub(super) fn without_line(error: LoadError) -> LoadError {
@@ -165,6 +217,12 @@ struct Cluster {
 }
 
 impl Cluster {
+    /// No nodes yet, and these resources.
+    fn of(kinds: Vec<(String, Unit)>) -> Cluster {
+        let resources = kinds.into_iter().map(resource_of).collect();
+        Cluster { resources, machines: None, node: Vec::new() }
+    }
+
     /// One node with these amounts.
     fn pool(amounts: AmountsByName) -> Cluster {
         let resources = amounts.keys().cloned().map(ResourceForm::Name).collect();
@@ -194,13 +252,20 @@ fn raw_of(cluster: Cluster, trace: raw::Trace) -> RawScenario {
 }
 
 /// The same as text: what logs keep, and what `--set` changes.
-fn text(cluster: &Cluster, trace: &raw::Trace) -> Result<String, ScenarioError> {
+fn text(cluster: &Cluster, trace: &raw::Trace, reserves: bool) -> Result<String, ScenarioError> {
     #[derive(Serialize)]
     struct File<'a> {
         cluster: &'a Cluster,
         trace: &'a raw::Trace,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        policy: Option<Policy>,
     }
-    toml::to_string(&File { cluster, trace })
+    #[derive(Serialize)]
+    struct Policy {
+        when_blocked: &'static str,
+    }
+    let policy = reserves.then_some(Policy { when_blocked: "reserve" });
+    toml::to_string(&File { cluster, trace, policy })
         .map_err(|why| Place { file: &trace.file, text: "" }.whole(why.to_string()))
 }
 
@@ -224,10 +289,8 @@ fn machines_beside(trace: &Path) -> Option<PathBuf> {
 fn cluster_for(
     path: &Path,
     format: TraceFormat,
-    sets: &[String],
+    told: &Told,
 ) -> Result<(Cluster, Option<String>), LoadError> {
-    let how = "change it with --set cluster.node.0.capacity";
-    let told = told(path, sets)?;
     match format {
         TraceFormat::Swf => {
             let name = told.name(&told.trace.processor_resource, "cpu");
@@ -308,15 +371,12 @@ fn cluster_for(
             // last submission.
             let servers = (size.mean_gpus.max(size.widest) / GPUS_PER_SERVER).max(1);
             let gpus = (servers * GPUS_PER_SERVER).max(size.widest);
-            let note = format!(
-                "a Philly trace has no cluster; one pool of {gpus} GPUs is assumed, for which the \
-                 offered load from the first submission to the last is about 1 (at most what all \
-                 jobs hold at once); {how}.{name}=N"
-            );
+            let note =
+                format!("{ASSUMED_CLUSTER}one pool of {gpus} gpu, {JUST_FULL}; {}", give(name));
             Ok((Cluster::of_one(name, gpus), Some(note)))
         }
-        TraceFormat::Yarn => Ok(cluster_for_yarn(path, &told, how)?),
-        TraceFormat::Jhist => cluster_for_history(path, &told),
+        TraceFormat::Yarn => Ok(cluster_for_yarn(path, told)?),
+        TraceFormat::Jhist => cluster_for_history(path, told),
         TraceFormat::Kubernetes => Ok(cluster_for_kubernetes(path)?),
         TraceFormat::Csv
         | TraceFormat::Tsv
@@ -329,7 +389,7 @@ fn cluster_for(
         | TraceFormat::Condor
         | TraceFormat::Openb
         | TraceFormat::Alibaba2018
-        | TraceFormat::AzureVms => cluster_for_table(path, format, &told),
+        | TraceFormat::AzureVms => cluster_for_table(path, format, told),
         TraceFormat::Log => unreachable!("a log has a cluster of its own"),
         TraceFormat::Canonical => {
             let source = CanonicalSource::open(&Origin::path(path), None, OnBadLine::Skip)?;
@@ -337,6 +397,38 @@ fn cluster_for(
             Ok(told.busy_pool(&kinds, source, "the trace has no cluster")?)
         }
     }
+}
+
+/// The resources that jobs of a trace hold, where its nodes are given.
+fn kinds_of(
+    path: &Path,
+    format: TraceFormat,
+    told: &Told,
+) -> Result<Vec<(String, Unit)>, LoadError> {
+    let cpu = || (told.name(&told.trace.processor_resource, "cpu").to_owned(), Unit::Milli);
+    let memory = || (told.name(&told.trace.memory_resource, "memory").to_owned(), Unit::Bytes);
+    Ok(match format {
+        TraceFormat::Swf => vec![cpu()],
+        TraceFormat::Mwf | TraceFormat::Yarn | TraceFormat::Jhist => vec![cpu(), memory()],
+        TraceFormat::Philly => {
+            vec![(told.name(&told.trace.gpu_resource, "gpu").to_owned(), Unit::Milli)]
+        }
+        TraceFormat::Swim => vec![("slot".to_owned(), Unit::Milli)],
+        TraceFormat::Google => {
+            vec![("cpu".to_owned(), Unit::Milli), ("memory".to_owned(), Unit::Milli)]
+        }
+        TraceFormat::Kubernetes => kubernetes_kinds(),
+        TraceFormat::Canonical => {
+            let source = CanonicalSource::open(&Origin::path(path), None, OnBadLine::Skip)?;
+            let kinds = source.kinds();
+            (0..kinds.len()).map(|at| (kinds.name(at).to_owned(), kinds.unit(at))).collect()
+        }
+        TraceFormat::Log => Vec::new(),
+        _ => {
+            let options = trace::table(&told.trace, format).map_err(|why| told.error(why))?;
+            table_resources(&Origin::path(path), &options)?
+        }
+    })
 }
 
 /// What changes say of a bare trace: how it is read, and what a run makes of its jobs.
@@ -347,7 +439,28 @@ struct Told {
     enforce_limit: bool,
     /// The cluster's resources are others than what is assumed here.
     resources: bool,
+    /// What is said of the cluster.
+    cluster: ToldCluster,
+    /// Nodes are named, by a file or one by one.
+    has_nodes: bool,
+    /// Resources whose amounts are given, and on how many nodes.
+    given: Vec<String>,
+    count: u64,
 }
+
+/// What changes say of a cluster.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ToldCluster {
+    /// Nothing of its size.
+    Nothing,
+    /// Some amounts of its one pool.
+    Amounts,
+    /// All its nodes.
+    Whole,
+}
+
+/// Where an amount of the pool is given.
+const CAPACITY: &str = "cluster.node.0.capacity";
 
 /// What `sets` say of `[trace]` and `[run]`; whether the rest means anything is seen later.
 fn told(path: &Path, sets: &[String]) -> Result<Told, LoadError> {
@@ -363,9 +476,26 @@ fn told(path: &Path, sets: &[String]) -> Result<Told, LoadError> {
     let read: Vec<String> = sets.iter().filter(is_read).cloned().collect();
     let text = set::apply(&file, "[trace]\nfile = \"\"\n", &read)?.text;
     let read: File = tree::read(&text).map_err(|error| place.toml(&error))?;
-    let others = ["cluster.resources", "cluster="];
-    let resources = sets.iter().any(|set| others.iter().any(|other| set.starts_with(other)));
-    Ok(Told { trace: read.trace, enforce_limit: read.run.enforce_limit, resources, file })
+    let any =
+        |others: &[&str]| sets.iter().any(|set| others.iter().any(|other| set.starts_with(other)));
+    let resources = any(&["cluster.resources", "cluster="]);
+    let has_nodes = any(&["cluster.machines", "cluster.node=", "cluster="]);
+    let given: Vec<String> = sets
+        .iter()
+        .filter_map(|set| set::split(set))
+        .filter_map(|(key, _)| key.trim().strip_prefix(CAPACITY)?.strip_prefix('.'))
+        .map(|name| name.trim_matches(['"', '\'']).to_owned())
+        .collect();
+    let is_whole = has_nodes || any(&["cluster.node.0.capacity="]);
+    let cluster = match (is_whole, given.is_empty()) {
+        (true, _) => ToldCluster::Whole,
+        (false, false) => ToldCluster::Amounts,
+        (false, true) => ToldCluster::Nothing,
+    };
+    let count = sets.iter().filter_map(|set| set.strip_prefix("cluster.node.0.count="));
+    let count = count.filter_map(|count| count.trim().parse().ok()).next_back().unwrap_or(1);
+    let (trace, enforce_limit) = (read.trace, read.run.enforce_limit);
+    Ok(Told { trace, enforce_limit, resources, cluster, has_nodes, given, count, file })
 }
 
 impl Told {
@@ -390,6 +520,37 @@ impl Told {
         ResourceKinds::new(kinds).map_err(|why| self.error(why.to_string()))
     }
 
+    /// Where some amounts are given, what nobody says of the others is no limit: an amount that is
+    /// made up beside a given one would decide without a word. What is to be said then.
+    fn keep_given(&self, cluster: &mut Cluster, note: Option<String>) -> Option<String> {
+        let Some(node) = cluster.node.first_mut().filter(|_| note.is_some()) else { return note };
+        match self.cluster {
+            ToldCluster::Nothing => note,
+            ToldCluster::Whole => None,
+            ToldCluster::Amounts => {
+                let no_limit = i64::try_from(meed::MAX_AMOUNT / self.count.max(1)).unwrap_or(1);
+                let is_other = |name: &&String| !self.given.contains(name);
+                let others: Vec<String> = node.capacity.keys().filter(is_other).cloned().collect();
+                let (first, last) = (others.first()?.clone(), others.join(" and "));
+                for name in others {
+                    let is_bytes = |form: &ResourceForm| match form {
+                        ResourceForm::Name(own) => *own == name && name == "memory",
+                        ResourceForm::Detailed { name: own, unit } => {
+                            *own == name && *unit == UnitForm::Bytes
+                        }
+                    };
+                    let bytes = cluster.resources.iter().any(is_bytes);
+                    let amount = if bytes { no_limit } else { no_limit / 1000 };
+                    node.capacity.insert(name, Quantity::Whole(amount));
+                }
+                Some(format!(
+                    "{ASSUMED_CLUSTER}{last} no limit, for nobody says how much there is (--set \
+                     {CAPACITY}.{first}=N)"
+                ))
+            }
+        }
+    }
+
     fn error(&self, what: String) -> ScenarioError {
         Place { file: &self.file, text: "" }.whole(what)
     }
@@ -402,8 +563,8 @@ impl Told {
         why: &str,
     ) -> Result<(Cluster, Option<String>), TraceError> {
         let size = match self.enforce_limit {
-            true => busy_size(&mut Changed::new(source, AtLimit), kinds.len())?,
-            false => busy_size(&mut source, kinds.len())?,
+            true => assumed_size(&mut Changed::new(source, AtLimit), kinds.len())?,
+            false => assumed_size(&mut source, kinds.len())?,
         };
         let kinds = (0..kinds.len()).map(|kind| (kinds.name(kind).to_owned(), kinds.unit(kind)));
         Ok(pool_of(&kinds.collect::<Vec<_>>(), &size, why))
@@ -412,11 +573,7 @@ impl Told {
 
 /// One pool of vcores and memory that the applications would keep busy from the first submission
 /// to the last.
-fn cluster_for_yarn(
-    path: &Path,
-    told: &Told,
-    how: &str,
-) -> Result<(Cluster, Option<String>), LoadError> {
+fn cluster_for_yarn(path: &Path, told: &Told) -> Result<(Cluster, Option<String>), LoadError> {
     let cpu = told.name(&told.trace.processor_resource, "cpu").to_owned();
     let memory_name = told.name(&told.trace.memory_resource, "memory").to_owned();
     let kinds = told.kinds(vec![(cpu.clone(), Unit::Milli), (memory_name.clone(), Unit::Bytes)])?;
@@ -425,10 +582,9 @@ fn cluster_for_yarn(
     let size = source.size();
     let memory = format!("{}GiB", size.memory.div_ceil(1 << 30));
     let note = format!(
-        "the ResourceManager's list has no cluster; one pool of {} {cpu} and {memory} is assumed, \
-         for which the offered load from the first submission to the last is about 1 (at most \
-         what all tasks hold at once); {how}.{cpu}=N",
-        size.vcores
+        "{ASSUMED_CLUSTER}one pool of {} {cpu}, {memory} memory, {JUST_FULL}; {}",
+        size.vcores,
+        give(&cpu)
     );
     let amounts = [(cpu, whole(size.vcores)), (memory_name, Quantity::Text(memory))];
     Ok((Cluster::pool(amounts.into()), Some(note)))
@@ -471,14 +627,20 @@ fn cluster_for_table(
     let known = ResourceKinds::new(kinds.clone()).map_err(too_many)?;
     let source = TableSource::open(&origin, &known, &options, OnBadLine::Skip)?;
     let why = "the table has no cluster";
-    match told.enforce_limit {
-        true => Ok(told.busy_pool(&known, source, why)?),
-        false => Ok(pool_of(&kinds, &source.size(), why)),
-    }
+    Ok(told.busy_pool(&known, source, why)?)
 }
 
-/// One pool that so much of each resource would be busy in the mean, and what is said of it.
-fn pool_of(kinds: &[(String, Unit)], size: &[u64], why: &str) -> (Cluster, Option<String>) {
+/// What is said of a pool of which nobody knows what ran at once.
+const JUST_FULL: &str = "which these jobs would keep just full: the log does not tell when they \
+    started";
+
+/// What is said of where a cluster is given.
+fn give(name: &str) -> String {
+    format!("give yours by --cluster FILE or --set {CAPACITY}.{name}=N")
+}
+
+/// One pool of that size, and what is said of it.
+fn pool_of(kinds: &[(String, Unit)], size: &AssumedSize, why: &str) -> (Cluster, Option<String>) {
     let amount = |((name, unit), size): (&(String, Unit), &u64)| {
         let amount = match unit {
             Unit::Milli => whole(size.div_ceil(Unit::Milli.scale()).max(1)),
@@ -486,14 +648,30 @@ fn pool_of(kinds: &[(String, Unit)], size: &[u64], why: &str) -> (Cluster, Optio
         };
         (name.clone(), amount)
     };
-    let amounts: AmountsByName = kinds.iter().zip(size).map(amount).collect();
-    let words = amounts.iter().map(|(name, amount)| format!("{} {name}", amount.text()));
+    let amounts: AmountsByName = kinds.iter().zip(&size.amounts).map(amount).collect();
+    // Of what no job holds nothing is assumed.
+    let is_held = |name: &String| {
+        let at = kinds.iter().position(|(kind, _)| kind == name);
+        at.is_some_and(|at| size.amounts.get(at).is_some_and(|amount| *amount > 0))
+    };
+    let words = amounts.iter().filter(|(name, _)| is_held(name));
+    let words = words.map(|(name, amount)| format!("{} {name}", amount.text()));
+    let rest = match size.rest {
+        SizeRest::RanAtOnce => "the most that ran at once in the log",
+        SizeRest::JustFull => JUST_FULL,
+    };
+    let giants = match size.giants.as_slice() {
+        [] => String::new(),
+        [one] => format!(" (without job {one}, which is far wider than all others)"),
+        [first, ..] => {
+            let others = size.giants.len() - 1;
+            format!(" (without job {first} and {others} more, far wider than all others)")
+        }
+    };
     let note = format!(
-        "{why}; one pool of {} is assumed, for which the offered load from the \
-         first submission to the last is about 1 (at most what all tasks hold at once); change it \
-         with --set cluster.node.0.capacity.{}=N",
+        "{ASSUMED_CLUSTER}one pool of {}, {rest}{giants} ({why}); {}",
         words.collect::<Vec<_>>().join(", "),
-        kinds[0].0
+        give(&kinds[0].0)
     );
     let resources = kinds.iter().cloned().map(resource_of).collect();
     let node = vec![NodeForm::one("pool", amounts)];
@@ -513,7 +691,8 @@ fn cluster_for_kubernetes(path: &Path) -> Result<(Cluster, Option<String>), Trac
     let size = source.size();
     let held: Vec<((String, Unit), u64)> =
         kubernetes_kinds().into_iter().zip(size).filter(|(_, size)| *size > 0).collect();
-    let (kinds, size): (Vec<_>, Vec<_>) = held.into_iter().unzip();
+    let (kinds, amounts): (Vec<_>, Vec<_>) = held.into_iter().unzip();
+    let size = AssumedSize { amounts, rest: SizeRest::JustFull, giants: Vec::new() };
     Ok(pool_of(&kinds, &size, "the list has no cluster"))
 }
 
@@ -538,7 +717,7 @@ mod tests {
             let node = vec![NodeForm::one("pool", amounts)];
             let cluster = Cluster { resources, machines, node };
             let trace = raw::Trace { file: "a \"b\".swf".to_owned(), ..raw::Trace::default() };
-            let text = text(&cluster, &trace).unwrap();
+            let text = text(&cluster, &trace, false).unwrap();
             let read: RawScenario = tree::read(&text).unwrap();
             let made = raw_of(cluster, trace);
             assert_eq!(read.cluster.resources.get_ref(), made.cluster.resources.get_ref());

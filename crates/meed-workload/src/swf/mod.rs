@@ -22,7 +22,7 @@ mod rows;
 
 use std::collections::BTreeMap;
 
-use meed::ResourceKinds;
+use meed::{ResourceKinds, Span};
 use meed_config::words::suggest;
 
 pub use assumptions::{SwfAssumptions, SwfMemory, SwfProcessors, SwfQueues, SwfShape};
@@ -50,7 +50,9 @@ pub struct SwfSource {
     /// Queue of a number in the queue's column, for those seen.
     numbers: BTreeMap<Option<u64>, u32>,
     /// Read ahead, so that a file without jobs is found out at once.
-    next: Option<Job>,
+    next: Option<(Job, Option<Span>)>,
+    /// Of the job that was handed out last.
+    waited: Option<Span>,
     handed_out: u64,
 }
 
@@ -108,8 +110,9 @@ impl SwfSource {
             true => queues.iter().zip(0..).map(|(name, number)| (name.clone(), number)).collect(),
             false => BTreeMap::new(),
         };
+        let (next, waited, handed_out) = (None, None, 0);
         let mut source =
-            SwfSource { rows, rules, words, queues, names, numbers, next: None, handed_out: 0 };
+            SwfSource { rows, rules, words, queues, names, numbers, next, waited, handed_out };
         source.next = source.read_job()?;
         if source.next.is_none() {
             return Err(source.rows.records.no_jobs(WANTED));
@@ -122,10 +125,13 @@ impl SwfSource {
         &self.rows.header
     }
 
-    fn read_job(&mut self) -> Result<Option<Job>, TraceError> {
+    fn read_job(&mut self) -> Result<Option<(Job, Option<Span>)>, TraceError> {
         while let Some((line, row)) = self.rows.next_row()? {
             match self.queue_of(&row) {
-                Ok(queue) => return Ok(Some(job(row, queue))),
+                Ok(queue) => {
+                    let wait = row.wait;
+                    return Ok(Some((job(row, queue), wait)));
+                }
                 Err(problem) => self.rows.records.note_at(line, problem)?,
             }
         }
@@ -168,10 +174,15 @@ impl JobSource for SwfSource {
     }
 
     fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
-        let Some(job) = self.next.take() else { return Ok(None) };
+        let Some((job, waited)) = self.next.take() else { return Ok(None) };
+        self.waited = waited;
         self.next = self.read_job()?;
         self.handed_out += 1;
         Ok(Some(job))
+    }
+
+    fn waited(&self) -> Option<Span> {
+        self.waited
     }
 
     fn counts(&self) -> SourceCounts {

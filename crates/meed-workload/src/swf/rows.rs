@@ -12,6 +12,7 @@ use crate::{MAX_TASKS, TraceError};
 const COLUMNS: usize = 18;
 const JOB: Column = Column(1, "job number");
 const SUBMIT: Column = Column(2, "submit time");
+const WAIT: Column = Column(3, "wait time");
 const RUN: Column = Column(4, "run time");
 const ALLOCATED: Column = Column(5, "allocated processors");
 const USED_MEMORY: Column = Column(7, "used memory");
@@ -30,6 +31,8 @@ pub(super) struct Row {
     pub(super) job: u64,
     pub(super) submit: Time,
     pub(super) duration: Span,
+    /// From its submission to its start, where that is known.
+    pub(super) wait: Option<Span>,
     pub(super) limit: Option<Span>,
     pub(super) gang: Option<Box<Gang>>,
     /// Which queue: the number in the queue's column; `None` when it is unknown.
@@ -159,7 +162,9 @@ impl Rules {
         let duration = duration.max(self.assumptions.min_duration);
         let limit = self.assumptions.limits.of(REQUESTED_TIME, value(REQUESTED_TIME), duration)?;
         let gang = Gang::all(tasks).filter(|_| self.assumptions.shape == SwfShape::Gang);
-        Ok(Some(Row { job, submit, duration, limit, gang, key, tasks, demand }))
+        // What is no wait is none: nothing but the size of a cluster rests on it.
+        let wait = WAIT.seconds(value(WAIT)).ok().map(span);
+        Ok(Some(Row { job, submit, duration, wait, limit, gang, key, tasks, demand }))
     }
 }
 

@@ -197,6 +197,11 @@ pub fn separator_named(name: &str) -> Option<u8> {
     named.map(|(_, byte)| *byte)
 }
 
+/// The resource that a name is one of, and its unit: `cores` is `cpu`.
+pub(crate) fn resource_named(name: &str) -> Option<(&'static str, Unit)> {
+    guess::resource_of(name).map(|(name, unit, _)| (name, unit))
+}
+
 /// A date by ISO 8601, in UTC where it has no zone, as microseconds since 1970.
 pub(crate) fn parse_date(text: &[u8]) -> Option<u64> {
     times::date(text, &jiff::tz::TimeZone::UTC).ok()
@@ -235,6 +240,8 @@ pub struct TableSource {
     demands: Vec<Resources>,
     words: Vec<String>,
     clock_us: Option<u64>,
+    /// Of the job that was taken last.
+    waited: u64,
 }
 
 impl TableSource {
@@ -251,40 +258,6 @@ impl TableSource {
         let mapping = mapping::make(&table.names, sample, kinds, options);
         let mapping = mapping.map_err(|why| header(origin.name(), table.line, why))?;
         table.read(origin.name(), mapping, kinds, (options.decimal, on_bad_line))
-    }
-
-    /// How much of each resource its jobs keep busy in the mean from the first submission to the
-    /// last; at least what the widest task, or gang, holds, at most what all tasks hold at once.
-    /// The jobs must not have been taken yet.
-    pub fn size(&self) -> Vec<u64> {
-        let kinds = self.demands.first().map_or(0, Resources::kinds);
-        let submit = |row: &Row| row.submit;
-        let (first, last) = (self.file.left().next(), self.file.left().next_back());
-        let span = last.map_or(0, submit) - first.map_or(0, submit);
-        let size = |kind: usize| {
-            let (mut work, mut widest, mut at_once) = (0u128, 0u64, 0u64);
-            // Of the job of several rows that was looked at last.
-            let mut open = (Part::Whole, 0u64, 0u64);
-            for row in self.file.left() {
-                let each = self.demands[row.demand as usize].get(kind);
-                let all = each.saturating_mul(u64::from(row.count));
-                let more = u128::from(all).saturating_mul(u128::from(row.duration));
-                work = work.saturating_add(more);
-                let gang = each.saturating_mul(u64::from(row.gang.max(1)));
-                let (wide, held) = match row.part {
-                    part if part == Part::Whole || part != open.0 => (gang, all),
-                    Part::Size(_) => (open.1.max(gang), open.2.max(all)),
-                    _ => (open.1.saturating_add(all), open.2.saturating_add(all)),
-                };
-                let before = if row.part == Part::Whole || row.part != open.0 { 0 } else { open.2 };
-                at_once = at_once.saturating_add(held - before);
-                widest = widest.max(wide);
-                open = (row.part, wide, held);
-            }
-            let mean = u64::try_from(work / u128::from(span.max(1))).unwrap_or(u64::MAX);
-            mean.max(widest).min(at_once)
-        };
-        (0..kinds).map(size).collect()
     }
 
     fn job(&self, row: Row) -> Job {
@@ -708,7 +681,13 @@ impl Taker<'_> {
             whole.number_of(name);
         });
         let words = words.into_iter().map(|words| format!("{}: {words}", mapping.title)).collect();
-        Ok(TableSource { file: whole, demands: rows.demands.all, words, clock_us })
+        Ok(TableSource {
+            file: whole,
+            demands: rows.demands.all,
+            words,
+            clock_us,
+            waited: rows::NO_WAIT,
+        })
     }
 }
 
@@ -729,11 +708,16 @@ impl JobSource for TableSource {
 
     fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
         let Some(row) = self.file.next() else { return Ok(None) };
+        self.waited = row.wait;
         let job = match row.part {
             Part::Whole => self.job(row),
             _ => self.job_of_parts(row),
         };
         Ok(Some(job))
+    }
+
+    fn waited(&self) -> Option<meed::Span> {
+        (self.waited != rows::NO_WAIT).then(|| span(self.waited))
     }
 
     fn counts(&self) -> SourceCounts {

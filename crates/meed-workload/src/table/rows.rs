@@ -20,11 +20,16 @@ use crate::error::BadRow;
 use crate::fields::MAX_NAME;
 use crate::{JobLabel, MAX_TASKS};
 
+/// Of a row that does not say when its job started.
+pub(super) const NO_WAIT: u64 = u64::MAX;
+
 /// One job. Small: all of a file are kept.
 pub(super) struct Row {
     /// Microseconds since 1970, or since the zero of the table.
     pub(super) submit: u64,
     pub(super) duration: u64,
+    /// From submission to start; [`NO_WAIT`]: nobody says.
+    pub(super) wait: u64,
     /// 0: none.
     pub(super) limit: u64,
     pub(super) queue: u32,
@@ -114,7 +119,9 @@ impl<'a> Rows<'a> {
         let submit = submit?.ok_or_else(|| {
             wrong("submit", "it has no time of submission", &mapping.submit.source)
         })?;
-        let submit = arrival(mapping, submit, record)?;
+        let start = start_of(&mapping.length, submit, record)?;
+        let submit = arrival(mapping, submit, start, record)?;
+        let wait = start.map_or(NO_WAIT, |start| start.saturating_sub(submit));
         let limit = match &mapping.limit {
             Some(limit) => limit_of(limit, record)?,
             None => 0,
@@ -143,7 +150,7 @@ impl<'a> Rows<'a> {
         let queue = self.tenants.of(mapping, record)?;
         let demand = self.demands.of(&demand);
         let part = Part::Whole;
-        Ok(Row { submit, duration, limit, queue, count, gang, demand, label, part })
+        Ok(Row { submit, duration, wait, limit, queue, count, gang, demand, label, part })
     }
 
     /// What is said where Slurm tells of GPUs and no job holds one.
@@ -357,17 +364,26 @@ fn lasting(said: &Lasting, record: &Record) -> Result<Option<u64>, NoJob> {
     micros.map(Some).map_err(|why| unread("duration", why, &said.source, found.text))
 }
 
+/// When its run started, where a row says that.
+fn start_of(length: &Length, submit: u64, record: &Record) -> Result<Option<u64>, NoJob> {
+    match length {
+        Length::Said(_) => Ok(None),
+        Length::Between(start, _) | Length::Either(_, start, _) => {
+            instant(start, "start", record, submit)
+        }
+    }
+}
+
 /// When a job comes to the scheduler: at its submission, or when it could first start, if that is
 /// later. What is later than the start of its run says nothing of a wait, and counts as the start.
-fn arrival(mapping: &Mapping, submit: u64, record: &Record) -> Result<u64, NoJob> {
+fn arrival(
+    mapping: &Mapping,
+    submit: u64,
+    start: Option<u64>,
+    record: &Record,
+) -> Result<u64, NoJob> {
     let Some(eligible) = &mapping.eligible else { return Ok(submit) };
     let Some(eligible) = instant(eligible, "eligible", record, submit)? else { return Ok(submit) };
-    let start = match &mapping.length {
-        Length::Said(_) => None,
-        Length::Between(start, _) | Length::Either(_, start, _) => {
-            instant(start, "start", record, submit)?
-        }
-    };
     Ok(submit.max(eligible.min(start.unwrap_or(u64::MAX))))
 }
 

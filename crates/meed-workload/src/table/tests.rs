@@ -281,11 +281,11 @@ fn what_the_cluster_has_none_of_is_said() {
     let kinds = ResourceKinds::new(vec![("cores".to_owned(), Unit::Milli)]).unwrap();
     let text = "user,submit,duration,ncpus,ngpus\nann,0,1,2,3\n";
     let origin = Origin::bytes("jobs.csv", text.as_bytes());
-    let table = TableSource::open(&origin, &kinds, &options(&[]), OnBadLine::Stop).unwrap();
+    let mut table = TableSource::open(&origin, &kinds, &options(&[]), OnBadLine::Stop).unwrap();
     let words = table.assumptions().join("\n");
     assert!(words.contains("gpu is in the table, and not counted"), "{words}");
     assert!(words.contains("cores is `ncpus`, in pieces, guessed by its name"), "{words}");
-    assert_eq!(table.size(), [2000]);
+    assert_eq!(crate::size::assumed_size(&mut table, 1).unwrap().amounts, [2000]);
     let found = table_resources(&origin, &options(&[])).unwrap();
     assert_eq!(found, [("cpu".to_owned(), Unit::Milli), ("gpu".to_owned(), Unit::Milli)]);
     let mapped = options(&[("fpga", "ngpus"), ("gpu", "-")]);
@@ -389,8 +389,9 @@ fn what_older_slurms_write_is_read() {
 fn counts_may_be_products_and_gangs_have_room() {
     let text = "user,submit,duration,nodes,ppn\nann,0,60,4,16\neve,900000,60,1,1\n";
     let map = [("count", "nodes*ppn"), ("gang", "=true"), ("cpu", "=1")];
-    let mut source = open_as(text, &options(&map), OnBadLine::Stop).unwrap();
-    assert_eq!(source.size()[0], 64_000);
+    let opened = || open_as(text, &options(&map), OnBadLine::Stop).unwrap();
+    assert_eq!(crate::size::assumed_size(&mut opened(), 3).unwrap().amounts[0], 64_000);
+    let mut source = opened();
     assert_eq!(rows(&mut source)[0], "2 ann 0 64x 1000/0/0 60 gang 64");
     for (key, given) in [("duration", "nodes*ppn"), ("memory", "nodes/ppn")] {
         let refused = open_as(text, &options(&[(key, given)]), OnBadLine::Stop).err().unwrap();

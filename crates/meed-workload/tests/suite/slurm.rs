@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use meed::{ResourceKinds, Unit};
 use meed_workload::format::TraceFormat;
+use meed_workload::size::assumed_size;
 use meed_workload::table::{TableAssumptions, TableSource};
 use meed_workload::{Job, JobSource, OnBadLine, Origin, TraceError};
 use proptest::prelude::*;
@@ -177,13 +178,18 @@ fn jobs_of_slurm_are_what_slurm_ran() {
         assert!(words.contains(told), "{told} in\n{words}");
     }
     assert_eq!(source.counts().jobs, 11);
-    assert_eq!(open(SACCT).size()[2], 3000, "one job holds GPUs of two types");
+    assert_eq!(size(open(SACCT))[2], 5000, "3 GPUs of two types and 2 of one ran at once");
     // The components of a heterogeneous job need room at one time, and those of a resized one do
     // not.
     let het = rows_of(SACCT, &["3+"]);
-    assert_eq!(open(&het).size()[0], 6000);
+    assert_eq!(size(open(&het))[0], 6000);
     let sizes = rows_of(SACCT, &["21|"]);
-    assert_eq!(open(&sizes).size()[0], 8000);
+    assert_eq!(size(open(&sizes))[0], 8000);
+}
+
+/// The most that ran at once, of each resource.
+fn size(mut source: TableSource) -> Vec<u64> {
+    assumed_size(&mut source, 3).unwrap().amounts
 }
 
 /// The first line and those that begin with one of these.
@@ -506,7 +512,7 @@ proptest! {
             Err(error) => prop_assert!(!error.to_string().is_empty()),
             Ok(mut source) => {
                 prop_assert_eq!(open(OnBadLine::Stop).is_ok(), source.counts().bad == 0);
-                source.size();
+                assumed_size(&mut open(OnBadLine::Skip).unwrap(), 3).unwrap();
                 let jobs = all(&mut source);
                 prop_assert!(jobs.windows(2).all(|two| two[0].submit <= two[1].submit));
                 prop_assert_eq!(source.counts().jobs, jobs.len() as u64);

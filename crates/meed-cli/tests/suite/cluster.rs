@@ -1,0 +1,304 @@
+//! Answers about the user's own cluster: its size, its scheduler, its backfilling, and figures that
+//! one row or one tenant cannot make.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::collections::BTreeMap;
+use std::fs::write;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::common::{fail, folder, meed, succeed};
+
+/// Nodes that the drawn log was made for.
+const SLURM_CONF: &str = "\
+ClusterName=lab
+PriorityType=priority/multifactor
+PriorityDecayHalfLife=14-0
+PriorityWeightFairshare=100000
+NodeName=n[1-4] CPUs=16 RealMemory=65536 State=UNKNOWN
+PartitionName=main Nodes=ALL Default=YES
+";
+
+/// Rows of sacct: 600 jobs of 12 users in 12 days, most of them of the first two, with starts as a
+/// first-come-first-served queue on 64 cpus has them.
+fn sacct() -> Vec<String> {
+    let mut state = 46u64;
+    let mut draw = |most: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % most
+    };
+    let mut jobs: Vec<(u64, u64, u64, u64)> = (0..600)
+        .map(|_| {
+            let user = if draw(10) < 7 { draw(2) } else { 2 + draw(10) };
+            (draw(12 * 86_400), user, 1 + draw(12), 1800 + draw(20_000))
+        })
+        .collect();
+    jobs.sort_unstable();
+    let mut ends: Vec<(u64, u64)> = Vec::new();
+    let mut before = 0;
+    let mut rows = Vec::new();
+    for (number, (submit, user, cpus, length)) in jobs.into_iter().enumerate() {
+        let mut start = submit.max(before);
+        loop {
+            ends.retain(|(end, _)| *end > start);
+            let held: u64 = ends.iter().map(|(_, cpus)| cpus).sum();
+            if held + cpus <= 64 {
+                break;
+            }
+            start = ends.iter().map(|(end, _)| *end).min().unwrap_or(start);
+        }
+        ends.push((start + length, cpus));
+        before = start;
+        rows.push(row(
+            &(number + 1).to_string(),
+            &format!("user{user:02}"),
+            submit,
+            start,
+            cpus,
+            length,
+        ));
+    }
+    rows
+}
+
+const HEADER: &str = "JobID|User|Account|Partition|Submit|Eligible|Start|End|Elapsed|Timelimit|\
+    NNodes|AllocTRES|State";
+
+/// Seconds from the beginning of 1 March 2026.
+fn date(second: u64) -> String {
+    let day = second / 86_400 + 60 - 1;
+    let (month, day) = if day < 59 + 31 { (3, day - 58) } else { (4, day - 58 - 31) };
+    let of_day = second % 86_400;
+    format!(
+        "2026-{month:02}-{day:02}T{:02}:{:02}:{:02}",
+        of_day / 3600,
+        of_day / 60 % 60,
+        of_day % 60
+    )
+}
+
+fn row(name: &str, user: &str, submit: u64, start: u64, cpus: u64, length: u64) -> String {
+    let (submit, start, end) = (date(submit), date(start), date(start + length));
+    row_at(name, user, [&submit, &start, &end], cpus, length)
+}
+
+fn row_at(
+    name: &str,
+    user: &str,
+    [submit, start, end]: [&str; 3],
+    cpus: u64,
+    length: u64,
+) -> String {
+    let clock = |s: u64| format!("{:02}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
+    let (elapsed, limit) = (clock(length), clock(2 * length));
+    format!(
+        "{name}|{user}|lab|main|{submit}|{submit}|{start}|{end}|{elapsed}|{limit}|1|\
+         cpu={cpus},mem={cpus}G,node=1|COMPLETED"
+    )
+}
+
+fn log_of(rows: &[String]) -> String {
+    format!("{HEADER}\n{}\n", rows.join("\n"))
+}
+
+fn advise(folder: &Path, log: &str, more: &[&str]) -> Value {
+    let fixed = ["advise", log, "-q", "--json", "-p", "long-term,half_life=1d", "-p", "long-term"];
+    let args: Vec<&str> = fixed.iter().chain(more).copied().collect();
+    serde_json::from_str(&succeed(folder, &args)).expect("JSON")
+}
+
+#[test]
+fn without_a_cluster_the_first_sentence_says_so_and_with_one_it_is_known() {
+    let folder = folder();
+    let path = folder.path();
+    write(path.join("sacct.txt"), log_of(&sacct())).unwrap();
+    write(path.join("slurm.conf"), SLURM_CONF).unwrap();
+    let args = ["advise", "sacct.txt", "-p", "long-term,half_life=1d"];
+    let text = succeed(path, &args);
+    let first = text.lines().find(|line| line.contains(". ") || line.contains(", ")).unwrap();
+    assert!(first.starts_with("Assumed cluster: one pool of 64 cpu, 64GiB memory"), "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("the most that ran at once in the log"), "{text}");
+    assert!(words.contains("The answer depends on the size of the cluster"), "{text}");
+    assert!(words.contains("with 32 cpu") && words.contains("with 96 cpu"), "{text}");
+    assert!(words.contains("Compared with fair-tree,half_life=7d: Slurm's default"), "{text}");
+    assert!(words.contains("EASY"), "{text}");
+    let json = advise(path, "sacct.txt", &[]);
+    let assumed = json["assumptions"][0].as_str().unwrap();
+    assert!(assumed.starts_with("assumed cluster: "), "{assumed}");
+    assert_eq!(json["sizes"].as_array().unwrap().len(), 2);
+    // With the cluster nothing is assumed of it, and its own half-life is the baseline.
+    let json = advise(path, "sacct.txt", &["--cluster", "slurm.conf"]);
+    assert_eq!(json["baseline"], "fair-tree,half_life=14d");
+    let known = json["assumptions"][0].as_str().unwrap();
+    assert_eq!(known, "the cluster, by slurm.conf: 4 x (16 cpu, 64GiB memory)");
+    assert!(json["sizes"].as_array().unwrap().is_empty());
+    let asked = ["--cluster", "slurm.conf", "--baseline", "condor,half_life=2d"];
+    assert_eq!(advise(path, "sacct.txt", &asked)["baseline"], "condor,half_life=2d");
+}
+
+#[test]
+fn the_simulation_and_its_report_say_first_which_cluster_was_assumed() {
+    let folder = folder();
+    let path = folder.path();
+    write(path.join("sacct.txt"), log_of(&sacct())).unwrap();
+    write(path.join("slurm.conf"), SLURM_CONF).unwrap();
+    let fair = ["simulate", "sacct.txt", "-p", "fair"];
+    let text = succeed(path, &fair);
+    assert!(text.starts_with("Assumed cluster: one pool of 64 cpu"), "{text}");
+    let run = |more: &[&str]| -> Value {
+        let args: Vec<&str> =
+            fair.iter().chain(&["-q", "--json", "-"]).chain(more).copied().collect();
+        serde_json::from_str(&succeed(path, &args)).unwrap()
+    };
+    let assumed = run(&[]);
+    assert!(assumed["assumptions"][0].as_str().unwrap().starts_with("assumed cluster: "));
+    // One amount is given: what was made up of the other does not bind, and the answer says so.
+    let given = run(&["--set", "cluster.node.0.capacity.cpu=640"]);
+    let words = given["assumptions"][0].as_str().unwrap();
+    let others = "assumed cluster: gpu and memory no limit";
+    assert!(words.starts_with(others), "{words}");
+    let wait = given["runs"][0]["mean_wait_s"].as_f64().unwrap();
+    assert!(wait < 1.0, "640 cpus are room for all: {wait}");
+    let known = succeed(path, &[&fair[..], &["--cluster", "slurm.conf"]].concat());
+    assert!(!known.contains("Assumed cluster"), "{known}");
+}
+
+#[test]
+fn inspect_tells_what_ran_at_once_and_a_load_only_of_a_cluster_that_is_known() {
+    let folder = folder();
+    let path = folder.path();
+    write(path.join("sacct.txt"), log_of(&sacct())).unwrap();
+    write(path.join("slurm.conf"), SLURM_CONF).unwrap();
+    let inspect = ["trace", "inspect", "sacct.txt"];
+    let text = succeed(path, &inspect);
+    assert!(text.contains("ran at once: mean") && !text.contains("offered load"), "{text}");
+    let json = succeed(path, &[&inspect[..], &["--json", "--cluster", "slurm.conf"]].concat());
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["resources"][0]["ran_at_once"]["peak"], 64.0);
+    assert!(json["resources"][0]["offered_load"].as_f64().unwrap() > 0.5);
+}
+
+#[test]
+fn one_absurd_row_of_any_kind_changes_neither_pool_nor_advice() {
+    let folder = folder();
+    let path = folder.path();
+    let rows = sacct();
+    write(path.join("plain.txt"), log_of(&rows)).unwrap();
+    let plain = advise(path, "plain.txt", &[]);
+    let day = ["2026-03-05T12:00:00", "2026-03-05T12:00:00", "2026-03-05T13:00:00"];
+    let past = ["2025-11-30T12:00:00", "2025-11-30T12:00:00", "2025-11-30T13:00:00"];
+    let future = ["2031-03-05T12:00:00", "2031-03-05T12:00:00", "2031-03-05T13:00:00"];
+    for (kind, times, cpus) in [("past", past, 2), ("future", future, 2), ("giant", day, 90_000)] {
+        let mut all = rows.clone();
+        all.push(row_at("9999", "user05", times, cpus, 3600));
+        write(path.join("odd.txt"), log_of(&all)).unwrap();
+        let odd = advise(path, "odd.txt", &[]);
+        let pool = |json: &Value| {
+            let words = json["assumptions"][0].as_str().unwrap().to_owned();
+            words.split(", the most").next().unwrap().to_owned()
+        };
+        assert_eq!(pool(&odd), pool(&plain), "{kind}");
+        assert_eq!(odd["chosen"], plain["chosen"], "{kind}");
+        let light = |json: &Value| {
+            let chosen = &json["candidates"][0]["figures"]["light"]["mean"];
+            chosen.as_f64().unwrap()
+        };
+        let change = light(&odd) / light(&plain);
+        assert!((0.9..1.1).contains(&change), "{kind}: {change}");
+        let words = odd["assumptions"][0].as_str().unwrap();
+        assert_eq!(words.contains("without job 9999"), kind == "giant", "{words}");
+    }
+}
+
+/// Mean wait of the lighter half of tenants, and mean job time, from the CSV of jobs and the use of
+/// queues: as a script of a few lines would compute them.
+fn by_hand(folder: &Path, load: &str, policy: &str) -> [f64; 2] {
+    let load = format!("run.load={load}");
+    let fixed = ["simulate", "sacct.txt", "-q", "--cluster", "slurm.conf", "--set", &load];
+    // A name without a comma: cells of the CSV stand between commas.
+    let named = format!("one={policy}");
+    let more = ["-p", &named, "--jobs", "jobs.csv", "--json", "run.json"];
+    succeed(folder, &[&fixed[..], &more].concat());
+    let run: Value =
+        serde_json::from_slice(&std::fs::read(folder.join("run.json")).unwrap()).unwrap();
+    let text = std::fs::read_to_string(folder.join("jobs.csv")).unwrap();
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let at = |name: &str| names.iter().position(|found| *found == name).unwrap();
+    let (queue, wait, job) = (at("queue"), at("wait_s"), at("job_s"));
+    let mut waits: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    let mut times = Vec::new();
+    for line in lines {
+        let cells: Vec<&str> = line.split(',').collect();
+        waits.entry(cells[queue]).or_default().push(cells[wait].parse().unwrap());
+        times.push(cells[job].parse::<f64>().unwrap());
+    }
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let used = |queue: &Value| queue["usage"]["cpu"].as_f64().unwrap();
+    let mut queues: Vec<&Value> = run["runs"][0]["queues"].as_array().unwrap().iter().collect();
+    queues.sort_by(|a, b| used(a).total_cmp(&used(b)));
+    let light: Vec<f64> = queues[..queues.len().div_ceil(2)]
+        .iter()
+        .map(|queue| mean(&waits[queue["queue"].as_str().unwrap()]))
+        .collect();
+    [mean(&light), mean(&times)]
+}
+
+#[test]
+fn the_advice_equals_a_recomputation_from_the_jobs() {
+    let folder = folder();
+    let path = folder.path();
+    write(path.join("sacct.txt"), log_of(&sacct())).unwrap();
+    write(path.join("slurm.conf"), SLURM_CONF).unwrap();
+    let json = advise(path, "sacct.txt", &["--cluster", "slurm.conf"]);
+    let mut best = (f64::MAX, String::new());
+    for candidate in json["candidates"].as_array().unwrap().iter().skip(1) {
+        let policy = candidate["policy"].as_str().unwrap();
+        let all = ["0.97", "1", "1.03"].map(|load| by_hand(path, load, policy));
+        for (at, figure) in ["light", "mean"].into_iter().enumerate() {
+            let own = all.iter().map(|one| one[at]).sum::<f64>() / 3.0;
+            let told = candidate["figures"][figure]["mean"].as_f64().unwrap();
+            assert!((own - told).abs() <= 1e-6 * told.max(1.0), "{policy} {figure}: {own} {told}");
+        }
+        let is_within = candidate["beyond"].as_array().unwrap().is_empty();
+        let light = candidate["figures"]["light"]["mean"].as_f64().unwrap();
+        if is_within && candidate["gains"] == true && light < best.0 {
+            best = (light, policy.to_owned());
+        }
+    }
+    let chosen = json["chosen"].as_str().unwrap();
+    let is_as_good = |one: &Value| one["policy"] == chosen && one["as_good"] == true;
+    assert!(json["candidates"].as_array().unwrap().iter().any(is_as_good), "{json}");
+    assert!(best.0 < f64::MAX || chosen == json["baseline"], "{chosen} {best:?}");
+}
+
+#[test]
+fn a_cluster_that_cannot_be_used_is_told_with_what_would_be_right() {
+    let folder = folder();
+    let path = folder.path();
+    write(path.join("sacct.txt"), log_of(&sacct()[..20])).unwrap();
+    let told = |text: &str| {
+        write(path.join("cluster.txt"), text).unwrap();
+        fail(path, &["simulate", "sacct.txt", "--cluster", "cluster.txt"], 3)
+    };
+    assert!(told("hello\n").contains("sinfo -N"), "no format");
+    let slip = told("NodeName=n[1-2 CPUs=4\n");
+    assert!(slip.contains("cluster.txt:1: host list `n[1-2`"), "{slip}");
+    // A scenario keeps its resources and its jobs, and has these nodes.
+    let scenario = "[cluster]\nresources = [\"cpu\"]\n[[cluster.node]]\ncapacity = { cpu = 1 }\n\
+        [[queue]]\nname = \"a\"\n[[job]]\nqueue = \"a\"\ntasks = 8\nduration = 60\n\
+        demand = { cpu = 1 }\n";
+    write(path.join("own.toml"), scenario).unwrap();
+    write(path.join("nodes.txt"), "NODELIST CPUS\nn[1-2] 4\n").unwrap();
+    let args = ["simulate", "own.toml", "-p", "fair", "-q", "--json", "-"];
+    let end = |more: &[&str]| -> f64 {
+        let text = meed(path, &[&args[..], more].concat());
+        let json: Value = serde_json::from_slice(&text.stdout).unwrap();
+        json["runs"][0]["end_s"].as_f64().unwrap()
+    };
+    assert_eq!(end(&[]), 480.0);
+    assert_eq!(end(&["--cluster", "nodes.txt"]), 60.0);
+}

@@ -1,0 +1,75 @@
+//! An order in a run: one of Meed's policies, or another scheduler's.
+
+use meed_config::words::did_you_mean;
+use meed_sim::record::RunRecord;
+use meed_sim::scenario::{STATIC, Scenario};
+use meed_sim::world::WorldSetup;
+use meed_sim::{SimulateError, SimulateOptions, Unwatched, run_one, simulate};
+
+use crate::rivals::table::{Chosen, RIVALS};
+use crate::rivals::{TOLD, Teller};
+use crate::sweep::SweepError;
+
+/// See the module.
+#[derive(Clone)]
+pub struct NamedOrder {
+    /// As it was named.
+    pub words: String,
+    /// Where it is another scheduler's.
+    pub rival: Option<Chosen>,
+}
+
+impl NamedOrder {
+    /// The order of these words in this scenario.
+    ///
+    /// # Errors
+    ///
+    /// In words: neither a policy here nor a rival, with what is near.
+    pub fn find(words: &str, scenario: &Scenario) -> Result<NamedOrder, String> {
+        if words.split(',').next().map(str::trim) == Some(STATIC) {
+            let why = "static gives each tenant its own part, and serves nobody before another";
+            return Err(format!("{words}: {why}"));
+        }
+        let rival = Chosen::find(words, None)?;
+        if rival.is_none()
+            && let Err(why) = scenario.check_policy(words)
+        {
+            let rivals = || RIVALS.iter().map(|rival| rival.name);
+            let name = words.split(',').next().unwrap_or_default();
+            let near = did_you_mean(name, rivals()).unwrap_or_default();
+            let known = rivals().collect::<Vec<_>>().join(", ");
+            return Err(format!("{why} Rivals are {known}. {near}").trim_end().to_owned());
+        }
+        Ok(NamedOrder { words: words.to_owned(), rival })
+    }
+
+    /// Runs the scenario in this order, with its jobs one by one.
+    pub fn run(
+        &self,
+        scenario: &Scenario,
+        seed: u64,
+        strict: bool,
+    ) -> Result<RunRecord, SweepError> {
+        let failed = |source: SimulateError| SweepError::Run {
+            at: self.words.clone(),
+            source: Box::new(source),
+        };
+        let Some(rival) = &self.rival else {
+            let options = SimulateOptions {
+                policies: vec![self.words.clone()],
+                seed: Some(seed),
+                series_points: 0,
+                strict,
+                keep_jobs: true,
+            };
+            let ran = simulate(scenario, &options, None, &mut Unwatched).map_err(failed)?;
+            let none = || SweepError::Settings(format!("{}: nothing was run", self.words));
+            return ran.runs.into_iter().next().ok_or_else(none);
+        };
+        let mut teller = Teller::new(rival.clone());
+        let setup = scenario.setup(TOLD, seed).map_err(failed)?;
+        let setup = WorldSetup { strict, keep_jobs: true, attendant: Some(&mut teller), ..setup };
+        run_one(&self.words, setup, &mut Unwatched)
+            .map_err(|source| failed(SimulateError::Run(source)))
+    }
+}

@@ -1,0 +1,341 @@
+//! `slurm.conf`: nodes, the partitions that use them, and how the scheduler remembers use.
+//!
+//! A line is `KEY=VALUE` by white space, keys in any case; `\` at its end joins the next one, `#`
+//! begins a comment, `NodeName=DEFAULT` and `PartitionName=DEFAULT` say what holds for the lines
+//! behind them. Processors are `CPUs`, or sockets x cores x threads; 1 where nothing is said, as
+//! slurm.conf(5) has it. What is kept from jobs is taken off (`CoreSpecCount`, `MemSpecLimit`).
+//! `Include` is not followed, and said. Source: slurm.conf(5) of Slurm 22.05.8, run.
+
+use std::collections::BTreeMap;
+
+use meed::Unit;
+use meed_config::words::did_you_mean;
+
+use super::{
+    Amounts, CPU, ClusterFile, ClusterNode, Fault, GPU, MAX_NODES, MEMORY, amounts, expand_hosts,
+};
+
+/// Keys of a line of nodes, in lower case.
+const NODE_KEYS: [&str; 28] = [
+    "nodename",
+    "nodehostname",
+    "nodeaddr",
+    "bcastaddr",
+    "boards",
+    "corespeccount",
+    "corespersocket",
+    "cpubind",
+    "cpus",
+    "cpuspeclist",
+    "features",
+    "feature",
+    "gres",
+    "memspeclimit",
+    "port",
+    "procs",
+    "realmemory",
+    "reason",
+    "restrictedcorespergpu",
+    "sockets",
+    "socketsperboard",
+    "state",
+    "threadspercore",
+    "tmpdisk",
+    "topology",
+    "trackwckey",
+    "weight",
+    "parameters",
+];
+
+/// Keys and values of a line, keys in lower case.
+type Keys = BTreeMap<String, String>;
+
+pub(super) fn is(text: &str) -> bool {
+    let begins = |line: &str| {
+        let line = line.trim_start().to_ascii_lowercase();
+        line.starts_with("nodename=")
+    };
+    text.lines().any(begins)
+}
+
+pub(super) fn read(text: &str, cluster: &mut ClusterFile) -> Result<(), Fault> {
+    let mut known = BTreeMap::new();
+    let (mut nodes, mut partitions) = (Keys::new(), Keys::new());
+    let (mut own, mut sets, mut used_by) = (Keys::new(), Keys::new(), Vec::new());
+    let mut left_out = Vec::new();
+    for (number, line) in logical(text) {
+        let Some((first, keys)) = keys_of(&line) else { continue };
+        let name = keys.get(&first).cloned().unwrap_or_default();
+        match first.as_str() {
+            "nodename" => {
+                unknown_key(&keys, number, cluster);
+                if name.eq_ignore_ascii_case("DEFAULT") {
+                    nodes.extend(keys);
+                    continue;
+                }
+                let keys = over(&nodes, keys);
+                let count = add(&keys, number, cluster, &mut known)?;
+                left_out.extend((count > 0).then_some(count));
+            }
+            "partitionname" if name.eq_ignore_ascii_case("DEFAULT") => partitions.extend(keys),
+            "partitionname" => used_by.push((number, over(&partitions, keys))),
+            "nodeset" => drop(sets.insert(name, keys.get("nodes").cloned().unwrap_or_default())),
+            "include" => cluster.words.push(format!("line {number}: Include is not followed")),
+            _ => own.extend(keys),
+        }
+    }
+    if !left_out.is_empty() {
+        let count: usize = left_out.iter().sum();
+        cluster.words.push(format!("{count} nodes of the state FUTURE are left out"));
+    }
+    for (number, keys) in &used_by {
+        let name = keys.get("partitionname").cloned().unwrap_or_default();
+        let list = keys.get("nodes").map(String::as_str).unwrap_or_default();
+        place(&name, list, *number, &sets, cluster, &known)?;
+    }
+    let (order, why) = order(&own);
+    cluster.order = Some((order, why));
+    Ok(())
+}
+
+/// Lines without comments, joined where one goes on in the next; with the number of the first.
+fn logical(text: &str) -> Vec<(usize, String)> {
+    let (mut all, mut open): (Vec<(usize, String)>, bool) = (Vec::new(), false);
+    for (number, line) in text.lines().enumerate() {
+        let line = comment_off(line);
+        let (line, goes_on) = match line.trim_end().strip_suffix('\\') {
+            Some(line) => (line.to_owned(), true),
+            None => (line, false),
+        };
+        match all.last_mut().filter(|_| open) {
+            Some((_, whole)) => {
+                whole.push(' ');
+                whole.push_str(&line);
+            }
+            None => all.push((number + 1, line)),
+        }
+        open = goes_on;
+    }
+    all
+}
+
+/// A `#` behind a backslash is a letter.
+fn comment_off(line: &str) -> String {
+    let mut escaped = false;
+    let end = line.char_indices().find(|(_, letter)| {
+        let ends = *letter == '#' && !escaped;
+        escaped = *letter == '\\';
+        ends
+    });
+    line[..end.map_or(line.len(), |(at, _)| at)].to_owned()
+}
+
+/// The first key of a line and all its keys; `Include FILE` has no sign between.
+fn keys_of(line: &str) -> Option<(String, Keys)> {
+    let mut first = None;
+    let mut keys = Keys::new();
+    for word in quoted_words(line) {
+        let (key, value) = word.split_once('=').unwrap_or((word.as_str(), ""));
+        let key = key.to_ascii_lowercase();
+        first.get_or_insert_with(|| key.clone());
+        keys.insert(key, value.trim_matches('"').to_owned());
+    }
+    Some((first?, keys))
+}
+
+/// Words by white space; what stands in quotes is of one word.
+fn quoted_words(line: &str) -> Vec<String> {
+    let mut quoted = false;
+    let parts = line.split(|letter: char| {
+        quoted ^= letter == '"';
+        !quoted && letter.is_whitespace()
+    });
+    parts.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+fn over(defaults: &Keys, keys: Keys) -> Keys {
+    let mut all = defaults.clone();
+    all.extend(keys);
+    all
+}
+
+/// A key that Slurm does not know is most often a slip.
+fn unknown_key(keys: &Keys, number: usize, cluster: &mut ClusterFile) {
+    const TOLD: usize = 8;
+    for key in keys.keys().filter(|key| !NODE_KEYS.contains(&key.as_str())).take(TOLD) {
+        let near = did_you_mean(key, NODE_KEYS).map_or(String::new(), |near| format!("; {near}"));
+        cluster.words.push(format!("line {number}: `{key}` is no known key of a node{near}"));
+    }
+}
+
+/// Adds the nodes of a line; how many of them are left out.
+fn add(
+    keys: &Keys,
+    number: usize,
+    cluster: &mut ClusterFile,
+    known: &mut BTreeMap<String, usize>,
+) -> Result<usize, Fault> {
+    let fail = |why: String| Fault::at(number, why);
+    let list = keys.get("nodename").map(String::as_str).unwrap_or_default();
+    let names = expand_hosts(list, MAX_NODES).map_err(fail)?;
+    if keys.get("state").is_some_and(|state| state.eq_ignore_ascii_case("FUTURE")) {
+        return Ok(names.len());
+    }
+    let amounts = amounts_of(keys).map_err(fail)?;
+    for name in names {
+        if known.contains_key(&name) {
+            return Err(fail(format!("node `{name}` is there already")));
+        }
+        let node = ClusterNode { name, amounts: amounts.clone(), partitions: Vec::new() };
+        cluster.add(node, known).map_err(fail)?;
+    }
+    Ok(0)
+}
+
+fn amounts_of(keys: &Keys) -> Result<Amounts, String> {
+    let count = |key: &str| {
+        let read = keys.get(key).map(|text| {
+            let number = text.parse::<u64>().ok().filter(|number| *number <= 1 << 32);
+            number.ok_or_else(|| format!("{key}={text} is no number"))
+        });
+        read.transpose()
+    };
+    let (cores, threads) = (count("corespersocket")?, count("threadspercore")?);
+    let (boards, per_board) = (count("boards")?.unwrap_or(1), count("socketsperboard")?);
+    let sockets = match (count("sockets")?, per_board) {
+        (Some(sockets), _) => sockets,
+        (None, Some(each)) => boards.saturating_mul(each),
+        (None, None) => 1,
+    };
+    let made = [sockets, cores.unwrap_or(1), threads.unwrap_or(1)];
+    let made = made.into_iter().fold(1u64, u64::saturating_mul);
+    let cpus = count("cpus")?.or(count("procs")?).unwrap_or(made);
+    let kept = count("corespeccount")?.unwrap_or(0).saturating_mul(threads.unwrap_or(1));
+    let cpus = cpus.saturating_sub(kept).checked_mul(Unit::Milli.scale());
+    let cpus = cpus.filter(|cpus| *cpus <= meed::MAX_AMOUNT);
+    let mut all = Amounts::from([(CPU, cpus.ok_or("more processors than can be counted")?)]);
+    if let Some(text) = keys.get("realmemory") {
+        let wrong = || format!("realmemory={text} is no number of MiB");
+        let memory = amounts::size(text, 1 << 20).ok_or_else(wrong)?;
+        let kept = count("memspeclimit")?.unwrap_or(0).saturating_mul(1 << 20);
+        all.insert(MEMORY, memory.saturating_sub(kept));
+    }
+    let list = keys.get("gres").map(String::as_str).unwrap_or_default();
+    let gpus = amounts::gpus(list).ok_or_else(|| format!("gres={list} has no number of GPUs"))?;
+    all.insert(GPU, gpus);
+    Ok(all)
+}
+
+/// Notes on the nodes of `list` that the partition `name` uses them.
+fn place(
+    name: &str,
+    list: &str,
+    number: usize,
+    sets: &Keys,
+    cluster: &mut ClusterFile,
+    known: &BTreeMap<String, usize>,
+) -> Result<(), Fault> {
+    let mut note = |at: usize| {
+        let there = &mut cluster.nodes[at].partitions;
+        if !there.iter().any(|partition| partition == name) {
+            there.push(name.to_owned());
+        }
+    };
+    if list.eq_ignore_ascii_case("ALL") {
+        known.values().for_each(|&at| note(at));
+        return Ok(());
+    }
+    let hosts = |list: &str| expand_hosts(list, MAX_NODES).map_err(|why| Fault::at(number, why));
+    for host in hosts(list)? {
+        let of_set = match sets.get(&host) {
+            Some(list) => hosts(list)?,
+            None => vec![host],
+        };
+        of_set.iter().filter_map(|host| known.get(host)).for_each(|&at| note(at));
+    }
+    Ok(())
+}
+
+/// The order in the words of `meed rivals`, and what it rests on.
+fn order(own: &Keys) -> (String, String) {
+    let get = |key: &str| own.get(key).map(String::as_str).unwrap_or_default();
+    let told = |order: &str, why: String| (order.to_owned(), format!("slurm.conf: {why}"));
+    if !get("prioritytype").to_ascii_lowercase().contains("multifactor") {
+        let why = "PriorityType is not priority/multifactor: first come, first served";
+        return told("fifo", why.to_owned());
+    }
+    if !get("priorityweightfairshare").parse::<u64>().is_ok_and(|weight| weight > 0) {
+        let why = "PriorityWeightFairshare is 0: age decides, first come, first served";
+        return told("fifo", why.to_owned());
+    }
+    let text = match get("prioritydecayhalflife") {
+        "" => "7-0",
+        text => text,
+    };
+    let reset = match get("priorityusageresetperiod") {
+        "" | "NONE" => String::new(),
+        period => format!("; PriorityUsageResetPeriod={period} is not followed"),
+    };
+    match minutes(text) {
+        Some(minutes) => {
+            let words = format!("fair-tree,half_life={}", time(minutes));
+            told(&words, format!("PriorityDecayHalfLife={text}{reset}"))
+        }
+        None => {
+            let why = format!("PriorityDecayHalfLife={text} cannot be read; its default is taken");
+            told("fair-tree,half_life=7d", why)
+        }
+    }
+}
+
+/// A time of Slurm in whole minutes, rounded up: `90`, `12:30:00`, `7-0`, `7-12:00`.
+fn minutes(text: &str) -> Option<u64> {
+    let (days, rest) = match text.split_once('-') {
+        Some((days, rest)) => (Some(days.parse::<u64>().ok()?), rest),
+        None => (None, text),
+    };
+    let parts: Option<Vec<u64>> = rest.split(':').map(|part| part.parse().ok()).collect();
+    let seconds = match (days, parts?.as_slice()) {
+        (Some(_), [hours]) => [*hours, 0, 0],
+        (Some(_), [hours, minutes]) => [*hours, *minutes, 0],
+        (None, [minutes]) => [0, *minutes, 0],
+        (None, [minutes, seconds]) => [0, *minutes, *seconds],
+        (_, [hours, minutes, seconds]) => [*hours, *minutes, *seconds],
+        _ => return None,
+    };
+    let [hours, minutes, seconds] = seconds;
+    let days = days.unwrap_or(0).checked_mul(1440)?;
+    let minutes = hours.checked_mul(60)?.checked_add(minutes)?;
+    days.checked_add(minutes)?.checked_add(seconds.div_ceil(60))
+}
+
+fn time(minutes: u64) -> String {
+    match minutes {
+        0 => "0".to_owned(),
+        minutes if minutes.is_multiple_of(1440) => format!("{}d", minutes / 1440),
+        minutes if minutes.is_multiple_of(60) => format!("{}h", minutes / 60),
+        minutes => format!("{minutes}min"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_those_of_slurm() {
+        for (text, expected) in [
+            ("7-0", Some("7d")),
+            ("00:20:00", Some("20min")),
+            ("1-12:00", Some("36h")),
+            ("90", Some("90min")),
+            ("14-00:00:00", Some("14d")),
+            ("0", Some("0")),
+            ("1:30", Some("2min")),
+            ("7d", None),
+            ("1-2:3:4:5", None),
+        ] {
+            assert_eq!(minutes(text).map(time).as_deref(), expected, "{text}");
+        }
+    }
+}
