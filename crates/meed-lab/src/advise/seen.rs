@@ -145,9 +145,9 @@ impl Seen {
         }
     }
 
-    /// The same over other parts of time; nothing for figures that jobs alone do not make. For waits
-    /// it is the time from submission to end: of two orders it differs by the wait, also where a job
-    /// has many tasks.
+    /// The same over other parts of time; nothing for figures that jobs alone do not make. A wait
+    /// here is the time from submission to end: between two orders it differs by the wait, also
+    /// where a job has many tasks.
     pub fn over_parts(&self, row: usize, times: &[u32]) -> Option<f64> {
         let weight = |part: usize| f64::from(times.get(part).copied().unwrap_or(0));
         let sums = |tenant: &TenantSeen| {
