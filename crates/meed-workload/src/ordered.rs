@@ -69,8 +69,8 @@ impl<R> Ordered<R> {
         self.ahead.push_back((line, submit, row));
     }
 
-    /// The line of the next row, and the row, or what is wrong with one that is out of order; `None`
-    /// where none is left.
+    /// The line of the next row, and the row, or what is wrong with one that is out of order;
+    /// `None` where none is left.
     fn take(&mut self) -> Option<(u64, Result<R, BadRow>)> {
         let (line, submit, row) = self.ahead.pop_front()?;
         let next = self.ahead.front().map_or(submit, |(_, next, _)| *next);

@@ -136,19 +136,28 @@ fn nobody_is_stopped_for_a_queue_that_is_owed_no_more() {
     audited(&config, &jobs);
 }
 
+/// However short the guard is, no more is stopped than is owed.
 #[test]
 fn nobody_is_stopped_for_a_queue_above_its_share() {
-    let rules = under("long-term", [1, 5, 2, 2], 1);
-    let mut config = by_usage(cluster(&rules, (2, 8), &["a", "b", "c"]));
-    config.queues[0].weight = 2000;
-    let jobs = [
-        work(1, 0, 4, 1, 50),
-        work(1, 0, 1, 1, 300),
-        work(0, 0, 4, 4, 20),
-        work(2, 0, 4, 1, 100),
-        work(0, 24, 1, 3, 300),
-    ];
-    audited(&config, &jobs);
+    for guard in [2, 5, 10, 30, 100] {
+        let rules = under("long-term", [1, 5, guard, 2], 1);
+        let mut config = by_usage(cluster(&rules, (2, 8), &["a", "b", "c"]));
+        config.queues[0].weight = 2000;
+        let jobs = [
+            work(1, 0, 4, 1, 50),
+            work(1, 0, 1, 1, 300),
+            work(0, 0, 4, 4, 20),
+            work(2, 0, 4, 1, 100),
+            work(0, 24, 1, 3, 300),
+        ];
+        assert_eq!(audited(&config, &jobs).0, 2, "a guard of {guard} s");
+    }
+    for guard in [1, 2, 5, 10, 30, 100] {
+        let config = cluster(&under("long-term", [1, 0, guard, 0], 0), (1, 8), &["a", "b"]);
+        let mut jobs = [days(0, 0, 8, false), days(1, 60, 8, false)].concat();
+        jobs.iter_mut().for_each(|job| job.runs = 600 * S);
+        assert_eq!(audited(&config, &jobs).0, 4, "a guard of {guard} s");
+    }
 }
 
 /// Equal jobs of one slot that run long, on few nodes, of few tenants.
