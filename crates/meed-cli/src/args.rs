@@ -94,6 +94,13 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
         arguments: Vec<std::ffi::OsString>,
     },
+    /// Orders the jobs of a running Slurm: runs the program meed-slurm (docs/slurm.md).
+    #[command(disable_help_flag = true)]
+    Slurm {
+        /// Its command line; `meed slurm --help` is its own help.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+        arguments: Vec<std::ffi::OsString>,
+    },
     #[cfg(target_os = "linux")]
     #[command(flatten)]
     Server(crate::server::ServerCommand),

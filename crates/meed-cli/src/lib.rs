@@ -41,7 +41,7 @@ use std::process::ExitCode;
 use args::{Cli, Command};
 use clap::{CommandFactory, FromArgMatches};
 use exit::Failure;
-use programs::{KUBERNETES, PAPERS};
+use programs::{KUBERNETES, PAPERS, SLURM};
 
 /// Runs the program with the arguments of this process; its exit code.
 pub fn main() -> ExitCode {
@@ -75,6 +75,7 @@ fn help_beside() -> Option<Failure> {
     let command = command.to_str().filter(|_| help == "help")?;
     match command {
         "kubernetes" => KUBERNETES.run(&["--help"]).err(),
+        "slurm" => SLURM.run(&["--help"]).err(),
         _ if PAPERS_COMMANDS.contains(&command) => PAPERS.run(&[command, "--help"]).err(),
         _ => None,
     }
@@ -113,6 +114,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Bench(args) => bench::run(&args),
         Command::Audit { arguments } => PAPERS.run(&with("audit", arguments)),
         Command::Kubernetes { arguments } => KUBERNETES.run(&arguments),
+        Command::Slurm { arguments } => SLURM.run(&arguments),
         #[cfg(target_os = "linux")]
         Command::Server(command) => server::run(command),
         Command::Completions { shell } => completions(shell),
@@ -131,10 +133,8 @@ fn manual(folder: &std::path::Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(failed)?;
     clap_mangen::generate_to(Cli::command(), folder).map_err(failed)?;
     // The pages of commands that another program runs are that program's own.
-    match PAPERS.is_there() {
-        true => PAPERS.ask(&["man".into(), folder.into()]).map(drop),
-        false => Ok(()),
-    }
+    let mut beside = [PAPERS, SLURM].into_iter().filter(programs::Program::is_there);
+    beside.try_for_each(|program| program.ask(&["man".into(), folder.into()]).map(drop))
 }
 
 /// Has the program that takes a command line answer what may come next in that command line.
@@ -143,9 +143,11 @@ fn complete_beside() {
     // The shell gives: this program, `--`, and the words so far, the first of which is `meed`.
     let command = std::env::args().skip_while(|word| word != "--").nth(2);
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    if command.is_some_and(|command| PAPERS_COMMANDS.contains(&command.as_str())) {
-        // Without that program nothing is offered.
-        drop(PAPERS.run(&arguments));
+    // Without that program nothing is offered.
+    match command.as_deref() {
+        Some("slurm") => drop(SLURM.run(&arguments)),
+        Some(command) if PAPERS_COMMANDS.contains(&command) => drop(PAPERS.run(&arguments)),
+        _ => {}
     }
 }
 

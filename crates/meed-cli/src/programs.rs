@@ -1,5 +1,5 @@
-//! Programs beside `meed`: `meed kubernetes` and `meed reproduce` run them, as git and cargo run
-//! theirs.
+//! Programs beside `meed`: `meed kubernetes`, `meed slurm` and `meed reproduce` run them, as git and
+//! cargo run theirs.
 //!
 //! Each is a program of its own because most users of `meed` do not need what it is built from: a
 //! client of Kubernetes is 140 crates, and the papers' experiments are 18,000 lines. A program lies
@@ -23,6 +23,9 @@ pub(crate) struct Program {
 /// Shares a Kubernetes cluster.
 pub(crate) const KUBERNETES: Program =
     Program { name: "meed-kubernetes", page: "docs/kubernetes.md" };
+
+/// Long-term fairness on a running Slurm.
+pub(crate) const SLURM: Program = Program { name: "meed-slurm", page: "docs/slurm.md" };
 
 /// Checks the papers: `meed reproduce`, `meed audit`.
 pub(crate) const PAPERS: Program = Program { name: "meed-papers", page: "docs/reproduction.md" };

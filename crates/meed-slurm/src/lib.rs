@@ -70,7 +70,7 @@ enum Command {
 /// Runs the program with the arguments of this process; its exit code.
 #[expect(clippy::print_stderr, reason = "the program's own complaint")]
 pub fn main() -> ExitCode {
-    clap_complete::CompleteEnv::with_factory(Cli::command).var("MEED_COMPLETE").complete();
+    clap_complete::CompleteEnv::with_factory(within_meed).var("MEED_COMPLETE").complete();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(why) => why.exit(),
@@ -90,6 +90,11 @@ pub fn main() -> ExitCode {
             why.code()
         }
     }
+}
+
+/// The command line as a shell has it: `meed slurm ...`.
+fn within_meed() -> clap::Command {
+    clap::Command::new("meed").subcommand(Cli::command().name("slurm"))
 }
 
 /// A page for each command, named as commands of `meed slurm`.

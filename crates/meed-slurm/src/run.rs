@@ -114,6 +114,49 @@ fn whole_seconds(time: Duration) -> i64 {
     i64::try_from(time.as_secs()).unwrap_or(i64::MAX)
 }
 
+/// When accounting is asked for all runs: in the first seconds after it was not listened to, since
+/// it hears of ends some seconds late, and each minute for runs that began and ended between two
+/// looks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Accounting {
+    /// All until then is told.
+    since: i64,
+    /// The first look after it was not listened to.
+    first: Option<i64>,
+    last: i64,
+}
+
+/// Accounting hears of ends that late, and is asked so often after that; in seconds.
+const HEARS: i64 = 20;
+const AUDIT_EVERY: i64 = 60;
+
+/// An audit goes back so far.
+const AUDIT: i64 = 600;
+
+impl Accounting {
+    /// From when on it is to be asked, if now.
+    fn is_due(&self, at: i64) -> Option<i64> {
+        let is_new = self.first.is_none_or(|first| at - first < HEARS);
+        match is_new {
+            true => Some(self.since),
+            false => (at - self.last >= AUDIT_EVERY).then_some(at - AUDIT),
+        }
+    }
+
+    fn asked(&mut self, snapshot: &Snapshot) {
+        if snapshot.is_accounted && self.is_due(snapshot.at).is_some() {
+            self.first.get_or_insert(snapshot.at);
+            self.last = snapshot.at;
+        }
+    }
+
+    fn catch_up(&mut self, through: i64) {
+        if self.first.take().is_some() {
+            self.since = through;
+        }
+    }
+}
+
 /// What stays between rounds.
 struct Looker {
     slurm: Slurm,
@@ -125,8 +168,7 @@ struct Looker {
     apply: bool,
     cluster: String,
     remarks: Vec<String>,
-    /// The first round, or the first after Slurm was away: accounting is asked for all since.
-    catches_up: bool,
+    accounting: Accounting,
     away: bool,
     looked_at_nodes: i64,
     looked_at_tree: i64,
@@ -156,6 +198,7 @@ impl Looker {
         };
         let (world, more) = World::open(&open).map_err(|why| held(&args.place, why))?;
         args.place.hold()?;
+        let accounting = Accounting { since: world.through(), ..Accounting::default() };
         for remark in remarks.iter().chain(&more) {
             out.line(&format!("note: {remark}"));
         }
@@ -173,7 +216,7 @@ impl Looker {
             apply: args.apply,
             cluster,
             remarks,
-            catches_up: true,
+            accounting,
             away: false,
             looked_at_nodes: 0,
             looked_at_tree: 0,
@@ -188,7 +231,7 @@ impl Looker {
         let mut snapshot = self.look()?;
         let wall = UnixMillis::new(clock::millis());
         self.world.tell(&snapshot, wall)?;
-        self.catches_up = !snapshot.is_accounted;
+        self.accounting.asked(&snapshot);
         if std::mem::take(&mut self.away) {
             out.line("Slurm answers again");
         }
@@ -231,19 +274,19 @@ impl Looker {
         }
         let jobs = self.slurm.jobs()?;
         let mut snapshot = Snapshot { at, pool: self.pool, jobs, ..Snapshot::default() };
-        for job in to_ask_of(&snapshot.jobs, at, |job| self.world.runs(job)) {
+        for job in to_ask_of(&snapshot.jobs, at, |job| self.world.ran(job, at)) {
             if let Some(told) = self.slurm.suspension(job)? {
                 snapshot.suspensions.insert(job, told);
             }
         }
         let missing = self.world.missing(&snapshot);
-        let runs = match (self.catches_up, missing.is_empty()) {
-            (true, _) => self.slurm.runs_since(self.world.through()).and_then(|mut runs| {
+        let runs = match (self.accounting.is_due(at), missing.is_empty()) {
+            (Some(since), _) => self.slurm.runs_since(since).and_then(|mut runs| {
                 runs.extend(self.slurm.runs_of(&missing)?);
                 Ok(runs)
             }),
-            (false, false) => self.slurm.runs_of(&missing),
-            (false, true) => Ok(Vec::new()),
+            (None, false) => self.slurm.runs_of(&missing),
+            (None, true) => Ok(Vec::new()),
         };
         // Without accounting the order still holds; ends that nobody knows are asked for again.
         (snapshot.runs, snapshot.is_accounted) = match runs {
@@ -310,7 +353,7 @@ impl Looker {
         if !std::mem::replace(&mut self.away, true) {
             out.line(&format!("Slurm does not answer, and is asked again: {why}"));
         }
-        self.catches_up = true;
+        self.accounting.catch_up(self.world.through());
     }
 }
 

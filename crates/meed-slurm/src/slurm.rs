@@ -185,13 +185,14 @@ fn is_of_the_past(line: &str) -> bool {
 }
 
 /// Records whose suspension matters for the ledger: those that are suspended and ran, and those
-/// that run and have done so for less than the time since their start.
-pub fn to_ask_of(jobs: &[SlurmJob], at: i64, runs: impl Fn(u32) -> bool) -> Vec<u32> {
+/// that run and have done so for less time than the ledger would charge. `ran`: for how long it
+/// charges those that it knows.
+pub fn to_ask_of(jobs: &[SlurmJob], at: i64, ran: impl Fn(u32) -> Option<i64>) -> Vec<u32> {
     let asks = jobs.iter().filter(|job| match job.stage {
-        JobStage::Suspended => runs(job.id),
+        JobStage::Suspended => ran(job.id).is_some(),
         JobStage::Running => {
-            let since = job.start.unwrap_or(at);
-            !runs(job.id) && at - since > job.used + 1
+            let since = at - job.start.unwrap_or(at);
+            ran(job.id).unwrap_or(since) > job.used + 1
         }
         JobStage::Pending | JobStage::Ended => false,
     });

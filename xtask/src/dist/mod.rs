@@ -22,8 +22,8 @@ use pack::Parts;
 
 /// The programs that are packed, each of the package of its name but for `meed`, which the others
 /// lie beside.
-pub(crate) const PROGRAMS: [(&str, &str); 2] =
-    [("meed", "meed-cli"), ("meed-papers", "meed-papers")];
+pub(crate) const PROGRAMS: [(&str, &str); 3] =
+    [("meed", "meed-cli"), ("meed-papers", "meed-papers"), ("meed-slurm", "meed-slurm")];
 
 const TARGET: &str = "x86_64-unknown-linux-musl";
 /// Each stripped static program is smaller than this.

@@ -42,6 +42,7 @@ fn crates_use_only_those_below_them() {
             "meed-kubernetes",
             &["meed", "meed-config", "meed-driver", "meed-journal", "meed-pods", "meed-report"],
         ),
+        ("meed-slurm", &["meed", "meed-config", "meed-driver", "meed-journal", "meed-store"]),
         ("meed-level", &["meed-config"]),
         ("meed-files", &[]),
         (

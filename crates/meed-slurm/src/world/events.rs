@@ -27,14 +27,25 @@ const GIVE_UP: u32 = 60;
 /// Something that happened to one record.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Fact {
-    /// Its run, or a piece of it, is over; `waits`: it is to go on or to run again.
-    End { id: u32, waits: bool },
+    /// Its run, or a piece of it, is over.
+    End { id: u32, how: How },
     /// The record is no more, or wants nothing more.
     Gone { id: u32 },
     /// A run, or a piece of it, began at `since`.
     Start { id: u32, start: i64, since: i64, what: What },
     /// So many tasks of it wait.
     Wants { id: u32, tasks: u32, what: What },
+}
+
+/// How a piece of a run ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum How {
+    /// So does its job.
+    Over,
+    /// The job is to run again, from its beginning.
+    PutBack,
+    /// The run is to go on.
+    Paused,
 }
 
 /// What a record is to the ledger.
@@ -81,6 +92,7 @@ impl Names {
         }
         let there: BTreeMap<u32, &SlurmJob> =
             snapshot.jobs.iter().map(|job| (job.id, job)).collect();
+        self.confirm(&there);
         self.plan_missing(&mut plan, snapshot, &there);
         self.plan_runs(&mut plan, snapshot, &there);
         for &job in there.values() {
@@ -131,7 +143,7 @@ impl Names {
             let ended = snapshot.runs.iter().filter(|row| row.id == id && is_same(run, row.start));
             if let Some(end) = ended.filter_map(|row| row.end).next_back() {
                 if end < snapshot.at {
-                    plan.add(end, Fact::End { id, waits: false });
+                    plan.add(end, Fact::End { id, how: How::Over });
                     plan.add(end, Fact::Gone { id });
                 }
                 continue;
@@ -139,7 +151,7 @@ impl Names {
             known.unseen += u32::from(snapshot.is_accounted);
             if known.unseen > GIVE_UP {
                 self.oddities.lost += 1;
-                plan.add(snapshot.at - 1, Fact::End { id, waits: false });
+                plan.add(snapshot.at - 1, Fact::End { id, how: How::Over });
                 plan.add(snapshot.at - 1, Fact::Gone { id });
             }
         }
@@ -153,19 +165,50 @@ impl Names {
         there: &BTreeMap<u32, &SlurmJob>,
     ) {
         for row in &snapshot.runs {
-            let Some(end) = row.end.filter(|end| *end > plan.through && *end < snapshot.at) else {
+            let Some(end) = row.end.filter(|end| *end > self.opened && *end < snapshot.at) else {
                 continue;
             };
-            let is_known = self.known.get(&row.id).and_then(|known| known.run.as_ref());
-            let is_known = is_known.is_some_and(|run| is_same(run, row.start));
-            let is_there = there.get(&row.id).is_some_and(|job| job.start == Some(row.start));
+            let run = self.known.get(&row.id).and_then(|known| known.run.as_ref());
+            let is_known = run.is_some_and(|run| is_same(run, row.start))
+                || self.charged.contains(&(row.id, row.start));
+            let is_there = there
+                .get(&row.id)
+                .is_some_and(|job| job.stage != JobStage::Pending && job.start == Some(row.start));
             if is_known || is_there || row.elapsed <= 0 {
                 continue;
             }
-            // Of a job that is still there under this number another run is told below.
-            let still = there.contains_key(&row.id);
-            self.plan_whole(plan, row, end, !still);
+            // Of a record that is still there another run is told, or it waits.
+            let is_gone = !there.contains_key(&row.id);
+            match end > plan.through {
+                true => self.plan_whole(plan, row, end, is_gone),
+                false => self.plan_late(plan, snapshot, row, is_gone),
+            }
         }
+    }
+
+    /// A run that is known from the journal alone began when Slurm says.
+    fn confirm(&mut self, there: &BTreeMap<u32, &SlurmJob>) {
+        for (id, job) in there.iter().filter(|(_, job)| job.stage != JobStage::Pending) {
+            let run = self.known.get_mut(id).and_then(|known| known.run.as_mut());
+            if let (Some(run), Some(start)) = (run, job.start)
+                && run.start.is_none()
+                && start <= run.since
+            {
+                run.start = Some(start);
+            }
+        }
+    }
+
+    /// A run that nobody saw, and that accounting tells after time has passed its end: it is
+    /// charged for as long as it was, now.
+    fn plan_late(&mut self, plan: &mut Plan, snapshot: &Snapshot, row: &SlurmRun, is_gone: bool) {
+        let (first, last) = (plan.through + 1, snapshot.at - 1);
+        // Accounting is asked again, where the round is too short for two instants.
+        if first >= last || self.known.get(&row.id).is_some_and(|known| known.run.is_some()) {
+            return;
+        }
+        let moved = SlurmRun { end: Some(last), ..row.clone() };
+        self.plan_whole(plan, &moved, last, is_gone);
     }
 
     fn plan_whole(&mut self, plan: &mut Plan, row: &SlurmRun, end: i64, is_gone: bool) {
@@ -174,7 +217,8 @@ impl Names {
         let since = end - row.elapsed;
         let id = row.id;
         plan.add(since, Fact::Start { id, start: row.start, since, what });
-        plan.add(end, Fact::End { id, waits: !is_gone });
+        let how = if is_gone { How::Over } else { How::PutBack };
+        plan.add(end, Fact::End { id, how });
         if is_gone {
             plan.add(end, Fact::Gone { id });
         }
@@ -195,14 +239,14 @@ impl Names {
                 let counted = run.since + job.used - charged;
                 let is_counted = start.is_some() && (plan.through + 1..=end).contains(&counted);
                 let end = if is_counted { counted } else { end };
-                plan.add(end, Fact::End { id, waits: false });
+                plan.add(end, Fact::End { id, how: How::Over });
             }
             (None, Some(start)) if end > plan.through && job.used > 0 => {
                 let charged = known.map_or(0, |known| known.charged);
                 let since = end - (job.used - charged).max(0);
                 if since < end {
                     plan.add(since, Fact::Start { id, start, since, what });
-                    plan.add(end, Fact::End { id, waits: false });
+                    plan.add(end, Fact::End { id, how: How::Over });
                 }
             }
             (None, _) if known.is_none() => return,
@@ -221,15 +265,25 @@ impl Names {
         {
             if is_same(run, start) {
                 run.start = Some(start);
+                if let Some(told) = snapshot.suspensions.get(&id)
+                    && told.at > run.since
+                    && told.at < snapshot.at
+                {
+                    // It was suspended and resumed between two looks.
+                    let paused = run.since + told.ran_before - known.charged;
+                    plan.add(paused.min(told.at), Fact::End { id, how: How::Paused });
+                    plan.add(told.at, Fact::Start { id, start, since: told.at, what });
+                    return;
+                }
                 if known.tres != what.tres {
                     let since = snapshot.at - 1;
-                    plan.add(since, Fact::End { id, waits: true });
+                    plan.add(since, Fact::End { id, how: How::Paused });
                     plan.add(since, Fact::Start { id, start, since, what });
                 }
                 return;
             }
             let end = put_back(run, job, snapshot).unwrap_or(start).min(start);
-            plan.add(end, Fact::End { id, waits: true });
+            plan.add(end, Fact::End { id, how: How::PutBack });
         }
         let since = match resumed {
             Some(resumed) if was_suspended => resumed.max(start),
@@ -247,7 +301,7 @@ impl Names {
         if known.is_some_and(|known| known.run.is_some()) {
             let at = told.map_or(snapshot.at - 1, |told| told.at);
             if at < snapshot.at {
-                plan.add(at, Fact::End { id, waits: true });
+                plan.add(at, Fact::End { id, how: How::Paused });
             }
             return;
         }
@@ -257,7 +311,7 @@ impl Names {
             && start + job.used < snapshot.at
         {
             plan.add(start, Fact::Start { id, start, since: start, what });
-            plan.add(start + job.used, Fact::End { id, waits: true });
+            plan.add(start + job.used, Fact::End { id, how: How::Paused });
         }
     }
 
@@ -270,7 +324,7 @@ impl Names {
             if end >= snapshot.at {
                 return;
             }
-            plan.add(end, Fact::End { id, waits: true });
+            plan.add(end, Fact::End { id, how: How::PutBack });
         }
         let tasks = if job.is_eligible() { job.tasks } else { 0 };
         let is_so = known.is_some_and(|known| {

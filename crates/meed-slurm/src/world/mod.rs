@@ -14,7 +14,7 @@ mod pieces;
 mod told;
 mod turn;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use meed::policy::Policy;
 use meed::{ResourceKinds, Resources, Time};
@@ -91,6 +91,11 @@ struct Names {
     weights: BTreeMap<String, u64>,
     policy: Policy,
     pool: Option<Resources>,
+    /// Runs that are charged, by record and start: those of accounting that are not among them, and
+    /// ended after the ledger was opened, were never seen.
+    charged: BTreeSet<(u32, i64)>,
+    /// The second up to which all was told when the ledger was opened.
+    opened: i64,
     oddities: Oddities,
 }
 
@@ -136,18 +141,18 @@ impl World {
         std::mem::take(&mut self.names.oddities)
     }
 
-    /// Records whose run the ledger knows and the snapshot does not, with when they are charged
-    /// from: accounting may know their end.
+    /// Records whose run the ledger knows and the snapshot does not: accounting may know its end.
     pub fn missing(&self, snapshot: &Snapshot) -> Vec<u32> {
-        let there: std::collections::BTreeSet<u32> =
-            snapshot.jobs.iter().map(|job| job.id).collect();
+        let there: BTreeSet<u32> = snapshot.jobs.iter().map(|job| job.id).collect();
         let runs = self.names.known.iter().filter(|(_, known)| known.run.is_some());
         runs.map(|(&id, _)| id).filter(|id| !there.contains(id)).collect()
     }
 
-    /// Whether the ledger takes this record for running.
-    pub fn runs(&self, id: u32) -> bool {
-        self.names.known.get(&id).is_some_and(|known| known.run.is_some())
+    /// For how many seconds a record that runs has been charged up to `at`, suspensions left out;
+    /// `None`: it does not run, as far as the ledger knows.
+    pub fn ran(&self, id: u32, at: i64) -> Option<i64> {
+        let known = self.names.known.get(&id)?;
+        known.run.as_ref().map(|run| known.charged + at - run.since)
     }
 
     /// Records that run as far as the ledger knows.

@@ -3,19 +3,20 @@
 //! What ran when it ended still runs for it: the next round tells what became of it, with Slurm's
 //! own times.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
 use meed::place::FirstFit;
 use meed::policy::Policy;
-use meed::{Config, Infeasible, QueueId};
+use meed::{Config, Infeasible, QueueId, QueueSpec};
 use meed_config::policy::PolicySpec;
 use meed_driver::live::{Live, OpenError, Opening, SnapshotRule};
 use meed_driver::{Failed, Taken, header_of};
 use meed_journal::{Header, Opened};
 use meed_store::{FileStore, FileStoreOptions, Retention, Seq, Store, StoreError, UnixMillis};
 
+use super::pieces::charged_of;
 use super::turn::number_of;
 use super::{Known, Names, Oddities, POOL, Run, World};
 use crate::tree::Tree;
@@ -76,8 +77,7 @@ impl World {
             true => remember(open.folder, open.now - open.history.max(0)).map_err(named)?,
             false => recall(open.folder)?,
         };
-        let (root, queues, nodes) = (open.policy.clone(), Vec::new(), Vec::new());
-        let config = Config { kinds: kinds(), measured: 0, root, queues, nodes };
+        let config = config_of(&open.policy);
         let epoch_us = u64::try_from(epoch).ok().map(|second| second * 1_000_000);
         let spec = PolicySpec::of(&open.policy, &kinds());
         let word = spec.word("order").unwrap_or("long-term");
@@ -109,8 +109,11 @@ impl World {
             weights: BTreeMap::new(),
             policy: open.policy.clone(),
             pool: None,
+            charged: BTreeSet::new(),
+            opened: epoch,
             oddities: Oddities::default(),
         };
+        names.opened = names.second(live.engine().now());
         names.recall(&live);
         let world = World { live, names, keep: open.keep.clone() };
         Ok((world, recovered.remarks))
@@ -138,7 +141,7 @@ impl Names {
                 tres: tres.unwrap_or_else(|| meed::Resources::zero(self.kinds.len())),
                 waits: u32::try_from(waiting.len()).unwrap_or(u32::MAX),
                 run: None,
-                charged: 0,
+                charged: charged_of(&job.key().to_string()),
                 unseen: 0,
             };
             self.known.insert(id, known);
@@ -155,6 +158,15 @@ impl Names {
             known.run = Some(Run { task, start: None, since });
         }
     }
+}
+
+/// The engine wants a queue to begin with: that of Slurm's own user root, which every cluster has.
+/// The others are told.
+fn config_of(policy: &Policy) -> Config {
+    let (name, policy) = ("root".to_owned(), policy.clone());
+    let root = policy.clone();
+    let queue = QueueSpec { name, weight: 1000, min: None, max: None, policy };
+    Config { kinds: kinds(), measured: 0, root, queues: vec![queue], nodes: Vec::new() }
 }
 
 /// Keeps the second of time 0, which the first record says too, but may be forgotten one day.

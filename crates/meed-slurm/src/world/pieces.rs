@@ -2,12 +2,14 @@
 //!
 //! A record is a job of the engine under the key `NUMBER@SECOND`: the second in which it was told,
 //! since Slurm uses numbers again. It is a new job whenever its leaf or its demand becomes another.
+//! A run that goes on after a suspension is `NUMBER@SECOND+CHARGED`, so that the journal knows for
+//! how many seconds it is charged already.
 
 use meed_driver::Failed;
 use meed_driver::live::Batch;
 use meed_journal::{Amounts, Arrival, Group, JobKey};
 
-use super::events::{Fact, What};
+use super::events::{Fact, How, What};
 use super::{Known, Names, POOL, Run};
 
 type Tell<'a, 'l> = &'a mut Batch<'l, ()>;
@@ -21,7 +23,7 @@ impl Names {
         facts: &[Fact],
     ) -> Result<(), Failed> {
         facts.iter().try_for_each(|fact| match fact {
-            &Fact::End { id, waits } => self.end(batch, second, id, waits),
+            &Fact::End { id, how } => self.end(batch, second, id, how),
             &Fact::Gone { id } => self.gone(batch, id),
             Fact::Start { id, start, since, what } => {
                 self.start(batch, second, *id, (*start, *since), what)
@@ -30,27 +32,30 @@ impl Names {
         })
     }
 
-    fn end(
-        &mut self,
-        batch: Tell<'_, '_>,
-        second: i64,
-        id: u32,
-        waits: bool,
-    ) -> Result<(), Failed> {
+    fn end(&mut self, batch: Tell<'_, '_>, second: i64, id: u32, how: How) -> Result<(), Failed> {
         let Some(known) = self.known.get_mut(&id) else { return Ok(()) };
         let Some(run) = known.run.take() else { return Ok(()) };
-        known.charged += (second - run.since).max(0);
-        let told = match waits {
-            true => {
-                known.waits = 1;
-                batch.task_lost(&run.task, Some("Slurm put it back or suspended it"))
+        let told = match how {
+            How::PutBack => {
+                (known.charged, known.waits) = (0, 1);
+                batch.task_lost(&run.task, Some("Slurm put it back"))
             }
-            false => {
+            How::Over | How::Paused => {
+                known.charged += (second - run.since).max(0);
                 known.key = None;
                 batch.task_ended(&run.task).map(drop)
             }
         };
-        self.note(|| format!("the end of job {id}"), told).map(drop)
+        let what = What { name: known.name.clone(), queue: known.queue.clone(), tres: known.tres };
+        self.note(|| format!("the end of job {id}"), told)?;
+        match how {
+            // What goes on waits under a key that says what is charged already.
+            How::Paused => self.bring_to(batch, second, id, 1, &what),
+            How::Over | How::PutBack => {
+                self.charged.insert((id, run.start.unwrap_or(run.since)));
+                Ok(())
+            }
+        }
     }
 
     fn gone(&mut self, batch: Tell<'_, '_>, id: u32) -> Result<(), Failed> {
@@ -92,9 +97,6 @@ impl Names {
         let adopted = batch.task_adopted(&key, 0, POOL, since_time, Some(&self.by.clone()));
         let adopted = self.note(|| format!("the start of job {id}"), adopted)?;
         if let (Some(task), Some(known)) = (adopted, self.known.get_mut(&id)) {
-            if known.charged > 0 && start > since {
-                known.charged = 0;
-            }
             known.waits = 0;
             known.name.clone_from(&what.name);
             let since = since.max(self.epoch);
@@ -125,7 +127,11 @@ impl Names {
         if tasks == 0 {
             return Ok(());
         }
-        let key: JobKey = format!("{id}@{second}").as_str().into();
+        let charged = match known.charged {
+            0 => String::new(),
+            seconds => format!("+{seconds}"),
+        };
+        let key: JobKey = format!("{id}@{second}{charged}").as_str().into();
         let demand = Amounts::of(&what.tres, &self.kinds);
         let group = Group { tasks, demand, ..Group::default() };
         let mut arrival = Arrival::new(what.queue.as_str().into(), key.clone(), vec![group]);
@@ -149,4 +155,9 @@ impl Names {
         }
         Ok(())
     }
+}
+
+/// For how many seconds the run of a key was charged before it was suspended.
+pub(super) fn charged_of(key: &str) -> i64 {
+    key.split_once('+').and_then(|(_, seconds)| seconds.parse().ok()).unwrap_or(0)
 }
