@@ -52,10 +52,8 @@ impl Lab {
         let (socket, pid) = (option("socket", "run/munge"), option("pid-file", "run/munge.pid"));
         let seed = option("seed-file", "run/munge.seed");
         self.daemon("munged", &["--force", "--foreground", &key, &socket, &pid, &seed])?;
-        self.sh(
-            "mariadb-install-db --no-defaults --datadir=$PWD/db --user=root --skip-test-db \
-             --auth-root-authentication-method=normal >log/install-db 2>&1",
-        )?;
+        self.sh("mariadb-install-db --no-defaults --datadir=$PWD/db --user=root --skip-test-db \
+             --auth-root-authentication-method=normal >log/install-db 2>&1")?;
         let port = self.setting("StoragePort");
         let (data, socket) = (option("datadir", "db"), option("socket", "run/db"));
         let (port, pid) = (format!("--port={port}"), option("pid-file", "run/db.pid"));
@@ -64,12 +62,10 @@ impl Lab {
         let arguments = ["--no-defaults", "--user=root", &data, &socket, &port, &pid, here, fast];
         self.daemon("mariadbd", &arguments)?;
         self.until("mariadbd", || self.sh("mariadb-admin --no-defaults -S run/db ping").is_ok())?;
-        self.sh(
-            "mariadb --no-defaults -S run/db -u root -e \"create database acct; \
+        self.sh("mariadb --no-defaults -S run/db -u root -e \"create database acct; \
              create user slurm@'127.0.0.1' identified by 'x'; \
              create user slurm@localhost identified by 'x'; \
-             grant all on acct.* to slurm@'127.0.0.1'; grant all on acct.* to slurm@localhost\"",
-        )?;
+             grant all on acct.* to slurm@'127.0.0.1'; grant all on acct.* to slurm@localhost\"")?;
         self.daemon("slurmdbd", &["-D"])?;
         self.until("slurmdbd", || self.sh("timeout 5 sacctmgr -n show cluster").is_ok())?;
         self.sh("sacctmgr -i -Q add cluster lab").map(drop)
