@@ -11,6 +11,8 @@
 mod events;
 mod open;
 mod pieces;
+#[cfg(test)]
+mod tests;
 mod told;
 mod turn;
 
