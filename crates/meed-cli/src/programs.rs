@@ -1,5 +1,5 @@
-//! Programs beside `meed`: `meed kubernetes`, `meed slurm` and `meed reproduce` run them, as git and
-//! cargo run theirs.
+//! Programs beside `meed`: `meed kubernetes`, `meed slurm` and `meed reproduce` run them, as git
+//! and cargo run theirs.
 //!
 //! Each is a program of its own because most users of `meed` do not need what it is built from: a
 //! client of Kubernetes is 140 crates, and the papers' experiments are 18,000 lines. A program lies

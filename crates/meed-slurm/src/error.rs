@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::slurm::SlurmError;
-use crate::world::WorldError;
+use crate::world::LedgerError;
 
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +23,7 @@ pub enum ProgramError {
     Slurm(#[from] SlurmError),
     /// 4: the ledger.
     #[error(transparent)]
-    World(#[from] WorldError),
+    SlurmWorld(#[from] LedgerError),
 }
 
 impl ProgramError {
@@ -31,7 +31,7 @@ impl ProgramError {
     pub fn code(&self) -> ExitCode {
         ExitCode::from(match self {
             ProgramError::Input(_) => 3,
-            ProgramError::File(_) | ProgramError::World(_) => 4,
+            ProgramError::File(_) | ProgramError::SlurmWorld(_) => 4,
             ProgramError::Run(_) => 5,
             ProgramError::Slurm(_) => 6,
         })

@@ -58,7 +58,7 @@ enum Command {
     /// Says why a job waits, in Meed's words beside Slurm's reason.
     Why(people::WhyArgs),
     /// Sets all site factors to 0, so that Slurm orders as without Meed.
-    Reset(place::PlaceArgs),
+    Reset(place::StateArgs),
     /// Writes the pages of the manual.
     #[command(hide = true)]
     Man {

@@ -5,14 +5,14 @@ use clap::Args;
 use crate::clock;
 use crate::error::ProgramError;
 use crate::out::Out;
-use crate::place::PlaceArgs;
+use crate::place::StateArgs;
 use crate::world::{JobTold, QueueTold, Standings};
 
 /// What `queues` is told.
 #[derive(Args, Clone, Debug)]
 pub struct QueuesArgs {
     #[command(flatten)]
-    place: PlaceArgs,
+    place: StateArgs,
     /// For programs.
     #[arg(long)]
     json: bool,
@@ -24,7 +24,7 @@ pub struct WhyArgs {
     /// The job as squeue shows it: 1234, 1234_5, 12+1.
     job: String,
     #[command(flatten)]
-    place: PlaceArgs,
+    place: StateArgs,
     /// For programs.
     #[arg(long)]
     json: bool,

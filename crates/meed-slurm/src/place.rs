@@ -11,7 +11,7 @@ use crate::world::Standings;
 
 /// Where the state is.
 #[derive(Args, Clone, Debug)]
-pub struct PlaceArgs {
+pub struct StateArgs {
     /// The folder of the journal and of what is told to people. Where several hosts might run Meed,
     /// it lies on a file system that they share, so that the second is refused.
     #[arg(long, value_name = "FOLDER", default_value = "/var/lib/meed-slurm")]
@@ -22,7 +22,7 @@ pub struct PlaceArgs {
 const HOLDER: &str = "holder";
 const STANDINGS: &str = "standings.json";
 
-impl PlaceArgs {
+impl StateArgs {
     /// Says who holds the folder: host and process.
     pub(crate) fn hold(&self) -> Result<(), ProgramError> {
         let host = fs::read_to_string("/proc/sys/kernel/hostname");
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn what_was_left_is_read_again() {
         let folder = tempfile::tempdir().unwrap();
-        let place = PlaceArgs { state: folder.path().to_owned() };
+        let place = StateArgs { state: folder.path().to_owned() };
         assert!(place.standings().unwrap_err().to_string().contains("meed slurm run"));
         let left = Standings { at: 7, order: "long-term".to_owned(), ..Standings::default() };
         place.leave(&left).unwrap();

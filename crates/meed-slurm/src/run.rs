@@ -13,21 +13,21 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use crate::clock;
 use crate::error::ProgramError;
 use crate::out::Out;
-use crate::place::PlaceArgs;
+use crate::place::StateArgs;
 use crate::read::config::SlurmConfig;
 use crate::read::nodes::pool_of;
 use crate::slurm::{Slurm, SlurmError, to_ask_of};
-use crate::snapshot::Snapshot;
-use crate::spread::{Change, Scale};
+use crate::snapshot::ClusterSnapshot;
+use crate::spread::{FactorChange, Scale};
 use crate::tree::Tree;
 use crate::tres::kinds;
-use crate::world::{OpenWorld, Turn, World, WorldError, changes};
+use crate::world::{LedgerError, OpenWorld, SlurmWorld, Turn, changes};
 
 /// What `run` is told.
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
     #[command(flatten)]
-    place: PlaceArgs,
+    place: StateArgs,
     /// Sets site factors. Without it the program says what it would set, and sets nothing.
     #[arg(long)]
     apply: bool,
@@ -143,7 +143,7 @@ impl Accounting {
         }
     }
 
-    fn asked(&mut self, snapshot: &Snapshot) {
+    fn asked(&mut self, snapshot: &ClusterSnapshot) {
         if snapshot.is_accounted && self.is_due(snapshot.at).is_some() {
             self.first.get_or_insert(snapshot.at);
             self.last = snapshot.at;
@@ -160,8 +160,8 @@ impl Accounting {
 /// What stays between rounds.
 struct Looker {
     slurm: Slurm,
-    world: World,
-    place: PlaceArgs,
+    world: SlurmWorld,
+    place: StateArgs,
     scale: Scale,
     first: usize,
     changes: usize,
@@ -196,7 +196,7 @@ impl Looker {
             history,
             keep: Retention { max_age: Some(time("--keep", &args.keep)?), ..Retention::default() },
         };
-        let (world, more) = World::open(&open).map_err(|why| held(&args.place, why))?;
+        let (world, more) = SlurmWorld::open(&open).map_err(|why| held(&args.place, why))?;
         args.place.hold()?;
         let accounting = Accounting { since: world.through(), ..Accounting::default() };
         for remark in remarks.iter().chain(&more) {
@@ -265,7 +265,7 @@ impl Looker {
         Ok(())
     }
 
-    fn look(&mut self) -> Result<Snapshot, ProgramError> {
+    fn look(&mut self) -> Result<ClusterSnapshot, ProgramError> {
         // All that happened before this second is in what is asked from here on.
         let at = clock::seconds();
         if at - self.looked_at_nodes >= NODES_EVERY {
@@ -273,7 +273,8 @@ impl Looker {
             self.looked_at_nodes = at;
         }
         let jobs = self.slurm.jobs()?;
-        let mut snapshot = Snapshot { at, pool: self.pool, jobs, ..Snapshot::default() };
+        let mut snapshot =
+            ClusterSnapshot { at, pool: self.pool, jobs, ..ClusterSnapshot::default() };
         for job in to_ask_of(&snapshot.jobs, at, |job| self.world.ran(job, at)) {
             if let Some(told) = self.slurm.suspension(job)? {
                 snapshot.suspensions.insert(job, told);
@@ -297,7 +298,7 @@ impl Looker {
         Ok(snapshot)
     }
 
-    fn set(&mut self, wanted: &[Change], out: &mut Out) -> Result<(), ProgramError> {
+    fn set(&mut self, wanted: &[FactorChange], out: &mut Out) -> Result<(), ProgramError> {
         if wanted.is_empty() {
             return Ok(());
         }
@@ -309,7 +310,7 @@ impl Looker {
         Ok(())
     }
 
-    fn pretend(&mut self, snapshot: &Snapshot, wanted: &[Change], out: &mut Out) {
+    fn pretend(&mut self, snapshot: &ClusterSnapshot, wanted: &[FactorChange], out: &mut Out) {
         for change in wanted {
             let job = snapshot.jobs.iter().find(|job| job.id == change.job);
             let name = job.map_or_else(|| change.job.to_string(), |job| job.name.clone());
@@ -371,8 +372,8 @@ fn checked(slurm: &Slurm, config: &SlurmConfig, apply: bool) -> Result<Vec<Strin
 }
 
 /// A folder that another instance holds: with its name.
-fn held(place: &PlaceArgs, why: WorldError) -> ProgramError {
-    let is_held = matches!(&why, WorldError::Store(StoreError::InUse { .. }));
+fn held(place: &StateArgs, why: LedgerError) -> ProgramError {
+    let is_held = matches!(&why, LedgerError::Store(StoreError::InUse { .. }));
     match place.holder().filter(|_| is_held) {
         Some(holder) => ProgramError::File(format!(
             "{}: {holder} holds this state and orders the cluster; stop it first, or give another \
@@ -388,7 +389,7 @@ fn held(place: &PlaceArgs, why: WorldError) -> ProgramError {
 /// # Errors
 ///
 /// An instance that would set them again; Slurm that does not answer.
-pub fn reset(place: &PlaceArgs, out: &mut Out) -> Result<(), ProgramError> {
+pub fn reset(place: &StateArgs, out: &mut Out) -> Result<(), ProgramError> {
     let journal = place.state.join("journal");
     if journal.is_dir() {
         let opened = meed_store::FileStore::open_folder(&journal, Default::default());
@@ -397,7 +398,8 @@ pub fn reset(place: &PlaceArgs, out: &mut Out) -> Result<(), ProgramError> {
     let slurm = Slurm::find(PATIENCE)?;
     let jobs = slurm.jobs()?;
     let live = jobs.iter().filter(|job| job.stage != crate::read::jobs::JobStage::Ended);
-    let back: Vec<Change> = live.map(|job| Change { job: job.id, site_factor: 0 }).collect();
+    let back: Vec<FactorChange> =
+        live.map(|job| FactorChange { job: job.id, site_factor: 0 }).collect();
     let complaints = slurm.set(&back)?;
     complaints.iter().for_each(|said| out.line(&format!("scontrol: {said}")));
     let left = slurm.factors()?.values().filter(|factor| **factor != 0).count();

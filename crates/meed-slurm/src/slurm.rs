@@ -14,7 +14,7 @@ use crate::read::jobs::{
 use crate::read::nodes::{SlurmNode, parse_nodes};
 use crate::read::runs::{SlurmRun, parse_runs};
 use crate::read::shares::{Association, parse_shares};
-use crate::spread::Change;
+use crate::spread::FactorChange;
 
 /// Why Slurm did not answer.
 #[derive(Debug, thiserror::Error)]
@@ -132,7 +132,7 @@ impl Slurm {
 
     /// Sets site factors, in order, in one session of `scontrol`; jobs next to each other that get
     /// one factor in one call. What was complained of, besides jobs that are gone meanwhile.
-    pub fn set(&self, changes: &[Change]) -> Result<Vec<String>, SlurmError> {
+    pub fn set(&self, changes: &[FactorChange]) -> Result<Vec<String>, SlurmError> {
         let mut lines = String::new();
         for same in changes.chunk_by(|one, other| one.site_factor == other.site_factor) {
             for some in same.chunks(NUMBERS) {

@@ -9,7 +9,7 @@ use crate::read::runs::SlurmRun;
 
 /// The cluster at one instant.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Snapshot {
+pub struct ClusterSnapshot {
     /// The second in which it was asked for; since 1970. All that happened before it is in here.
     pub at: i64,
     /// What the nodes that take jobs hold together.
@@ -26,9 +26,9 @@ pub struct Snapshot {
     pub is_accounted: bool,
 }
 
-impl Default for Snapshot {
-    fn default() -> Snapshot {
-        Snapshot {
+impl Default for ClusterSnapshot {
+    fn default() -> ClusterSnapshot {
+        ClusterSnapshot {
             at: 0,
             pool: Resources::zero(4),
             jobs: Vec::new(),

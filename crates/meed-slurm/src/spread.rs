@@ -13,7 +13,7 @@
 
 /// A job in its place of the order, with the factor that Slurm has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct OrderPlace {
     /// Slurm's number.
     pub job: u32,
     /// Its site factor now.
@@ -22,7 +22,7 @@ pub struct Place {
 
 /// A site factor that is to be another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Change {
+pub struct FactorChange {
     /// Slurm's number.
     pub job: u32,
     /// What it becomes.
@@ -65,7 +65,7 @@ impl Scale {
 
     /// The changes that bring `order` into force, the first of the order first. `rest`: jobs behind
     /// it that have a factor, which is taken back.
-    pub fn changes(&self, order: &[Place], rest: &[Place]) -> Vec<Change> {
+    pub fn changes(&self, order: &[OrderPlace], rest: &[OrderPlace]) -> Vec<FactorChange> {
         let kept = self.kept(order);
         let mut factors: Vec<i64> = vec![0; order.len()];
         let (mut from, mut above) = (0, None);
@@ -78,13 +78,14 @@ impl Scale {
             (from, above) = (next + 1, below);
         }
         let changed = order.iter().zip(&factors).filter(|(place, factor)| place.factor != **factor);
-        let front = changed.map(|(place, &site_factor)| Change { job: place.job, site_factor });
+        let front =
+            changed.map(|(place, &site_factor)| FactorChange { job: place.job, site_factor });
         let back = rest.iter().filter(|place| place.factor != 0);
-        front.chain(back.map(|place| Change { job: place.job, site_factor: 0 })).collect()
+        front.chain(back.map(|place| FactorChange { job: place.job, site_factor: 0 })).collect()
     }
 
     /// Indices of the jobs that keep their factors.
-    fn kept(&self, order: &[Place]) -> Vec<usize> {
+    fn kept(&self, order: &[OrderPlace]) -> Vec<usize> {
         let count = order.len() as i64;
         let rising = |at: usize| order[at].factor + self.step * at as i64;
         // Least index last: `tails[l]` ends the best subsequence of length `l + 1` so far.
@@ -146,8 +147,8 @@ mod tests {
 
     use super::*;
 
-    fn places(factors: &[(u32, i64)]) -> Vec<Place> {
-        factors.iter().map(|&(job, factor)| Place { job, factor }).collect()
+    fn places(factors: &[(u32, i64)]) -> Vec<OrderPlace> {
+        factors.iter().map(|&(job, factor)| OrderPlace { job, factor }).collect()
     }
 
     #[test]
@@ -158,20 +159,20 @@ mod tests {
         let moved = places(&[(2, 400), (1, 500), (3, 390)]);
         assert_eq!(scale.changes(&moved, &[]).len(), 1);
         let back = scale.changes(&places(&[(2, 400)]), &places(&[(1, 500), (7, 0)]));
-        assert_eq!(back, [Change { job: 1, site_factor: 0 }]);
+        assert_eq!(back, [FactorChange { job: 1, site_factor: 0 }]);
     }
 
     #[test]
     fn a_job_that_starts_and_one_that_comes_cost_one_change() {
         let scale = Scale::new(9, 10).unwrap();
-        let fresh: Vec<Place> = (0..10).map(|job| Place { job, factor: 0 }).collect();
+        let fresh: Vec<OrderPlace> = (0..10).map(|job| OrderPlace { job, factor: 0 }).collect();
         let set = scale.changes(&fresh, &[]);
         assert_eq!(set.len(), 10);
-        let mut next: Vec<Place> = set[1..]
+        let mut next: Vec<OrderPlace> = set[1..]
             .iter()
-            .map(|change| Place { job: change.job, factor: change.site_factor })
+            .map(|change| OrderPlace { job: change.job, factor: change.site_factor })
             .collect();
-        next.push(Place { job: 99, factor: 0 });
+        next.push(OrderPlace { job: 99, factor: 0 });
         assert_eq!(scale.changes(&next, &[]).len(), 1);
     }
 
@@ -190,12 +191,12 @@ mod tests {
             rest in proptest::collection::vec(-9i64..9, 0..4),
         ) {
             let scale = Scale::new(overruled, 40).unwrap();
-            let order: Vec<Place> =
-                (0..).zip(&factors).map(|(job, &factor)| Place { job, factor }).collect();
-            let rest: Vec<Place> =
-                (100..).zip(&rest).map(|(job, &factor)| Place { job, factor }).collect();
+            let order: Vec<OrderPlace> =
+                (0..).zip(&factors).map(|(job, &factor)| OrderPlace { job, factor }).collect();
+            let rest: Vec<OrderPlace> =
+                (100..).zip(&rest).map(|(job, &factor)| OrderPlace { job, factor }).collect();
             let changes = scale.changes(&order, &rest);
-            let of = |place: &Place| (place.job, place.factor);
+            let of = |place: &OrderPlace| (place.job, place.factor);
             let mut now: BTreeMap<u32, i64> = order.iter().chain(&rest).map(of).collect();
             now.extend(changes.iter().map(|change| (change.job, change.site_factor)));
             let after: Vec<i64> = order.iter().map(|place| now[&place.job]).collect();

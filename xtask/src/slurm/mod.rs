@@ -20,7 +20,7 @@ mod pending;
 mod turns;
 
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::tools::{cargo, runs, succeed, succeed_quietly, target_folder};
 use lab::Lab;
@@ -63,9 +63,14 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
 
 /// Installs what is missing; why it is missing still.
 fn missing() -> Result<Option<String>, String> {
-    let all = [("slurmctld", "-V"), ("slurmdbd", "-V"), ("mariadbd", "--version")];
-    let is_there = || all.iter().all(|(name, option)| runs(name, option));
-    let is_there = || is_there() && runs("munged", "--version");
+    // slurmdbd -V prints its version and fails.
+    let find = "command -v slurmctld && command -v slurmdbd && command -v mariadbd && \
+                command -v munged";
+    let is_there = || {
+        let mut find_all = Command::new("bash");
+        find_all.args(["-c", find]).stdout(Stdio::null());
+        find_all.status().is_ok_and(|status| status.success())
+    };
     let is_root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n");
     if !is_root {
         return Ok(Some("it needs root, to run jobs of several users".to_owned()));
@@ -84,7 +89,9 @@ fn missing() -> Result<Option<String>, String> {
     let done = succeed_quietly(&mut apt, "apt-get install slurm-wlm", &log, |_| true);
     Ok(match (done, is_there()) {
         (Ok(()), true) => None,
-        (Ok(()), false) => Some("slurm-wlm is installed, but its daemons do not run".to_owned()),
+        (Ok(()), false) => {
+            Some("slurm-wlm is installed, but its daemons are not on PATH".to_owned())
+        }
         (Err(why), _) => Some(format!("{why}; `apt-get update` may help")),
     })
 }

@@ -207,10 +207,14 @@ mod tests {
 
     /// Printed by Slurm 22.05.8, with narrower columns.
     const JOBS: &str = "\
-  1|  1_[4-10%3]| optics| games|  PENDING|1795970750|       N/A|       N/A| 0:00|JobArrayTaskLimit|cpu=1,mem=100M,node=1,billing=1|main
-  5|           5|   chem|  news|  RUNNING|1795970750|1795970751|       N/A| 0:02|None|cpu=2,mem=200M,node=1,billing=2|main
-  3|         2+1| optics|   man|COMPLETED|1795970750|1795970750|1795970780| 0:30|None|cpu=4,mem=1500M,node=1,billing=4|main
-  6|           6|   chem|    lp|SUSPENDED|1795970750|1795970751|      NONE| 0:02|None|cpu=2,mem=200M,node=1,billing=2|main
+1|1_[4-10%3]| optics| games|  PENDING|1795970750|       N/A|       N/A| 0:00|JobArrayTaskLimit\
+|cpu=1,mem=100M,node=1,billing=1|main
+5|5|   chem|  news|  RUNNING|1795970750|1795970751|       N/A| 0:02|None\
+|cpu=2,mem=200M,node=1,billing=2|main
+3|2+1| optics|   man|COMPLETED|1795970750|1795970750|1795970780| 0:30|None\
+|cpu=4,mem=1500M,node=1,billing=4|main
+6|6|   chem|    lp|SUSPENDED|1795970750|1795970751|      NONE| 0:02|None\
+|cpu=2,mem=200M,node=1,billing=2|main
 ";
 
     #[test]

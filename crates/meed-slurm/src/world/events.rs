@@ -19,7 +19,7 @@ use meed::Resources;
 use super::{Known, Names, Run};
 use crate::read::jobs::{JobStage, SlurmJob};
 use crate::read::runs::SlurmRun;
-use crate::snapshot::Snapshot;
+use crate::snapshot::ClusterSnapshot;
 
 /// After so many looks that found neither record nor run, a run counts as ended.
 const GIVE_UP: u32 = 60;
@@ -85,7 +85,7 @@ pub(super) type Told = (i64, Vec<Fact>);
 
 impl Names {
     /// What happened after `through` and before the second of the snapshot.
-    pub(super) fn plan(&mut self, snapshot: &Snapshot, through: i64) -> Vec<Told> {
+    pub(super) fn plan(&mut self, snapshot: &ClusterSnapshot, through: i64) -> Vec<Told> {
         let mut plan = Plan { through, ..Plan::default() };
         if snapshot.at - 1 <= through {
             return Vec::new();
@@ -128,7 +128,7 @@ impl Names {
     fn plan_missing(
         &mut self,
         plan: &mut Plan,
-        snapshot: &Snapshot,
+        snapshot: &ClusterSnapshot,
         there: &BTreeMap<u32, &SlurmJob>,
     ) {
         for (&id, known) in &mut self.known {
@@ -161,7 +161,7 @@ impl Names {
     fn plan_runs(
         &mut self,
         plan: &mut Plan,
-        snapshot: &Snapshot,
+        snapshot: &ClusterSnapshot,
         there: &BTreeMap<u32, &SlurmJob>,
     ) {
         for row in &snapshot.runs {
@@ -201,7 +201,13 @@ impl Names {
 
     /// A run that nobody saw, and that accounting tells after time has passed its end: it is
     /// charged for as long as it was, now.
-    fn plan_late(&mut self, plan: &mut Plan, snapshot: &Snapshot, row: &SlurmRun, is_gone: bool) {
+    fn plan_late(
+        &mut self,
+        plan: &mut Plan,
+        snapshot: &ClusterSnapshot,
+        row: &SlurmRun,
+        is_gone: bool,
+    ) {
         let (first, last) = (plan.through + 1, snapshot.at - 1);
         // Accounting is asked again, where the round is too short for two instants.
         if first >= last || self.known.get(&row.id).is_some_and(|known| known.run.is_some()) {
@@ -224,7 +230,7 @@ impl Names {
         }
     }
 
-    fn plan_ended(&self, plan: &mut Plan, snapshot: &Snapshot, job: &SlurmJob, what: What) {
+    fn plan_ended(&self, plan: &mut Plan, snapshot: &ClusterSnapshot, job: &SlurmJob, what: What) {
         let id = job.id;
         let known = self.known.get(&id);
         let end = job.end.unwrap_or(snapshot.at - 1);
@@ -255,7 +261,13 @@ impl Names {
         plan.add(end, Fact::Gone { id });
     }
 
-    fn plan_running(&mut self, plan: &mut Plan, snapshot: &Snapshot, job: &SlurmJob, what: What) {
+    fn plan_running(
+        &mut self,
+        plan: &mut Plan,
+        snapshot: &ClusterSnapshot,
+        job: &SlurmJob,
+        what: What,
+    ) {
         let id = job.id;
         let Some(start) = job.start.filter(|start| *start < snapshot.at) else { return };
         let was_suspended = snapshot.at - start > job.used + 1;
@@ -294,7 +306,13 @@ impl Names {
         }
     }
 
-    fn plan_suspended(&self, plan: &mut Plan, snapshot: &Snapshot, job: &SlurmJob, what: What) {
+    fn plan_suspended(
+        &self,
+        plan: &mut Plan,
+        snapshot: &ClusterSnapshot,
+        job: &SlurmJob,
+        what: What,
+    ) {
         let id = job.id;
         let known = self.known.get(&id);
         let told = snapshot.suspensions.get(&id);
@@ -315,7 +333,13 @@ impl Names {
         }
     }
 
-    fn plan_pending(&self, plan: &mut Plan, snapshot: &Snapshot, job: &SlurmJob, what: What) {
+    fn plan_pending(
+        &self,
+        plan: &mut Plan,
+        snapshot: &ClusterSnapshot,
+        job: &SlurmJob,
+        what: What,
+    ) {
         let id = job.id;
         let known = self.known.get(&id);
         let run = known.and_then(|known| known.run.as_ref());
@@ -348,7 +372,7 @@ fn is_same(run: &Run, start: i64) -> bool {
 
 /// When a run ended whose job waits or runs again: as accounting says, else when it was submitted
 /// anew.
-fn put_back(run: &Run, job: &SlurmJob, snapshot: &Snapshot) -> Option<i64> {
+fn put_back(run: &Run, job: &SlurmJob, snapshot: &ClusterSnapshot) -> Option<i64> {
     let rows = snapshot.runs.iter().filter(|row| row.id == job.id && is_same(run, row.start));
     let accounted = rows.filter_map(|row| row.end).next_back();
     accounted.or(Some(job.submit).filter(|submit| *submit >= run.since))

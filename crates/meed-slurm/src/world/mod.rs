@@ -5,8 +5,9 @@
 //! of an array one with many.
 //!
 //! Time: Slurm tells whole seconds. A round tells what happened before the second in which it
-//! looked, each second at one instant, in order ([`mod@events`]). So a run is charged from the second in
-//! which Slurm started it to the second in which Slurm ended it, however late the round is.
+//! looked, each second at one instant, in order ([`mod@events`]). So a run is charged from the
+//! second in which Slurm started it to the second in which Slurm ended it, however late the round
+//! is.
 
 mod events;
 mod open;
@@ -25,9 +26,9 @@ use meed_driver::live::{Batch, Live};
 use meed_journal::{JobKey, Name, TaskKey};
 use meed_store::{Retention, UnixMillis};
 
-use crate::snapshot::Snapshot;
+use crate::snapshot::ClusterSnapshot;
 use crate::tree::Tree;
-pub use open::{OpenWorld, WorldError};
+pub use open::{LedgerError, OpenWorld};
 pub use told::{JobTold, LevelTold, QueueTold, Standings};
 pub use turn::{Turn, changes};
 
@@ -75,7 +76,7 @@ pub struct Oddities {
 }
 
 /// See the module.
-pub struct World {
+pub struct SlurmWorld {
     live: Live<()>,
     names: Names,
     keep: Retention,
@@ -101,7 +102,7 @@ struct Names {
     oddities: Oddities,
 }
 
-impl World {
+impl SlurmWorld {
     /// The second up to which all is told.
     pub fn through(&self) -> i64 {
         self.names.second(self.live.engine().now())
@@ -126,7 +127,7 @@ impl World {
     /// # Errors
     ///
     /// A journal that cannot be written: the world is to be opened again.
-    pub fn tell(&mut self, snapshot: &Snapshot, wall: UnixMillis) -> Result<(), Failed> {
+    pub fn tell(&mut self, snapshot: &ClusterSnapshot, wall: UnixMillis) -> Result<(), Failed> {
         self.set_pool(snapshot)?;
         let through = self.through();
         let plan = self.names.plan(snapshot, through);
@@ -144,7 +145,7 @@ impl World {
     }
 
     /// Records whose run the ledger knows and the snapshot does not: accounting may know its end.
-    pub fn missing(&self, snapshot: &Snapshot) -> Vec<u32> {
+    pub fn missing(&self, snapshot: &ClusterSnapshot) -> Vec<u32> {
         let there: BTreeSet<u32> = snapshot.jobs.iter().map(|job| job.id).collect();
         let runs = self.names.known.iter().filter(|(_, known)| known.run.is_some());
         runs.map(|(&id, _)| id).filter(|id| !there.contains(id)).collect()
@@ -167,7 +168,7 @@ impl World {
         self.names.tree.remarks()
     }
 
-    fn set_pool(&mut self, snapshot: &Snapshot) -> Result<(), Failed> {
+    fn set_pool(&mut self, snapshot: &ClusterSnapshot) -> Result<(), Failed> {
         if self.names.pool == Some(snapshot.pool) {
             return Ok(());
         }
@@ -192,7 +193,7 @@ impl World {
         second: i64,
         tell: impl FnOnce(&mut Names, &mut Batch<'_, ()>) -> Result<T, Failed>,
     ) -> Result<T, Failed> {
-        let World { live, names, .. } = self;
+        let SlurmWorld { live, names, .. } = self;
         let at = names.time(second);
         let now = live.instant(at);
         live.at(now, |batch| tell(names, batch))

@@ -18,17 +18,20 @@ use meed_store::{FileStore, FileStoreOptions, Retention, Seq, Store, StoreError,
 
 use super::pieces::charged_of;
 use super::turn::number_of;
-use super::{Known, Names, Oddities, POOL, Run, World};
+use super::{Known, Names, Oddities, POOL, Run, SlurmWorld};
 use crate::tree::Tree;
 use crate::tres::kinds;
 
 /// Keeps the second of time 0.
 const BEGAN: &str = "began";
 
+/// A new ledger begins so many seconds before now, so that its first look has something to tell.
+const BEFORE: i64 = 2;
+
 /// Why a ledger cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum WorldError {
+pub enum LedgerError {
     /// A file of the state folder.
     #[error("{0}")]
     File(String),
@@ -60,21 +63,21 @@ pub struct OpenWorld<'a> {
     pub keep: Retention,
 }
 
-impl World {
+impl SlurmWorld {
     /// Opens a ledger; what is worth a line to the operator.
     ///
     /// # Errors
     ///
     /// A folder that cannot be written or that another instance holds, a journal that is damaged,
     /// a policy that the ledger cannot go over to.
-    pub fn open(open: &OpenWorld<'_>) -> Result<(World, Vec<String>), WorldError> {
-        let named = |why: io::Error| WorldError::File(format!("{}: {why}", open.folder.display()));
+    pub fn open(open: &OpenWorld<'_>) -> Result<(SlurmWorld, Vec<String>), LedgerError> {
+        let named = |why: io::Error| LedgerError::File(format!("{}: {why}", open.folder.display()));
         std::fs::create_dir_all(open.folder).map_err(named)?;
         let journal = open.folder.join("journal");
         let store = FileStore::open_folder(&journal, FileStoreOptions::default())?;
         let begins = store.durable() == Seq::ZERO;
         let epoch = match begins {
-            true => remember(open.folder, open.now - open.history.max(0)).map_err(named)?,
+            true => remember(open.folder, open.now - open.history.max(BEFORE)).map_err(named)?,
             false => recall(open.folder)?,
         };
         let config = config_of(&open.policy);
@@ -115,7 +118,7 @@ impl World {
         };
         names.opened = names.second(live.engine().now());
         names.recall(&live);
-        let world = World { live, names, keep: open.keep.clone() };
+        let world = SlurmWorld { live, names, keep: open.keep.clone() };
         Ok((world, recovered.remarks))
     }
 }
@@ -179,12 +182,12 @@ fn remember(folder: &Path, second: i64) -> io::Result<i64> {
     Ok(second)
 }
 
-fn recall(folder: &Path) -> Result<i64, WorldError> {
+fn recall(folder: &Path) -> Result<i64, LedgerError> {
     let file = folder.join(BEGAN);
     let text = std::fs::read_to_string(&file);
     let second = text.ok().and_then(|text| text.trim().parse().ok());
     second.ok_or_else(|| {
-        WorldError::File(format!(
+        LedgerError::File(format!(
             "{}: the file should hold the second at which the ledger began; restore it from a \
              backup, or move the folder away to begin a new ledger",
             file.display()

@@ -14,7 +14,7 @@ use crate::tres::parse_tres;
 
 const BEGAN: i64 = 1000;
 
-fn open(folder: &Path, now: i64) -> World {
+fn open(folder: &Path, now: i64) -> SlurmWorld {
     let policy = "long-term".parse::<meed_config::policy::PolicySpec>().unwrap();
     let open = OpenWorld {
         folder,
@@ -24,7 +24,7 @@ fn open(folder: &Path, now: i64) -> World {
         history: 0,
         keep: Retention::default(),
     };
-    let mut world = World::open(&open).unwrap().0;
+    let mut world = SlurmWorld::open(&open).unwrap().0;
     let shares = "root|||1|\nbio|||1|root\nbio|ann|||\nchem|||1|root\nchem|bob|||\n";
     let shares = shares.replace("ann||", "ann||1").replace("bob||", "bob||1");
     world.configure(Tree::of(&parse_shares(&shares).unwrap())).unwrap();
@@ -54,16 +54,16 @@ fn job(id: u32, stage: JobStage, times: (i64, Option<i64>, Option<i64>, i64)) ->
     }
 }
 
-fn snapshot(at: i64, jobs: Vec<SlurmJob>) -> Snapshot {
-    Snapshot { at, pool: cores(16), jobs, ..Snapshot::default() }
+fn snapshot(at: i64, jobs: Vec<SlurmJob>) -> ClusterSnapshot {
+    ClusterSnapshot { at, pool: cores(16), jobs, ..ClusterSnapshot::default() }
 }
 
-fn tell(world: &mut World, snapshot: &Snapshot) {
+fn tell(world: &mut SlurmWorld, snapshot: &ClusterSnapshot) {
     world.tell(snapshot, UnixMillis::new(snapshot.at as u64 * 1000)).unwrap();
 }
 
 /// Core-seconds of Ann up to the second of the snapshot.
-fn used(world: &World, at: i64) -> f64 {
+fn used(world: &SlurmWorld, at: i64) -> f64 {
     let turn = world.turn(&snapshot(at, Vec::new())).unwrap();
     let ann = turn.standings.queues.iter().find(|queue| queue.queue == "bio.ann");
     ann.map_or(0.0, |queue| queue.used)

@@ -14,11 +14,11 @@ use meed::place::FirstFit;
 use meed::{NodeSpec, Resources};
 use meed_driver::{Driver, Failed, Off};
 
-use super::World;
+use super::SlurmWorld;
 use super::told::{JobTold, Standings};
 use crate::read::jobs::SlurmJob;
-use crate::snapshot::Snapshot;
-use crate::spread::{Change, Place, Scale};
+use crate::snapshot::ClusterSnapshot;
+use crate::spread::{FactorChange, OrderPlace, Scale};
 
 /// So many tasks are put in order.
 const MOST: u64 = 50_000;
@@ -32,13 +32,13 @@ pub struct Turn {
     pub standings: Standings,
 }
 
-impl World {
+impl SlurmWorld {
     /// Whose turn it is at the second of the snapshot.
     ///
     /// # Errors
     ///
     /// A state that cannot be copied: a fault of the program, in words.
-    pub fn turn(&self, snapshot: &Snapshot) -> Result<Turn, Failed> {
+    pub fn turn(&self, snapshot: &ClusterSnapshot) -> Result<Turn, Failed> {
         let place = Box::new(FirstFit::new(self.names.kinds.len()));
         let copied = Driver::<(), Off>::from_state(&self.live.state(), place, Off);
         let mut copy = copied.map_err(Failed::Record)?;
@@ -94,7 +94,7 @@ impl World {
         Some(Resources::new(&amounts))
     }
 
-    fn jobs_told(&self, snapshot: &Snapshot, order: &[u32]) -> Vec<JobTold> {
+    fn jobs_told(&self, snapshot: &ClusterSnapshot, order: &[u32]) -> Vec<JobTold> {
         let jobs: std::collections::BTreeMap<u32, &SlurmJob> =
             snapshot.jobs.iter().map(|job| (job.id, job)).collect();
         let mut told: Vec<JobTold> = Vec::with_capacity(order.len());
@@ -128,20 +128,25 @@ impl World {
 }
 
 /// The changes that bring the first jobs of an order into force.
-pub fn changes(order: &[u32], snapshot: &Snapshot, scale: Scale, first: usize) -> Vec<Change> {
+pub fn changes(
+    order: &[u32],
+    snapshot: &ClusterSnapshot,
+    scale: Scale,
+    first: usize,
+) -> Vec<FactorChange> {
     let place = |&job: &u32| {
         let factor = snapshot.factors.get(&job).copied().unwrap_or(0);
-        Place { job, factor }
+        OrderPlace { job, factor }
     };
-    let front: Vec<Place> = order.iter().take(first).map(place).collect();
+    let front: Vec<OrderPlace> = order.iter().take(first).map(place).collect();
     let chosen: BTreeSet<u32> = front.iter().map(|place| place.job).collect();
     // What waits for something else would come first when that is there, if it kept its factor.
     let rest = snapshot.factors.iter().filter(|(job, _)| !chosen.contains(job));
-    let rest: Vec<Place> = rest.map(|(&job, &factor)| Place { job, factor }).collect();
+    let rest: Vec<OrderPlace> = rest.map(|(&job, &factor)| OrderPlace { job, factor }).collect();
     scale.changes(&front, &rest)
 }
 
-fn eligible(snapshot: &Snapshot) -> impl Iterator<Item = &SlurmJob> {
+fn eligible(snapshot: &ClusterSnapshot) -> impl Iterator<Item = &SlurmJob> {
     snapshot.jobs.iter().filter(|job| job.is_eligible())
 }
 
