@@ -177,7 +177,7 @@ impl Lab {
 
     /// Waits until it is so.
     pub(super) fn until(&self, what: &str, is_so: impl Fn() -> bool) -> Result<(), String> {
-        let began = Instant::now();
+        let began = now();
         while !is_so() {
             if began.elapsed() > PATIENCE {
                 let kept = std::env::temp_dir().join("meed-slurm-failed");
@@ -199,6 +199,12 @@ impl Lab {
     }
 }
 
+/// For measurements and for patience.
+#[expect(clippy::disallowed_methods, reason = "a chore waits for real daemons, and measures them")]
+pub(super) fn now() -> Instant {
+    Instant::now()
+}
+
 /// Ends processes by their numbers, and waits for them.
 pub(super) fn end(daemons: &mut [Daemon]) {
     for (_, child) in daemons.iter() {
@@ -206,7 +212,7 @@ pub(super) fn end(daemons: &mut [Daemon]) {
         let _ = Command::new("kill").arg(child.id().to_string()).status();
     }
     for (_, child) in daemons.iter_mut() {
-        let began = Instant::now();
+        let began = now();
         while matches!(child.try_wait(), Ok(None)) && began.elapsed() < Duration::from_secs(10) {
             std::thread::sleep(Duration::from_millis(50));
         }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::time::{Duration, Instant};
+use std::process::Stdio;
+use std::time::Duration;
 
-use super::lab::Lab;
+use super::lab::{Lab, now};
 
 /// Everything that a ledger must follow, in half a minute: an array with a limit, a heterogeneous
 /// job, a requeue, two suspensions, a cancellation, a dependency, a hold, a node that goes.
@@ -54,9 +55,9 @@ pub(super) fn run(lab: &Lab) -> Result<(), String> {
     std::thread::sleep(Duration::from_secs(2));
     fs::write(lab.path("work.sh"), WORK).map_err(|why| why.to_string())?;
     let mut work = lab.command("bash");
-    work.arg("work.sh").stdout(std::process::Stdio::null());
+    work.arg("work.sh").stdout(Stdio::null()).stderr(Stdio::null());
     let mut work = work.spawn().map_err(|why| why.to_string())?;
-    let (began, mut kills) = (Instant::now(), 0);
+    let (began, mut kills) = (now(), 0);
     while began.elapsed() < Duration::from_secs(40) {
         // Intervals that share no rhythm with the rounds.
         std::thread::sleep(Duration::from_millis(1300 + 370 * (kills % 7)));

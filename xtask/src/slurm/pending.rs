@@ -1,8 +1,8 @@
 //! 2,000 jobs wait: how long until an order is in force, and what an idle Meed takes.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::lab::Lab;
+use super::lab::{Lab, now};
 
 const JOBS: usize = 2000;
 
@@ -27,7 +27,7 @@ pub(super) fn run(lab: &Lab) -> Result<(), String> {
     lab.sh("scontrol update PartitionName=main State=DOWN").map(drop)?;
     lab.sh("scontrol update PartitionName=main State=UP").map(drop)?;
     let waiting = lab.said("squeue -h -t PD | wc -l")?;
-    let began = Instant::now();
+    let began = now();
     let mut meed = lab.meed(&["--first", &FIRST.to_string()])?;
     lab.until("the order of 2,000 jobs is in force", || {
         lab.said("grep -c 'site factors set' log/meed").is_ok_and(|count| count.trim() != "0")

@@ -10,9 +10,9 @@
 //! | use | core-seconds of the three who came later, at the end |
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::lab::Lab;
+use super::lab::{Lab, now};
 
 /// User, length of a job in seconds, jobs.
 const WORK: [(&str, u64, u32); 4] =
@@ -85,11 +85,11 @@ fn story(lab: &Lab, account: &str) -> Result<Figures, String> {
         });
         lab.sh(&format!("{} wait", lines.collect::<Vec<_>>().join(" ")))
     };
-    let began = Instant::now();
+    let began = now();
     submit(&WORK[..1])?;
     std::thread::sleep(ALONE.saturating_sub(began.elapsed()));
     submit(&WORK[1..])?;
-    let now = lab.said("date +%s")?;
+    let from = lab.said("date +%s")?;
     std::thread::sleep(TOGETHER);
     let until = lab.said("date +%s")?;
     lab.sh("squeue -h -o %A | sort -u | xargs -n 300 scancel")?;
@@ -113,8 +113,8 @@ fn story(lab: &Lab, account: &str) -> Result<Figures, String> {
             Some(Job { user, submit, start, end })
         })
         .collect();
-    let (now, until) = (number(&now).unwrap_or(0), number(&until).unwrap_or(0));
-    Ok(judge(&jobs, now, until))
+    let (from, until) = (number(&from).unwrap_or(0), number(&until).unwrap_or(0));
+    Ok(judge(&jobs, from, until))
 }
 
 fn judge(jobs: &[Job], from: i64, until: i64) -> Figures {
