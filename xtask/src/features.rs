@@ -13,7 +13,7 @@ use crate::tools::cargo;
 const FIRST: &str = "meed-cli";
 /// Programs that are built by themselves, into the same folder. The plug-in for YARN has a profile
 /// of its own, and so a folder of its own.
-const OTHERS: [&str; 3] = ["meed-server", "meed-papers", "meed-kubernetes"];
+const OTHERS: [&str; 4] = ["meed-server", "meed-papers", "meed-kubernetes", "meed-slurm"];
 
 /// A package, and whether it is built for the machine that compiles: macros, and what they are
 /// built from.

@@ -16,6 +16,7 @@ mod peers;
 mod python;
 mod scaling;
 mod site;
+mod slurm;
 mod tools;
 mod yarn;
 
@@ -78,6 +79,8 @@ Chores of the project.
   holds
   cargo xtask site                             the documentation as a site with a search, in \
   target/site; mdBook is built first, once
+  cargo xtask slurm [--debug] [STORY...]       Meed on a real Slurm of this machine, which it \
+  installs; needs root and Debian; 6 minutes
   cargo xtask help                             this text
 
 Targets start from fuzz/seeds and their own finds in fuzz/corpus; an input that fails is kept in \
@@ -103,6 +106,7 @@ fn main() -> ExitCode {
         Some("peers") => peers::run(args),
         Some("scaling") => scaling::run(args),
         Some("site") => site::run(),
+        Some("slurm") => slurm::run(args),
         Some("help" | "--help" | "-h") => {
             say(HELP);
             Ok(())

@@ -35,7 +35,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "get",
         ],
     ),
-    ("A cluster that is shared", &["kubernetes"]),
+    ("A cluster that is shared", &["kubernetes", "slurm"]),
     ("Evidence, and this program", &["reproduce", "audit", "bench", "completions", "man", "help"]),
 ];
 const TEMPLATE: &str =

@@ -42,6 +42,8 @@ enum Kind {
     Commands,
     /// What stands behind the one command that runs it.
     Behind,
+    /// The same; it writes its pages of the manual and says what may come next as well.
+    BehindInShell,
 }
 
 /// Serves a machine, and asks servers and clusters.
@@ -114,11 +116,23 @@ pub const PAPERS: Program = Program {
     ],
 };
 
+/// Orders the jobs of a running Slurm.
+pub const SLURM: Program = Program {
+    name: "meed-slurm",
+    page: "docs/slurm.md",
+    kind: Kind::BehindInShell,
+    commands: &[own(
+        "slurm",
+        "Orders the jobs of a running Slurm: runs the program meed-slurm (docs/slurm.md)",
+    )],
+};
+
 /// All of them, for this system.
 const PROGRAMS: &[Program] = &[
     #[cfg(target_os = "linux")]
     SERVER,
     KUBERNETES,
+    SLURM,
     PAPERS,
 ];
 
@@ -139,7 +153,7 @@ pub(crate) fn beside(words: &[OsString]) -> Option<(&'static Program, Vec<OsStri
         _ => (words, None),
     };
     let program = of_command(words.first()?)?;
-    let from = usize::from(program.kind == Kind::Behind);
+    let from = usize::from(program.kind != Kind::Commands);
     Some((program, words[from..].iter().cloned().chain(help).collect()))
 }
 
@@ -148,7 +162,7 @@ pub(crate) fn beside(words: &[OsString]) -> Option<(&'static Program, Vec<OsStri
 pub(crate) fn completes(arguments: impl Iterator<Item = OsString>) -> Option<&'static Program> {
     // The shell gives: this program, `--`, and the words so far, the first of which is `meed`.
     let command = arguments.skip_while(|word| word != "--").nth(2)?;
-    of_command(&command).filter(|program| program.kind == Kind::Commands)
+    of_command(&command).filter(|program| program.kind != Kind::Behind)
 }
 
 fn of_command(command: &OsStr) -> Option<&'static Program> {
@@ -159,7 +173,7 @@ fn of_command(command: &OsStr) -> Option<&'static Program> {
 /// The pages of the manual for commands that other programs run: each program that is there writes
 /// its own.
 pub(crate) fn manual(folder: &Path) -> Result<(), Failure> {
-    let writes = |program: &&Program| program.kind == Kind::Commands && program.is_there();
+    let writes = |program: &&Program| program.kind != Kind::Behind && program.is_there();
     let mut programs = PROGRAMS.iter().filter(writes);
     programs.try_for_each(|program| program.ask(&["man".into(), folder.into()]).map(drop))
 }
@@ -185,7 +199,7 @@ impl Program {
         }
         let sentence = said.trim();
         Err(match self.kind {
-            Kind::Behind => Failure::Run(sentence.to_owned()),
+            Kind::Behind | Kind::BehindInShell => Failure::Run(sentence.to_owned()),
             Kind::Commands => {
                 let sentence = sentence.strip_prefix("meed: ").unwrap_or(sentence);
                 Failure::of_code(answer.status.code(), sentence.to_owned())

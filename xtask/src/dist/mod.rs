@@ -24,8 +24,12 @@ use pack::Parts;
 
 /// The programs that are packed, each of the package of its name but for `meed`, which the others
 /// lie beside.
-pub(crate) const PROGRAMS: [(&str, &str); 3] =
-    [("meed", "meed-cli"), ("meed-server", "meed-server"), ("meed-papers", "meed-papers")];
+pub(crate) const PROGRAMS: [(&str, &str); 4] = [
+    ("meed", "meed-cli"),
+    ("meed-server", "meed-server"),
+    ("meed-slurm", "meed-slurm"),
+    ("meed-papers", "meed-papers"),
+];
 
 const TARGET: &str = "x86_64-unknown-linux-musl";
 /// Each stripped static program is smaller than this.

@@ -73,6 +73,10 @@ fn crates_use_only_those_below_them() {
                 "meed-report",
             ],
         ),
+        (
+            "meed-slurm",
+            &["meed", "meed-config", "meed-driver", "meed-features", "meed-journal", "meed-store"],
+        ),
         ("meed-features", &["meed-store"]),
         ("meed-level", &["meed-config"]),
         ("meed-files", &[]),

@@ -1,0 +1,274 @@
+//! `meed slurm queues` and `meed slurm why`: from what `run` left with its last look.
+
+use clap::Args;
+
+use crate::clock;
+use crate::error::ProgramError;
+use crate::out::Out;
+use crate::place::StateArgs;
+use crate::world::{JobTold, QueueTold, Standings};
+
+/// What `queues` is told.
+#[derive(Args, Clone, Debug)]
+pub struct QueuesArgs {
+    #[command(flatten)]
+    place: StateArgs,
+    /// For programs.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `why` is told.
+#[derive(Args, Clone, Debug)]
+pub struct WhyArgs {
+    /// The job as squeue shows it: 1234, 1234_5, 12+1.
+    job: String,
+    #[command(flatten)]
+    place: StateArgs,
+    /// For programs.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Older than this, what is told may be of a program that does not run any more.
+const STALE: i64 = 120;
+
+/// Shows who is owed what, and whose turn is next.
+///
+/// # Errors
+///
+/// A state folder without what `run` leaves.
+pub fn queues(args: &QueuesArgs, out: &mut Out) -> Result<(), ProgramError> {
+    let standings = args.place.standings()?;
+    if args.json {
+        return json(&standings, out);
+    }
+    age(&standings, clock::seconds(), out);
+    queues_text(&standings).iter().for_each(|line| out.line(line));
+    Ok(())
+}
+
+fn queues_text(standings: &Standings) -> Vec<String> {
+    let mut rows = vec![
+        ["queue", "next", "weight", "entitled", "holds", "waiting", "used core-h", "owed core-h"]
+            .map(str::to_owned),
+    ];
+    for queue in &standings.queues {
+        let next = queue.next.filter(|_| queue.waiting > 0);
+        rows.push([
+            queue.queue.clone(),
+            next.map_or("-".to_owned(), |place| (place + 1).to_string()),
+            format!("{}", queue.weight),
+            format!("{:.1}", queue.entitled),
+            format!("{:.1}", queue.held),
+            queue.waiting.to_string(),
+            format!("{:.2}", queue.used / 3600.0),
+            format!("{:+.2}", queue.balance / 3600.0),
+        ]);
+    }
+    let mut lines = table(&rows);
+    match standings.jobs.iter().find(|job| job.place == Some(0)) {
+        Some(job) => lines.push(format!("next: job {} of {}", job.name, job.queue)),
+        None => lines.push("no job waits whose turn it could be".to_owned()),
+    }
+    lines.extend(standings.remarks.iter().map(|remark| format!("note: {remark}")));
+    lines
+}
+
+/// Columns as wide as they must be; the first to the left, the others to the right.
+fn table(rows: &[[String; 8]]) -> Vec<String> {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let widths: Vec<usize> = (0..8).map(|column| width(column).unwrap_or(0)).collect();
+    let line = |row: &[String; 8]| {
+        let cells =
+            row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| match column {
+                0 => format!("{cell:<width$}"),
+                _ => format!("{cell:>width$}"),
+            });
+        cells.collect::<Vec<_>>().join("  ")
+    };
+    rows.iter().map(line).collect()
+}
+
+/// Says why a job waits.
+///
+/// # Errors
+///
+/// A job that does not wait, as far as the last look knows.
+pub fn why(args: &WhyArgs, out: &mut Out) -> Result<(), ProgramError> {
+    let standings = args.place.standings()?;
+    let job = find(&standings, &args.job).ok_or_else(|| {
+        ProgramError::Input(format!(
+            "job {} does not wait, as of the last look {} s ago: it runs, has ended, or is newer \
+             than the look; squeue shows which",
+            args.job,
+            clock::seconds() - standings.at
+        ))
+    })?;
+    if args.json {
+        return json(job, out);
+    }
+    age(&standings, clock::seconds(), out);
+    why_text(&standings, job).iter().for_each(|line| out.line(line));
+    Ok(())
+}
+
+/// A job by its name, by its number, or by the number of its array and an element that waits.
+fn find<'a>(standings: &'a Standings, asked: &str) -> Option<&'a JobTold> {
+    let jobs = &standings.jobs;
+    let array = asked.split('_').next().unwrap_or(asked);
+    jobs.iter()
+        .find(|job| job.name == asked)
+        .or_else(|| jobs.iter().find(|job| job.id.to_string() == asked))
+        .or_else(|| jobs.iter().find(|job| job.name.starts_with(&format!("{array}_["))))
+}
+
+fn why_text(standings: &Standings, job: &JobTold) -> Vec<String> {
+    let mut lines = vec![format!("job {} of {}", job.name, job.queue)];
+    lines.push(format!("Slurm says: {}, {}", job.reason, reason(&job.reason)));
+    match job.place {
+        None => lines.push(
+            "Meed gives it no place: its turn would be of no use while that keeps it back"
+                .to_owned(),
+        ),
+        Some(0) => lines.push("Meed puts it first: it starts as soon as it fits".to_owned()),
+        Some(place) => {
+            let own = standings.jobs.iter().take_while(|other| other.id != job.id);
+            let own = own.filter(|other| other.queue == job.queue).count();
+            lines.push(format!(
+                "Meed puts it in place {} of {}: {own} jobs of the same queue and {} of others \
+                 come before it",
+                place + 1,
+                standings.jobs.iter().filter(|job| job.place.is_some()).count(),
+                place - own
+            ));
+        }
+    }
+    if let Some(queue) = standings.queues.iter().find(|queue| queue.queue == job.queue) {
+        lines.extend(levels(queue));
+    }
+    lines
+}
+
+/// Who is served before a leaf, at each level.
+fn levels(queue: &QueueTold) -> Vec<String> {
+    let line = |level: &crate::world::LevelTold| {
+        let among = if level.among.is_empty() { "the accounts" } else { level.among.as_str() };
+        let served = level.first.iter().map(|(name, key)| format!("{name} ({key:.1})"));
+        let first = served.collect::<Vec<_>>().join(", ");
+        match level.place {
+            Some(0) => format!("  among {among}: first, by {}: {first}", level.order),
+            Some(place) => {
+                format!("  among {among}: {place} before it, by {}: {first}", level.order)
+            }
+            None => format!("  among {among}: nothing of it waits that could start"),
+        }
+    };
+    queue.levels.iter().map(line).collect()
+}
+
+/// Slurm's reasons in words.
+const REASONS: [(&str, &str); 15] = [
+    ("Resources", "it waits for room"),
+    ("Priority", "jobs of a higher priority wait for the same room"),
+    ("None", "Slurm has not looked at it since something changed"),
+    ("Dependency", "it waits for another job"),
+    ("DependencyNeverSatisfied", "the job that it waits for has ended otherwise"),
+    ("JobHeldUser", "its user holds it"),
+    ("JobHeldAdmin", "an administrator holds it"),
+    ("BeginTime", "it is not to begin yet, or was put back a moment ago"),
+    ("JobArrayTaskLimit", "as many elements of the array run as its user allows"),
+    ("ReqNodeNotAvail", "a node that it asks for is away"),
+    ("Licenses", "a licence that it needs is in use"),
+    ("PartitionDown", "its partition is down"),
+    ("PartitionInactive", "its partition is inactive"),
+    ("PartitionTimeLimit", "it asks for more time than its partition allows"),
+    ("PartitionNodeLimit", "it asks for more nodes than its partition allows"),
+];
+
+fn reason(word: &str) -> &'static str {
+    let known = REASONS.iter().find(|(name, _)| *name == word);
+    match known {
+        Some((_, words)) => words,
+        None if word.starts_with("Assoc") => "a limit of its account or user is reached",
+        None if word.starts_with("QOS") => "a limit of its QOS is reached",
+        None => "see `man squeue`, JOB REASON CODES",
+    }
+}
+
+fn age(standings: &Standings, now: i64, out: &mut Out) {
+    let age = (now - standings.at).max(0);
+    let stale = if age > STALE { "; does `meed slurm run` still run?" } else { "" };
+    out.line(&format!("as of {age} s ago, by {}{stale}", standings.order));
+}
+
+fn json<T: serde::Serialize>(value: &T, out: &mut Out) -> Result<(), ProgramError> {
+    let text = serde_json::to_string_pretty(value);
+    let text = text.map_err(|why| ProgramError::Run(why.to_string()))?;
+    text.lines().for_each(|line| out.line(line));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn standings() -> Standings {
+        let job = |id, name: &str, queue: &str, place, reason: &str| JobTold {
+            id,
+            name: name.to_owned(),
+            queue: queue.to_owned(),
+            place,
+            factor: 0,
+            reason: reason.to_owned(),
+        };
+        let level = crate::world::LevelTold {
+            among: String::new(),
+            order: "long-term".to_owned(),
+            place: Some(1),
+            first: vec![("bio".to_owned(), 3.0), ("chem".to_owned(), 9.0)],
+        };
+        let chem = QueueTold {
+            queue: "chem.a".to_owned(),
+            next: Some(1),
+            weight: 1.0,
+            waiting: 3,
+            used: 7200.0,
+            balance: -1800.0,
+            levels: vec![level],
+            ..QueueTold::default()
+        };
+        Standings {
+            at: 1,
+            order: "long-term".to_owned(),
+            queues: vec![chem],
+            jobs: vec![
+                job(4, "4", "bio.b", Some(0), "Resources"),
+                job(5, "5_[1-9]", "chem.a", Some(1), "Priority"),
+                job(6, "6", "chem.a", None, "AssocGrpCpuLimit"),
+            ],
+            remarks: vec!["something".to_owned()],
+        }
+    }
+
+    #[test]
+    fn queues_are_a_table_with_whose_turn_is_next() {
+        let lines = queues_text(&standings());
+        assert!(lines[1].starts_with("chem.a") && lines[1].ends_with("2.00        -0.50"));
+        assert_eq!(lines[2], "next: job 4 of bio.b");
+        assert_eq!(lines[3], "note: something");
+    }
+
+    #[test]
+    fn a_job_is_told_who_comes_before_it() {
+        let standings = standings();
+        let told = |name| why_text(&standings, find(&standings, name).unwrap()).join("\n");
+        assert!(told("4").contains("puts it first"));
+        let array = told("5_3");
+        assert!(array.contains("place 2 of 2: 0 jobs of the same queue and 1 of others"));
+        assert!(array.contains("1 before it, by long-term: bio (3.0), chem (9.0)"), "{array}");
+        let limited = told("6");
+        assert!(limited.contains("a limit of its account") && limited.contains("no place"));
+        assert!(find(&standings, "7").is_none());
+    }
+}

@@ -1,0 +1,118 @@
+//! What a site has set: `scontrol show config`.
+
+use std::collections::BTreeMap;
+
+/// Settings by name.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SlurmConfig(BTreeMap<String, String>);
+
+/// Reads lines of the form `Name = value`; other lines are passed over.
+pub fn parse_config(text: &str) -> SlurmConfig {
+    let rows = text.lines().filter_map(|line| line.split_once('='));
+    SlurmConfig(rows.map(|(name, value)| (name.trim().into(), value.trim().into())).collect())
+}
+
+impl SlurmConfig {
+    /// The value of a setting, where it is set.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str).filter(|value| *value != "(null)")
+    }
+
+    /// The number at the beginning of a setting: of `300 sec` it is 300; 0 where there is none.
+    pub fn number(&self, name: &str) -> i64 {
+        let first = self.get(name).and_then(|value| value.split_whitespace().next());
+        first.and_then(|word| word.parse().ok()).unwrap_or(0)
+    }
+
+    /// What is missing for site factors to be the order, a sentence each: errors that no
+    /// order can overcome, and remarks.
+    pub fn check(&self) -> (Vec<String>, Vec<String>) {
+        let (mut wrong, mut remarks) = (Vec::new(), Vec::new());
+        let kind = self.get("PriorityType").unwrap_or("priority/basic");
+        if kind != "priority/multifactor" {
+            wrong.push(format!(
+                "PriorityType is {kind}, which knows no site factor: set \
+                 PriorityType=priority/multifactor in slurm.conf and restart slurmctld"
+            ));
+        }
+        if let Some(plugin) = self.get("PrioritySiteFactorPlugin") {
+            wrong.push(format!(
+                "PrioritySiteFactorPlugin is {plugin}, which would overwrite every factor: remove \
+                 it from slurm.conf and restart slurmctld"
+            ));
+        }
+        if self.get("AccountingStorageType") != Some("accounting_storage/slurmdbd") {
+            wrong.push(
+                "AccountingStorageType is not accounting_storage/slurmdbd, so there are no \
+                 accounts with shares: set up slurmdbd"
+                    .to_owned(),
+            );
+        }
+        let age = self.number("MinJobAge");
+        if (1..30).contains(&age) {
+            remarks.push(format!(
+                "MinJobAge is {age} s: ends may be forgotten between two looks and are then read \
+                 from accounting; 60 s or more would do"
+            ));
+        }
+        for name in ["PriorityWeightQOS", "PriorityWeightPartition"] {
+            if self.number(name) > 0 {
+                remarks.push(format!(
+                    "{name} is {}: it is added to the site factor, so jobs whose factor differs \
+                     by it may come before Meed's order",
+                    self.number(name)
+                ));
+            }
+        }
+        (wrong, remarks)
+    }
+
+    /// What the factors that Meed's order is to overrule can add up to: age, fair share, size,
+    /// association.
+    pub fn overruled(&self) -> i64 {
+        let names = ["Age", "FairShare", "JobSize", "Assoc"];
+        let weights = names.iter().map(|name| self.number(&format!("PriorityWeight{name}")).max(0));
+        weights.fold(0, i64::saturating_add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "\
+Configuration data as of 2026-11-29T16:45:55
+AccountingStorageType   = accounting_storage/slurmdbd
+MinJobAge               = 300 sec
+PrioritySiteFactorPlugin = (null)
+PriorityType            = priority/multifactor
+PriorityWeightAge       = 1000
+PriorityWeightFairShare = 100000
+PriorityWeightQOS       = 0
+";
+
+    #[test]
+    fn a_site_that_has_all_is_told_nothing() {
+        let config = parse_config(GOOD);
+        assert_eq!(config.check(), (vec![], vec![]));
+        assert_eq!(config.overruled(), 101_000);
+    }
+
+    #[test]
+    fn each_thing_that_is_missing_has_a_sentence() {
+        for (from, to, word) in [
+            ("priority/multifactor", "priority/basic", "PriorityType=priority/multifactor"),
+            ("FactorPlugin = (null)", "FactorPlugin = site_factor/x", "would overwrite"),
+            ("accounting_storage/slurmdbd", "accounting_storage/none", "set up slurmdbd"),
+        ] {
+            let (wrong, _) = parse_config(&GOOD.replace(from, to)).check();
+            assert!(wrong.len() == 1 && wrong[0].contains(word), "{wrong:?}");
+        }
+        for (from, to, word) in
+            [("300 sec", "2 sec", "MinJobAge"), ("QOS       = 0", "QOS = 500", "PriorityWeightQOS")]
+        {
+            let (_, remarks) = parse_config(&GOOD.replace(from, to)).check();
+            assert!(remarks.len() == 1 && remarks[0].contains(word), "{remarks:?}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Which columns are asked of Slurm's commands: a row for each version whose form differs.
+//!
+//! The parsable text of 22.05 is what the newer versions still print under the same names (their
+//! manual pages); `--json` of 23.02 and later is not read.
+
+/// What is asked of the commands from a version on.
+#[derive(Clone, Copy, Debug)]
+pub struct SlurmForm {
+    /// The first version of this form: year and month.
+    pub from: (u32, u32),
+    /// `squeue -O`, each with its least width and the bar behind it.
+    pub jobs: &'static str,
+    /// `sacct -P -o`.
+    pub runs: &'static str,
+    /// `sprio -o`: job and site factor.
+    pub factors: &'static str,
+    /// `sacctmgr -P show assoc format=`.
+    pub shares: &'static str,
+}
+
+/// The forms, oldest first.
+pub const FORMS: [SlurmForm; 1] = [SlurmForm {
+    from: (22, 5),
+    jobs: "JobID:.12|,JobArrayID:.400|,Account:.200|,UserName:.100|,State:.20|,SubmitTime:.14|,\
+           StartTime:.14|,EndTime:.14|,TimeUsed:.20|,Reason:.60|,tres-alloc:.400|,Partition:.200",
+    runs: "JobIDRaw,JobID,Account,User,Submit,Start,End,ElapsedRaw,AllocTRES,State",
+    factors: "%i|%S",
+    shares: "Account,User,Partition,Share,ParentName",
+}];
+
+/// The form of a version such as `slurm-wlm 22.05.8`; in a sentence why there is none.
+pub fn form_of(version: &str) -> Result<SlurmForm, String> {
+    let number = version.split_whitespace().next_back().unwrap_or_default();
+    let mut parts = number.split('.').map(|part| part.parse::<u32>().ok());
+    let (Some(Some(year)), Some(Some(month))) = (parts.next(), parts.next()) else {
+        return Err(format!("`{version}` is not a version of Slurm such as `slurm 22.05.8`"));
+    };
+    let fits = FORMS.iter().rfind(|form| form.from <= (year, month));
+    fits.copied().ok_or_else(|| {
+        let (least_year, least_month) = FORMS[0].from;
+        format!(
+            "Slurm {year}.{month:02} is older than {least_year}.{least_month:02}, the first \
+             version whose output meed slurm reads"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_have_forms() {
+        for version in ["slurm-wlm 22.05.8", "slurm 23.02.7", "slurm 25.11.0-1"] {
+            assert_eq!(form_of(version).unwrap().from, (22, 5), "{version}");
+        }
+        assert!(form_of("slurm 20.11.9").unwrap_err().contains("older than 22.05"));
+        assert!(form_of("bash: scontrol: not found").is_err());
+    }
+}

@@ -1,0 +1,81 @@
+//! Runs from accounting (`sacct --duplicates`): for what ended while nobody looked.
+
+use meed::Resources;
+
+use super::{columns, instant, missing};
+use crate::tres::parse_tres;
+
+/// One run of a job: a job that was put back has several.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SlurmRun {
+    /// Slurm's number of the record.
+    pub id: u32,
+    /// As people write it.
+    pub name: String,
+    /// Its account.
+    pub account: String,
+    /// Its user.
+    pub user: String,
+    /// When it started; seconds since 1970.
+    pub start: i64,
+    /// When it ended; `None`: accounting does not know of an end.
+    pub end: Option<i64>,
+    /// How long it ran, without suspensions; seconds.
+    pub elapsed: i64,
+    /// What was allocated.
+    pub tres: Resources,
+}
+
+/// Reads what `sacct` prints with the columns of [`super::form`]. Rows that held nothing are left
+/// out: jobs that were cancelled before they began, and jobs that wait.
+///
+/// # Errors
+///
+/// The first line that is not of that form, in a sentence.
+pub fn parse_runs(text: &str) -> Result<Vec<SlurmRun>, String> {
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    lines.filter_map(|line| run(line).transpose()).collect()
+}
+
+fn run(line: &str) -> Result<Option<SlurmRun>, String> {
+    let [id, name, account, user, _, start, end, elapsed, tres, state] =
+        columns::<10>(line, "sacct")?;
+    let wrong = |why: String| format!("job {name} of sacct: {why}");
+    let Some(start) = instant(start).map_err(wrong)? else { return Ok(None) };
+    // A row that waits keeps the allocation of the run before it.
+    if missing(tres) || state == "PENDING" {
+        return Ok(None);
+    }
+    let number = |text: &str| wrong(format!("`{text}` is not a whole number"));
+    Ok(Some(SlurmRun {
+        id: id.parse().map_err(|_| number(id))?,
+        name: name.to_owned(),
+        account: account.to_owned(),
+        user: user.to_owned(),
+        start,
+        end: instant(end).map_err(wrong)?,
+        elapsed: elapsed.parse().map_err(|_| number(elapsed))?,
+        tres: parse_tres(tres).map_err(wrong)?,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_read_as_sacct_prints_them() {
+        let text = "\
+5|5|chem|news|1795970750|1795970751|1795970753|2|billing=2,cpu=2,mem=200M,node=1|REQUEUED
+3|2+1|optics|man|1795970750|1795970750|1795970780|30|billing=4,cpu=4,mem=1500M|COMPLETED
+6|6|chem|lp|1795970750|1795970751|Unknown|4|billing=2,cpu=2,mem=200M,node=1|RUNNING
+7|7_[2-5]|chem|proxy|1795970750|Unknown|Unknown|0||PENDING
+9|9|chem|proxy|1795970750|None|1795970760|0||CANCELLED by 0
+";
+        let runs = parse_runs(text).unwrap();
+        let found: Vec<_> = runs.iter().map(|run| (run.id, run.end, run.elapsed)).collect();
+        let expected = [(5, Some(1_795_970_753), 2), (3, Some(1_795_970_780), 30), (6, None, 4)];
+        assert_eq!(found, expected);
+        assert!(parse_runs("5|5|chem").unwrap_err().contains("fewer than 10"));
+    }
+}

@@ -1,0 +1,312 @@
+//! The edge to Slurm: its commands, with a time limit each.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use crate::read::config::{SlurmConfig, parse_config};
+use crate::read::form::{SlurmForm, form_of};
+use crate::read::jobs::{
+    JobStage, SlurmJob, Suspension, parse_factors, parse_jobs, parse_suspension,
+};
+use crate::read::nodes::{SlurmNode, parse_nodes};
+use crate::read::runs::{SlurmRun, parse_runs};
+use crate::read::shares::{Association, parse_shares};
+use crate::spread::FactorChange;
+
+/// Why Slurm did not answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SlurmError {
+    /// A program is not there.
+    #[error("{program}: {why}; meed slurm runs where Slurm's commands and slurm.conf are")]
+    Missing {
+        /// Which.
+        program: String,
+        /// What the system says.
+        why: std::io::Error,
+    },
+    /// A program failed, or said nothing in time.
+    #[error("{command}: {why}")]
+    Failed {
+        /// With its arguments.
+        command: String,
+        /// What it said.
+        why: String,
+    },
+    /// What it printed is not of its version's form.
+    #[error("{0}")]
+    Form(String),
+}
+
+/// Slurm's commands.
+#[derive(Clone, Debug)]
+pub struct Slurm {
+    form: SlurmForm,
+    limit: Duration,
+}
+
+/// So many numbers of jobs stand in one command line.
+const NUMBERS: usize = 200;
+
+impl Slurm {
+    /// Asks for the version, which says how the rest is asked. `limit`: how long a command may
+    /// take.
+    ///
+    /// # Errors
+    ///
+    /// Commands that are not there; a version that is too old.
+    pub fn find(limit: Duration) -> Result<Slurm, SlurmError> {
+        let version = ask("scontrol", &["--version"], None, limit)?;
+        Ok(Slurm { form: form_of(version.trim()).map_err(SlurmError::Form)?, limit })
+    }
+
+    /// The site's settings.
+    pub fn config(&self) -> Result<SlurmConfig, SlurmError> {
+        Ok(parse_config(&self.ask("scontrol", &["show", "config"])?))
+    }
+
+    /// Associations of a cluster.
+    pub fn shares(&self, cluster: &str) -> Result<Vec<Association>, SlurmError> {
+        let (format, cluster) =
+            (format!("format={}", self.form.shares), format!("cluster={cluster}"));
+        let args = ["--noheader", "--parsable2", "show", "assoc", &cluster, &format];
+        parse_shares(&self.ask("sacctmgr", &args)?).map_err(SlurmError::Form)
+    }
+
+    /// All nodes.
+    pub fn nodes(&self) -> Result<Vec<SlurmNode>, SlurmError> {
+        let text = self.ask("scontrol", &["show", "node", "--oneliner"])?;
+        parse_nodes(&text).map_err(SlurmError::Form)
+    }
+
+    /// All records of `slurmctld`.
+    pub fn jobs(&self) -> Result<Vec<SlurmJob>, SlurmError> {
+        let args = ["--noheader", "--all", "--states=all", "-O", self.form.jobs];
+        parse_jobs(&self.ask("squeue", &args)?).map_err(SlurmError::Form)
+    }
+
+    /// One record, or the records of an array.
+    pub fn job(&self, number: &str) -> Result<Vec<SlurmJob>, SlurmError> {
+        let jobs = format!("--jobs={number}");
+        let args = ["--noheader", "--all", "--states=all", &jobs, "-O", self.form.jobs];
+        parse_jobs(&self.ask("squeue", &args)?).map_err(SlurmError::Form)
+    }
+
+    /// Site factors of jobs that wait.
+    pub fn factors(&self) -> Result<BTreeMap<u32, i64>, SlurmError> {
+        let args = ["--noheader", "-o", self.form.factors];
+        parse_factors(&self.ask("sprio", &args)?).map_err(SlurmError::Form)
+    }
+
+    /// When a job was suspended or resumed last.
+    pub fn suspension(&self, job: u32) -> Result<Option<Suspension>, SlurmError> {
+        let text = self.ask("scontrol", &["show", "job", "--oneliner", &job.to_string()])?;
+        Ok(parse_suspension(&text))
+    }
+
+    /// Runs that accounting knows since a second, of all users.
+    pub fn runs_since(&self, second: i64) -> Result<Vec<SlurmRun>, SlurmError> {
+        let since = format!("--starttime={}", calendar(second));
+        self.runs(&["--allusers", &since, "--endtime=now"])
+    }
+
+    /// Runs of these jobs.
+    pub fn runs_of(&self, jobs: &[u32]) -> Result<Vec<SlurmRun>, SlurmError> {
+        let mut runs = Vec::new();
+        for some in jobs.chunks(NUMBERS) {
+            let numbers: Vec<String> = some.iter().map(u32::to_string).collect();
+            runs.extend(self.runs(&[&format!("--jobs={}", numbers.join(","))])?);
+        }
+        Ok(runs)
+    }
+
+    fn runs(&self, which: &[&str]) -> Result<Vec<SlurmRun>, SlurmError> {
+        let mut args = vec!["--noheader", "--parsable2", "--duplicates", "--allocations"];
+        args.extend(which);
+        args.extend(["-o", self.form.runs]);
+        parse_runs(&self.ask("sacct", &args)?).map_err(SlurmError::Form)
+    }
+
+    /// Sets site factors, in order, in one session of `scontrol`; jobs next to each other that get
+    /// one factor in one call. What was complained of, besides jobs that are gone meanwhile.
+    pub fn set(&self, changes: &[FactorChange]) -> Result<Vec<String>, SlurmError> {
+        let mut lines = String::new();
+        for same in changes.chunk_by(|one, other| one.site_factor == other.site_factor) {
+            for some in same.chunks(NUMBERS) {
+                let jobs: Vec<String> = some.iter().map(|change| change.job.to_string()).collect();
+                let factor = same[0].site_factor;
+                lines.push_str(&format!("update JobId={} SiteFactor={factor}\n", jobs.join(",")));
+            }
+        }
+        if lines.is_empty() {
+            return Ok(Vec::new());
+        }
+        let limit =
+            self.limit + Duration::from_millis(50) * u32::try_from(changes.len()).unwrap_or(0);
+        let said = run("scontrol", &[], Some(&lines), limit)?;
+        // The order is read again in the next round, so what went wrong shows there; what it says
+        // of jobs that started or ended meanwhile is no fault.
+        let faults = said.stderr.lines().filter(|line| !is_of_the_past(line));
+        Ok(faults.map(str::to_owned).collect())
+    }
+
+    /// Why this user may not set site factors, in a sentence; `None`: it may.
+    pub fn lacks_rights(&self, config: &SlurmConfig) -> Result<Option<String>, SlurmError> {
+        let user = self.ask("id", &["-un"])?.trim().to_owned();
+        let owner = config.get("SlurmUser").and_then(|owner| owner.split('(').next());
+        if user == "root" || owner == Some(&user) {
+            return Ok(None);
+        }
+        let name = format!("user={user}");
+        let args = ["--noheader", "--parsable2", "show", "user", &name, "format=AdminLevel"];
+        let level = self.ask("sacctmgr", &args)?;
+        let may = matches!(level.trim(), "Operator" | "Administrator");
+        Ok((!may).then(|| {
+            format!(
+                "user {user} may not set site factors: run `sacctmgr modify user {user} set \
+                 AdminLevel=Operator`"
+            )
+        }))
+    }
+
+    fn ask(&self, program: &str, args: &[&str]) -> Result<String, SlurmError> {
+        ask(program, args, None, self.limit)
+    }
+}
+
+/// Complaints of `scontrol` about jobs that waited a moment ago.
+fn is_of_the_past(line: &str) -> bool {
+    let past =
+        ["already finished", "Invalid job id", "No error", "no longer pending", "not pending"];
+    line.trim().is_empty() || past.iter().any(|words| line.contains(words))
+}
+
+/// Records whose suspension matters for the ledger: those that are suspended and ran, and those
+/// that run and have done so for less time than the ledger would charge. `ran`: for how long it
+/// charges those that it knows.
+pub fn to_ask_of(jobs: &[SlurmJob], at: i64, ran: impl Fn(u32) -> Option<i64>) -> Vec<u32> {
+    let asks = jobs.iter().filter(|job| match job.stage {
+        JobStage::Suspended => ran(job.id).is_some(),
+        JobStage::Running => {
+            let since = at - job.start.unwrap_or(at);
+            ran(job.id).unwrap_or(since) > job.used + 1
+        }
+        JobStage::Pending | JobStage::Ended => false,
+    });
+    asks.map(|job| job.id).collect()
+}
+
+/// What a program said.
+struct Said {
+    stdout: String,
+    stderr: String,
+    is_well: bool,
+}
+
+fn ask(
+    program: &str,
+    args: &[&str],
+    input: Option<&str>,
+    limit: Duration,
+) -> Result<String, SlurmError> {
+    let said = run(program, args, input, limit)?;
+    if said.is_well {
+        return Ok(said.stdout);
+    }
+    let command = format!("{program} {}", args.first().unwrap_or(&""));
+    let first = said.stderr.lines().find(|line| !line.trim().is_empty());
+    let why = first.unwrap_or("it failed and said nothing").to_owned();
+    Err(SlurmError::Failed { command, why })
+}
+
+fn run(
+    program: &str,
+    args: &[&str],
+    input: Option<&str>,
+    limit: Duration,
+) -> Result<Said, SlurmError> {
+    let missing = |why| SlurmError::Missing { program: program.to_owned(), why };
+    let mut child = Command::new(program)
+        .args(args)
+        .env("SLURM_TIME_FORMAT", "%s")
+        .env("SLURM_BITSTR_LEN", "0")
+        .env_remove("SQUEUE_FORMAT")
+        .stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() })
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(missing)?;
+    let (tell, told) = mpsc::channel();
+    let (stdin, text) = (child.stdin.take(), input.unwrap_or_default().to_owned());
+    let feed = std::thread::spawn(move || {
+        // Where it reads no more it says why on standard error.
+        stdin.map(|mut stdin| stdin.write_all(text.as_bytes()))
+    });
+    let reads: [Box<dyn Read + Send>; 2] = [
+        child
+            .stdout
+            .take()
+            .map_or_else(|| Box::new(std::io::empty()) as _, |out| Box::new(out) as _),
+        child
+            .stderr
+            .take()
+            .map_or_else(|| Box::new(std::io::empty()) as _, |out| Box::new(out) as _),
+    ];
+    for (which, mut read) in reads.into_iter().enumerate() {
+        let tell = tell.clone();
+        std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            let done = read.read_to_end(&mut bytes);
+            // Nobody listens once the time is over.
+            let _ = tell.send((which, done.map(|_| String::from_utf8_lossy(&bytes).into_owned())));
+        });
+    }
+    let mut texts = [String::new(), String::new()];
+    for _ in 0..2 {
+        match told.recv_timeout(limit) {
+            Ok((which, Ok(text))) => texts[which] = text,
+            Ok((_, Err(why))) => return Err(missing(why)),
+            Err(_) => {
+                // It is of no use any more; where it has ended meanwhile there is nothing to end.
+                let _ = child.kill();
+                let _ = child.wait();
+                let command = format!("{program} {}", args.first().unwrap_or(&""));
+                let why = format!("no answer within {} s", limit.as_secs());
+                return Err(SlurmError::Failed { command, why });
+            }
+        }
+    }
+    let status = child.wait().map_err(missing)?;
+    drop(feed.join());
+    let [stdout, stderr] = texts;
+    Ok(Said { stdout, stderr, is_well: status.success() })
+}
+
+/// A second as `sacct` takes it: `uts` and the seconds since 1970.
+fn calendar(second: i64) -> String {
+    format!("uts{second}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_says_nothing_is_given_up() {
+        let why = ask("sleep", &["5"], None, Duration::from_millis(50)).unwrap_err();
+        assert!(why.to_string().contains("no answer"), "{why}");
+        let why = ask("no-such-program", &[], None, Duration::from_secs(1)).unwrap_err();
+        assert!(why.to_string().contains("where Slurm's commands"), "{why}");
+    }
+
+    #[test]
+    fn input_goes_in_and_failures_have_their_words() {
+        let text = ask("cat", &[], Some("update\n"), Duration::from_secs(5)).unwrap();
+        assert_eq!(text, "update\n");
+        let why = ask("cat", &["/no/such"], None, Duration::from_secs(5)).unwrap_err();
+        assert!(why.to_string().contains("/no/such"), "{why}");
+    }
+}

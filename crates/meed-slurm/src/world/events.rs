@@ -1,0 +1,395 @@
+//! From a snapshot to what has happened, second by second.
+//!
+//! | what the snapshot says | what happened |
+//! |---|---|
+//! | a record runs that did not | it started, then |
+//! | one that ran has ended | it ended, then |
+//! | one that ran waits, or runs since another instant | it was put back: the run ended when it was submitted anew, or when accounting says |
+//! | one that ran is suspended | its piece ended, then; another begins when it goes on |
+//! | one began and ended between two looks | both |
+//! | one that ran is not there | accounting knows its end; else it is looked for again |
+//!
+//! What happened in the second of the look is told by the next round, for that second is not over.
+//! So every instant is told whole and once, and no end comes late.
+
+use std::collections::BTreeMap;
+
+use meed::Resources;
+
+use super::{Known, Names, Run};
+use crate::read::jobs::{JobStage, SlurmJob};
+use crate::read::runs::SlurmRun;
+use crate::snapshot::ClusterSnapshot;
+
+/// After so many looks that found neither record nor run, a run counts as ended.
+const GIVE_UP: u32 = 60;
+
+/// Something that happened to one record.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Fact {
+    /// Its run, or a piece of it, is over.
+    End { id: u32, how: How },
+    /// The record is no more, or wants nothing more.
+    Gone { id: u32 },
+    /// A run, or a piece of it, began at `since`.
+    Start { id: u32, start: i64, since: i64, what: What },
+    /// So many tasks of it wait.
+    Wants { id: u32, tasks: u32, what: What },
+}
+
+/// How a piece of a run ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum How {
+    /// So does its job.
+    Over,
+    /// The job is to run again, from its beginning.
+    PutBack,
+    /// The run is to go on.
+    Paused,
+}
+
+/// What a record is to the ledger.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct What {
+    pub(super) name: String,
+    pub(super) queue: String,
+    pub(super) tres: Resources,
+}
+
+/// Facts by second; within one ends come first, then changes, then arrivals.
+#[derive(Default)]
+struct Plan {
+    facts: BTreeMap<i64, [Vec<Fact>; 4]>,
+    /// Events up to this second are told.
+    through: i64,
+    late: u64,
+}
+
+impl Plan {
+    fn add(&mut self, second: i64, fact: Fact) {
+        let is_end = matches!(fact, Fact::End { .. });
+        self.late += u64::from(is_end && second <= self.through);
+        let rank = match fact {
+            Fact::End { .. } => 0,
+            Fact::Gone { .. } => 1,
+            Fact::Start { .. } => 2,
+            Fact::Wants { .. } => 3,
+        };
+        let second = second.max(self.through + 1);
+        self.facts.entry(second).or_default()[rank].push(fact);
+    }
+}
+
+/// A second, and what happened in it.
+pub(super) type Told = (i64, Vec<Fact>);
+
+impl Names {
+    /// What happened after `through` and before the second of the snapshot.
+    pub(super) fn plan(&mut self, snapshot: &ClusterSnapshot, through: i64) -> Vec<Told> {
+        let mut plan = Plan { through, ..Plan::default() };
+        if snapshot.at - 1 <= through {
+            return Vec::new();
+        }
+        let there: BTreeMap<u32, &SlurmJob> =
+            snapshot.jobs.iter().map(|job| (job.id, job)).collect();
+        self.confirm(&there);
+        self.plan_missing(&mut plan, snapshot, &there);
+        self.plan_runs(&mut plan, snapshot, &there);
+        for &job in there.values() {
+            let Some(what) = self.what(&job.account, &job.user, &job.name, job.tres) else {
+                continue;
+            };
+            match job.stage {
+                JobStage::Ended => self.plan_ended(&mut plan, snapshot, job, what),
+                JobStage::Running => self.plan_running(&mut plan, snapshot, job, what),
+                JobStage::Suspended => self.plan_suspended(&mut plan, snapshot, job, what),
+                JobStage::Pending => self.plan_pending(&mut plan, snapshot, job, what),
+            }
+        }
+        self.oddities.late += plan.late;
+        plan.facts.into_iter().map(|(second, facts)| (second, facts.concat())).collect()
+    }
+
+    fn what(&mut self, account: &str, user: &str, name: &str, tres: Resources) -> Option<What> {
+        let Some(queue) = self.leaf(account, user) else {
+            let why = format!(
+                "job {name} of user {user} in account `{account}` has no association, so it is \
+                 neither counted nor ordered"
+            );
+            if self.oddities.refused.len() < 20 {
+                self.oddities.refused.push(why);
+            }
+            return None;
+        };
+        Some(What { name: name.to_owned(), queue, tres })
+    }
+
+    /// Records that the ledger knows and `slurmctld` does not.
+    fn plan_missing(
+        &mut self,
+        plan: &mut Plan,
+        snapshot: &ClusterSnapshot,
+        there: &BTreeMap<u32, &SlurmJob>,
+    ) {
+        for (&id, known) in &mut self.known {
+            if there.contains_key(&id) {
+                known.unseen = 0;
+                continue;
+            }
+            let Some(run) = &known.run else {
+                plan.add(snapshot.at - 1, Fact::Gone { id });
+                continue;
+            };
+            let ended = snapshot.runs.iter().filter(|row| row.id == id && is_same(run, row.start));
+            if let Some(end) = ended.filter_map(|row| row.end).next_back() {
+                if end < snapshot.at {
+                    plan.add(end, Fact::End { id, how: How::Over });
+                    plan.add(end, Fact::Gone { id });
+                }
+                continue;
+            }
+            known.unseen += u32::from(snapshot.is_accounted);
+            if known.unseen > GIVE_UP {
+                self.oddities.lost += 1;
+                plan.add(snapshot.at - 1, Fact::End { id, how: How::Over });
+                plan.add(snapshot.at - 1, Fact::Gone { id });
+            }
+        }
+    }
+
+    /// Whole runs that only accounting knows.
+    fn plan_runs(
+        &mut self,
+        plan: &mut Plan,
+        snapshot: &ClusterSnapshot,
+        there: &BTreeMap<u32, &SlurmJob>,
+    ) {
+        for row in &snapshot.runs {
+            let Some(end) = row.end.filter(|end| *end > self.opened && *end < snapshot.at) else {
+                continue;
+            };
+            let run = self.known.get(&row.id).and_then(|known| known.run.as_ref());
+            let is_known = run.is_some_and(|run| is_same(run, row.start))
+                || self.charged.contains(&(row.id, row.start));
+            let is_there = there
+                .get(&row.id)
+                .is_some_and(|job| job.stage != JobStage::Pending && job.start == Some(row.start));
+            if is_known || is_there || row.elapsed <= 0 {
+                continue;
+            }
+            // Of a record that is still there another run is told, or it waits.
+            let is_gone = !there.contains_key(&row.id);
+            match end > plan.through {
+                true => self.plan_whole(plan, row, end, is_gone),
+                false => self.plan_late(plan, snapshot, row, is_gone),
+            }
+        }
+    }
+
+    /// A run that is known from the journal alone began when Slurm says.
+    fn confirm(&mut self, there: &BTreeMap<u32, &SlurmJob>) {
+        for (id, job) in there.iter().filter(|(_, job)| job.stage != JobStage::Pending) {
+            let run = self.known.get_mut(id).and_then(|known| known.run.as_mut());
+            if let (Some(run), Some(start)) = (run, job.start)
+                && run.start.is_none()
+                && start <= run.since
+            {
+                run.start = Some(start);
+            }
+        }
+    }
+
+    /// A run that nobody saw, and that accounting tells after time has passed its end: it is
+    /// charged for as long as it was, now.
+    fn plan_late(
+        &mut self,
+        plan: &mut Plan,
+        snapshot: &ClusterSnapshot,
+        row: &SlurmRun,
+        is_gone: bool,
+    ) {
+        let (first, last) = (plan.through + 1, snapshot.at - 1);
+        // Accounting is asked again, where the round is too short for two instants.
+        if first >= last || self.known.get(&row.id).is_some_and(|known| known.run.is_some()) {
+            return;
+        }
+        let moved = SlurmRun { end: Some(last), ..row.clone() };
+        self.plan_whole(plan, &moved, last, is_gone);
+    }
+
+    fn plan_whole(&mut self, plan: &mut Plan, row: &SlurmRun, end: i64, is_gone: bool) {
+        let Some(what) = self.what(&row.account, &row.user, &row.name, row.tres) else { return };
+        // Suspensions are left out: as many seconds before the end as it ran.
+        let since = end - row.elapsed;
+        let id = row.id;
+        plan.add(since, Fact::Start { id, start: row.start, since, what });
+        let how = if is_gone { How::Over } else { How::PutBack };
+        plan.add(end, Fact::End { id, how });
+        if is_gone {
+            plan.add(end, Fact::Gone { id });
+        }
+    }
+
+    fn plan_ended(&self, plan: &mut Plan, snapshot: &ClusterSnapshot, job: &SlurmJob, what: What) {
+        let id = job.id;
+        let known = self.known.get(&id);
+        let end = job.end.unwrap_or(snapshot.at - 1);
+        if end >= snapshot.at {
+            return;
+        }
+        let run = known.and_then(|known| known.run.as_ref());
+        match (run, job.start) {
+            (Some(run), start) => {
+                // Slurm's own count decides where a suspension was not seen to the second.
+                let charged = known.map_or(0, |known| known.charged);
+                let counted = run.since + job.used - charged;
+                let is_counted = start.is_some() && (plan.through + 1..=end).contains(&counted);
+                let end = if is_counted { counted } else { end };
+                plan.add(end, Fact::End { id, how: How::Over });
+            }
+            (None, Some(start)) if end > plan.through && job.used > 0 => {
+                let charged = known.map_or(0, |known| known.charged);
+                let since = end - (job.used - charged).max(0);
+                if since < end {
+                    plan.add(since, Fact::Start { id, start, since, what });
+                    plan.add(end, Fact::End { id, how: How::Over });
+                }
+            }
+            (None, _) if known.is_none() => return,
+            (None, _) => {}
+        }
+        plan.add(end, Fact::Gone { id });
+    }
+
+    fn plan_running(
+        &mut self,
+        plan: &mut Plan,
+        snapshot: &ClusterSnapshot,
+        job: &SlurmJob,
+        what: What,
+    ) {
+        let id = job.id;
+        let Some(start) = job.start.filter(|start| *start < snapshot.at) else { return };
+        let was_suspended = snapshot.at - start > job.used + 1;
+        let resumed = snapshot.suspensions.get(&id).map(|told| told.at);
+        if let Some(known) = self.known.get_mut(&id)
+            && let Some(run) = &mut known.run
+        {
+            if is_same(run, start) {
+                run.start = Some(start);
+                if let Some(told) = snapshot.suspensions.get(&id)
+                    && told.at > run.since
+                    && told.at < snapshot.at
+                {
+                    // It was suspended and resumed between two looks.
+                    let paused = run.since + told.ran_before - known.charged;
+                    plan.add(paused.min(told.at), Fact::End { id, how: How::Paused });
+                    plan.add(told.at, Fact::Start { id, start, since: told.at, what });
+                    return;
+                }
+                if known.tres != what.tres {
+                    let since = snapshot.at - 1;
+                    plan.add(since, Fact::End { id, how: How::Paused });
+                    plan.add(since, Fact::Start { id, start, since, what });
+                }
+                return;
+            }
+            let end = put_back(run, job, snapshot).unwrap_or(start).min(start);
+            plan.add(end, Fact::End { id, how: How::PutBack });
+        }
+        let since = match resumed {
+            Some(resumed) if was_suspended => resumed.max(start),
+            _ => start,
+        };
+        if since < snapshot.at {
+            plan.add(since, Fact::Start { id, start, since, what });
+        }
+    }
+
+    fn plan_suspended(
+        &self,
+        plan: &mut Plan,
+        snapshot: &ClusterSnapshot,
+        job: &SlurmJob,
+        what: What,
+    ) {
+        let id = job.id;
+        let known = self.known.get(&id);
+        let told = snapshot.suspensions.get(&id);
+        if known.is_some_and(|known| known.run.is_some()) {
+            let at = told.map_or(snapshot.at - 1, |told| told.at);
+            if at < snapshot.at {
+                plan.add(at, Fact::End { id, how: How::Paused });
+            }
+            return;
+        }
+        if let Some(start) = job.start.filter(|start| *start > plan.through)
+            && known.is_none_or(|known| known.charged == 0)
+            && job.used > 0
+            && start + job.used < snapshot.at
+        {
+            plan.add(start, Fact::Start { id, start, since: start, what });
+            plan.add(start + job.used, Fact::End { id, how: How::Paused });
+        }
+    }
+
+    fn plan_pending(
+        &self,
+        plan: &mut Plan,
+        snapshot: &ClusterSnapshot,
+        job: &SlurmJob,
+        what: What,
+    ) {
+        let id = job.id;
+        let known = self.known.get(&id);
+        let run = known.and_then(|known| known.run.as_ref());
+        if let Some(run) = run {
+            let end = put_back(run, job, snapshot).unwrap_or(snapshot.at - 1);
+            if end >= snapshot.at {
+                return;
+            }
+            plan.add(end, Fact::End { id, how: How::PutBack });
+        }
+        let tasks = if job.is_eligible() { job.tasks } else { 0 };
+        let is_so = known.is_some_and(|known| {
+            let same = known.queue == what.queue && known.tres == what.tres;
+            known.waits == tasks && (same || tasks == 0)
+        });
+        if run.is_some() || (!is_so && (tasks > 0 || known.is_some())) {
+            plan.add(snapshot.at - 1, Fact::Wants { id, tasks, what });
+        }
+    }
+}
+
+/// Whether the run that began at `start` is this one.
+fn is_same(run: &Run, start: i64) -> bool {
+    match run.start {
+        Some(known) => known == start,
+        // From the journal: what began later is another one.
+        None => start <= run.since,
+    }
+}
+
+/// When a run ended whose job waits or runs again: as accounting says, else when it was submitted
+/// anew.
+fn put_back(run: &Run, job: &SlurmJob, snapshot: &ClusterSnapshot) -> Option<i64> {
+    let rows = snapshot.runs.iter().filter(|row| row.id == job.id && is_same(run, row.start));
+    let accounted = rows.filter_map(|row| row.end).next_back();
+    accounted.or(Some(job.submit).filter(|submit| *submit >= run.since))
+}
+
+impl Known {
+    /// A record of which nothing waits and nothing runs.
+    pub(super) fn new(what: &What) -> Known {
+        Known {
+            key: None,
+            name: what.name.clone(),
+            queue: what.queue.clone(),
+            tres: what.tres,
+            waits: 0,
+            run: None,
+            charged: 0,
+            unseen: 0,
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Facts as verbs of the driver.
+//!
+//! A record is a job of the engine under the key `NUMBER@SECOND`: the second in which it was told,
+//! since Slurm uses numbers again. It is a new job whenever its leaf or its demand becomes another.
+//! A run that goes on after a suspension is `NUMBER@SECOND+CHARGED`, so that the journal knows for
+//! how many seconds it is charged already.
+
+use meed_driver::Failed;
+use meed_driver::live::Batch;
+use meed_journal::{Amounts, Arrival, Group, JobKey};
+
+use super::events::{Fact, How, What};
+use super::{Known, Names, POOL, Run};
+
+type Tell<'a, 'l> = &'a mut Batch<'l, ()>;
+
+impl Names {
+    /// All that happened in one second.
+    pub(super) fn play(
+        &mut self,
+        batch: Tell<'_, '_>,
+        second: i64,
+        facts: &[Fact],
+    ) -> Result<(), Failed> {
+        facts.iter().try_for_each(|fact| match fact {
+            &Fact::End { id, how } => self.end(batch, second, id, how),
+            &Fact::Gone { id } => self.gone(batch, id),
+            Fact::Start { id, start, since, what } => {
+                self.start(batch, second, *id, (*start, *since), what)
+            }
+            Fact::Wants { id, tasks, what } => self.bring_to(batch, second, *id, *tasks, what),
+        })
+    }
+
+    fn end(&mut self, batch: Tell<'_, '_>, second: i64, id: u32, how: How) -> Result<(), Failed> {
+        let Some(known) = self.known.get_mut(&id) else { return Ok(()) };
+        let Some(run) = known.run.take() else { return Ok(()) };
+        let told = match how {
+            How::PutBack => {
+                (known.charged, known.waits) = (0, 1);
+                batch.task_lost(&run.task, Some("Slurm put it back"))
+            }
+            How::Over | How::Paused => {
+                known.charged += (second - run.since).max(0);
+                known.key = None;
+                batch.task_ended(&run.task).map(drop)
+            }
+        };
+        let what = What { name: known.name.clone(), queue: known.queue.clone(), tres: known.tres };
+        self.note(|| format!("the end of job {id}"), told)?;
+        match how {
+            // What goes on waits under a key that says what is charged already.
+            How::Paused => self.bring_to(batch, second, id, 1, &what),
+            How::Over | How::PutBack => {
+                self.charged.insert((id, run.start.unwrap_or(run.since)));
+                Ok(())
+            }
+        }
+    }
+
+    fn gone(&mut self, batch: Tell<'_, '_>, id: u32) -> Result<(), Failed> {
+        self.cancel(batch, id)?;
+        self.known.remove(&id);
+        Ok(())
+    }
+
+    /// Nothing of the record waits any more; one that runs goes on.
+    fn cancel(&mut self, batch: Tell<'_, '_>, id: u32) -> Result<(), Failed> {
+        let Some(known) = self.known.get_mut(&id).filter(|known| known.run.is_none()) else {
+            return Ok(());
+        };
+        known.waits = 0;
+        let Some(key) = known.key.take() else { return Ok(()) };
+        let told = batch.job_cancelled(&key);
+        self.note(|| format!("job {id}, which is gone"), told).map(drop)
+    }
+
+    fn start(
+        &mut self,
+        batch: Tell<'_, '_>,
+        second: i64,
+        id: u32,
+        (start, since): (i64, i64),
+        what: &What,
+    ) -> Result<(), Failed> {
+        let is_so = self.known.get(&id).is_some_and(|known| {
+            known.waits == 1 && known.queue == what.queue && known.tres == what.tres
+        });
+        if !is_so {
+            self.bring_to(batch, second, id, 0, what)?;
+            self.bring_to(batch, second, id, 1, what)?;
+        }
+        let Some(key) = self.known.get(&id).and_then(|known| known.key.clone()) else {
+            return Ok(());
+        };
+        let since_time = self.time(since).min(batch.now());
+        let adopted = batch.task_adopted(&key, 0, POOL, since_time, Some(&self.by.clone()));
+        let adopted = self.note(|| format!("the start of job {id}"), adopted)?;
+        if let (Some(task), Some(known)) = (adopted, self.known.get_mut(&id)) {
+            known.waits = 0;
+            known.name.clone_from(&what.name);
+            let since = since.max(self.epoch);
+            known.run = Some(Run { task, start: Some(start), since });
+        }
+        Ok(())
+    }
+
+    /// So many tasks of the record wait from now on, of that leaf and demand.
+    fn bring_to(
+        &mut self,
+        batch: Tell<'_, '_>,
+        second: i64,
+        id: u32,
+        tasks: u32,
+        what: &What,
+    ) -> Result<(), Failed> {
+        let known = self.known.entry(id).or_insert_with(|| Known::new(what));
+        let is_same = known.queue == what.queue && known.tres == what.tres;
+        if is_same && tasks > 0 && known.waits >= tasks {
+            return self.withdraw(batch, id, tasks);
+        }
+        self.cancel(batch, id)?;
+        let Some(known) = self.known.get_mut(&id) else { return Ok(()) };
+        known.queue.clone_from(&what.queue);
+        known.name.clone_from(&what.name);
+        known.tres = what.tres;
+        if tasks == 0 {
+            return Ok(());
+        }
+        let charged = match known.charged {
+            0 => String::new(),
+            seconds => format!("+{seconds}"),
+        };
+        let key: JobKey = format!("{id}@{second}{charged}").as_str().into();
+        let demand = Amounts::of(&what.tres, &self.kinds);
+        let group = Group { tasks, demand, ..Group::default() };
+        let mut arrival = Arrival::new(what.queue.as_str().into(), key.clone(), vec![group]);
+        arrival.name = Some(what.name.as_str().into());
+        let told = batch.job_arrived(arrival);
+        let came = self.note(|| format!("job {}", what.name), told)?.is_some();
+        if let (true, Some(known)) = (came, self.known.get_mut(&id)) {
+            (known.key, known.waits) = (Some(key), tasks);
+        }
+        Ok(())
+    }
+
+    /// The last of them wait no more, until so many are left.
+    fn withdraw(&mut self, batch: Tell<'_, '_>, id: u32, left: u32) -> Result<(), Failed> {
+        let Some(known) = self.known.get_mut(&id) else { return Ok(()) };
+        let (from, Some(key)) = (known.waits, known.key.clone()) else { return Ok(()) };
+        known.waits = left;
+        for task in (left..from).rev() {
+            let told = batch.task_withdrawn(&key, task, None);
+            self.note(|| format!("an element of job {id}"), told)?;
+        }
+        Ok(())
+    }
+}
+
+/// For how many seconds the run of a key was charged before it was suspended.
+pub(super) fn charged_of(key: &str) -> i64 {
+    key.split_once('+').and_then(|(_, seconds)| seconds.parse().ok()).unwrap_or(0)
+}

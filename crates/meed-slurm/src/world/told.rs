@@ -1,0 +1,126 @@
+//! How queues and jobs stand, as the program leaves them in a file for `queues` and `why`.
+
+use std::collections::BTreeMap;
+
+use meed::{Engine, QueueId, Time};
+use meed_driver::explain::Subject;
+use meed_driver::{Driver, Failed, Off};
+use serde::{Deserialize, Serialize};
+
+/// A leaf.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct QueueTold {
+    /// Its full name.
+    pub queue: String,
+    /// Its place, from 0, among leaves in which something waits.
+    pub next: Option<usize>,
+    /// Weight among its siblings.
+    pub weight: f64,
+    /// What it is entitled to now, cores.
+    pub entitled: f64,
+    /// What it holds, cores.
+    pub held: f64,
+    /// Elements of jobs that wait and could start.
+    pub waiting: u64,
+    /// Accumulated, core-seconds.
+    pub used: f64,
+    /// Lent less borrowed, core-seconds: above zero it is owed something.
+    pub balance: f64,
+    /// Whose turn it is on the way down to it, the root first.
+    pub levels: Vec<LevelTold>,
+}
+
+/// The order among the children of one queue on the way down to a leaf.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct LevelTold {
+    /// Whose children; empty for the root.
+    pub among: String,
+    /// The policy that orders them.
+    pub order: String,
+    /// How many are served before the one on the way.
+    pub place: Option<usize>,
+    /// The first of them with their keys, in core-seconds for each share under `long-term`.
+    pub first: Vec<(String, f64)>,
+}
+
+/// A job that waits.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct JobTold {
+    /// Slurm's number.
+    pub id: u32,
+    /// As people write it.
+    pub name: String,
+    /// Its leaf.
+    pub queue: String,
+    /// Its place in the order, from 0; `None`: its turn would be of no use now.
+    pub place: Option<usize>,
+    /// Its site factor when it was looked at.
+    pub factor: i64,
+    /// Why Slurm has not started it, in Slurm's word.
+    pub reason: String,
+}
+
+/// All of it, as of one second.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Standings {
+    /// Seconds since 1970.
+    pub at: i64,
+    /// The policy of the root.
+    pub order: String,
+    /// Leaves in which something ever was, in the order of the tree.
+    pub queues: Vec<QueueTold>,
+    /// Jobs that wait, in order.
+    pub jobs: Vec<JobTold>,
+    /// Where the tree means something else than in Slurm, and what the site lacks.
+    pub remarks: Vec<String>,
+}
+
+impl Standings {
+    /// Of a copy of the driver, whose time passes to `now`.
+    pub(super) fn of(copy: &mut Driver<(), Off>, at: i64, now: Time) -> Result<Standings, Failed> {
+        let books = copy.queues(now)?;
+        let places = places(copy.engine());
+        let mut queues = Vec::new();
+        for (leaf, state) in books {
+            if state.usage == 0.0 && state.jobs == 0 {
+                continue;
+            }
+            let name = copy.engine().queue(leaf).name.to_owned();
+            let standing = copy.explain(now, leaf, Subject::Queue)?;
+            let levels = standing.levels.into_iter().map(|level| LevelTold {
+                among: level.among,
+                order: level.order.to_owned(),
+                place: level.place,
+                first: level.children.into_iter().map(|child| (child.queue, child.key)).collect(),
+            });
+            queues.push(QueueTold {
+                queue: name,
+                next: places.get(&leaf).copied(),
+                weight: state.weight,
+                entitled: state.share,
+                held: state.held,
+                waiting: state.waiting_tasks,
+                used: state.usage,
+                balance: state.balance,
+                levels: levels.collect(),
+            });
+        }
+        let root = meed::policy::Preset::like(copy.engine().policy(QueueId::ROOT));
+        let order = root.map_or("", |preset| preset.name).to_owned();
+        Ok(Standings { at, order, queues, ..Standings::default() })
+    }
+}
+
+/// Leaves in the order in which a walk down comes to them.
+fn places(engine: &Engine) -> BTreeMap<QueueId, usize> {
+    let mut places = BTreeMap::new();
+    let mut next = vec![QueueId::ROOT];
+    while let Some(queue) = next.pop() {
+        if queue != QueueId::ROOT && engine.queue(queue).is_leaf {
+            places.insert(queue, places.len());
+            continue;
+        }
+        next.extend(engine.children_in_order(queue).iter().rev().map(|child| child.queue));
+    }
+    places
+}

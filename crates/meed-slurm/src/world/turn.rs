@@ -1,0 +1,156 @@
+//! Whose turn it is: the order in which jobs would start, were there room for all.
+//!
+//! The engine itself decides it, in a copy of this instant: the copy gets a node of many times what
+//! the cluster holds, and what starts there, in order, is the order. Each start is charged as the
+//! policy charges starts, so tenants take turns in it as they would. The node is a multiple of the
+//! pool, so shares of several resources keep their ratios.
+//!
+//! Cost: the state written and read once, and a decision for each task that waits, up to
+//! [`MOST`].
+
+use std::collections::BTreeSet;
+
+use meed::place::FirstFit;
+use meed::{NodeSpec, Resources};
+use meed_driver::{Driver, Failed, Off};
+
+use super::SlurmWorld;
+use super::told::{JobTold, Standings};
+use crate::read::jobs::SlurmJob;
+use crate::snapshot::ClusterSnapshot;
+use crate::spread::{FactorChange, OrderPlace, Scale};
+
+/// So many tasks are put in order.
+const MOST: u64 = 50_000;
+
+/// The order, and what people are told of it.
+#[derive(Clone, Debug, Default)]
+pub struct Turn {
+    /// Numbers of jobs, the first first.
+    pub order: Vec<u32>,
+    /// How queues and jobs stand.
+    pub standings: Standings,
+}
+
+impl SlurmWorld {
+    /// Whose turn it is at the second of the snapshot.
+    ///
+    /// # Errors
+    ///
+    /// A state that cannot be copied: a fault of the program, in words.
+    pub fn turn(&self, snapshot: &ClusterSnapshot) -> Result<Turn, Failed> {
+        let place = Box::new(FirstFit::new(self.names.kinds.len()));
+        let copied = Driver::<(), Off>::from_state(&self.live.state(), place, Off);
+        let mut copy = copied.map_err(Failed::Record)?;
+        let now = self.names.time(snapshot.at).max(copy.engine().now());
+        let mut standings = Standings::of(&mut copy, snapshot.at, now)?;
+        let mut order = Vec::new();
+        if let Some(room) = self.room(&copy) {
+            copy.node_joined(now, NodeSpec::new("turn", room))?;
+            let mut seen = BTreeSet::new();
+            let mut jobs = Vec::new();
+            copy.decide_at(now, |start| {
+                if seen.insert(start.job) {
+                    jobs.push(start.job);
+                }
+            })?;
+            let keys = jobs.iter().filter_map(|job| copy.job(*job));
+            order.extend(keys.filter_map(|job| number_of(&job.key().to_string())));
+        }
+        let waiting: BTreeSet<u32> = eligible(snapshot).map(|job| job.id).collect();
+        order.retain(|id| waiting.contains(id));
+        standings.jobs = self.jobs_told(snapshot, &order);
+        Ok(Turn { order, standings })
+    }
+
+    /// Room for all that wait, a multiple of the pool; `None`: nothing waits, or there is no pool.
+    fn room(&self, copy: &Driver<(), Off>) -> Option<Resources> {
+        let pool = self.names.pool.filter(|pool| !pool.is_zero())?;
+        let kinds = self.names.kinds.len();
+        let mut wanted = vec![0u128; kinds];
+        let mut tasks: u64 = 0;
+        let known = self.names.known.values().filter(|known| known.waits > 0);
+        for known in known {
+            tasks += u64::from(known.waits);
+            for (kind, sum) in wanted.iter_mut().enumerate() {
+                *sum += u128::from(known.tres.get(kind)) * u128::from(known.waits);
+            }
+        }
+        if tasks == 0 || copy.engine().capacity().is_zero() {
+            return None;
+        }
+        let times = |kind: usize| match pool.get(kind) {
+            0 => 0,
+            held => wanted[kind].div_ceil(u128::from(held)),
+        };
+        let all = (0..kinds).map(times).max().unwrap_or(0) + 1;
+        let some = match tasks > MOST {
+            true => all * u128::from(MOST) / u128::from(tasks) + 1,
+            false => all,
+        };
+        let highest = pool.as_slice().iter().max().copied().unwrap_or(1).max(1);
+        let factor = some.min(u128::from(meed::MAX_AMOUNT / highest / 4)).max(1) as u64;
+        let amounts: Vec<u64> = pool.as_slice().iter().map(|held| held * factor).collect();
+        Some(Resources::new(&amounts))
+    }
+
+    fn jobs_told(&self, snapshot: &ClusterSnapshot, order: &[u32]) -> Vec<JobTold> {
+        let jobs: std::collections::BTreeMap<u32, &SlurmJob> =
+            snapshot.jobs.iter().map(|job| (job.id, job)).collect();
+        let mut told: Vec<JobTold> = Vec::with_capacity(order.len());
+        for (place, id) in order.iter().enumerate() {
+            let (Some(job), Some(known)) = (jobs.get(id), self.names.known.get(id)) else {
+                continue;
+            };
+            told.push(JobTold {
+                id: *id,
+                name: job.name.clone(),
+                queue: known.queue.clone(),
+                place: Some(place),
+                factor: snapshot.factors.get(id).copied().unwrap_or(0),
+                reason: job.reason.clone(),
+            });
+        }
+        let placed: BTreeSet<u32> = order.iter().copied().collect();
+        let others = snapshot.jobs.iter().filter(|job| {
+            job.stage == crate::read::jobs::JobStage::Pending && !placed.contains(&job.id)
+        });
+        told.extend(others.map(|job| JobTold {
+            id: job.id,
+            name: job.name.clone(),
+            queue: self.names.leaf(&job.account, &job.user).unwrap_or_default(),
+            place: None,
+            factor: snapshot.factors.get(&job.id).copied().unwrap_or(0),
+            reason: job.reason.clone(),
+        }));
+        told
+    }
+}
+
+/// The changes that bring the first jobs of an order into force.
+pub fn changes(
+    order: &[u32],
+    snapshot: &ClusterSnapshot,
+    scale: Scale,
+    first: usize,
+) -> Vec<FactorChange> {
+    let place = |&job: &u32| {
+        let factor = snapshot.factors.get(&job).copied().unwrap_or(0);
+        OrderPlace { job, factor }
+    };
+    let front: Vec<OrderPlace> = order.iter().take(first).map(place).collect();
+    let chosen: BTreeSet<u32> = front.iter().map(|place| place.job).collect();
+    // What waits for something else would come first when that is there, if it kept its factor.
+    let rest = snapshot.factors.iter().filter(|(job, _)| !chosen.contains(job));
+    let rest: Vec<OrderPlace> = rest.map(|(&job, &factor)| OrderPlace { job, factor }).collect();
+    scale.changes(&front, &rest)
+}
+
+fn eligible(snapshot: &ClusterSnapshot) -> impl Iterator<Item = &SlurmJob> {
+    snapshot.jobs.iter().filter(|job| job.is_eligible())
+}
+
+/// Slurm's number, from the key of a job.
+pub(super) fn number_of(key: &str) -> Option<u32> {
+    key.split('@').next()?.parse().ok()
+}

@@ -1,0 +1,294 @@
+//! A Slurm of one machine, for one story.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A daemon of it, by its name.
+type Daemon = (&'static str, Child);
+
+/// See the module. Everything ends when it is dropped.
+pub(super) struct Lab {
+    folder: PathBuf,
+    programs: PathBuf,
+    daemons: std::cell::RefCell<Vec<Daemon>>,
+}
+
+/// How long a daemon may take to answer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl Lab {
+    /// Two nodes of 8 cores; accounts and users of the story's own.
+    pub(super) fn start(programs: &Path) -> Result<Lab, String> {
+        let folder = std::env::temp_dir().join(format!("meed-slurm-{}", std::process::id()));
+        // One of a run before, of the same number.
+        let _ = fs::remove_dir_all(&folder);
+        for part in ["run", "log", "state", "spool/n1", "spool/n2", "db"] {
+            fs::create_dir_all(folder.join(part)).map_err(|why| why.to_string())?;
+        }
+        let (folder, programs) = (folder, programs.to_owned());
+        let lab = Lab { folder, programs, daemons: Vec::new().into() };
+        lab.write_settings()?;
+        lab.accounting()?;
+        lab.controller()?;
+        for node in ["n1", "n2"] {
+            lab.daemon("slurmd", &["-D", "-N", node])?;
+        }
+        lab.until("the nodes", || {
+            lab.said("sinfo --noheader --format=%T").is_ok_and(|state| state.trim() == "idle")
+        })?;
+        Ok(lab)
+    }
+
+    fn accounting(&self) -> Result<(), String> {
+        let at = |part: &str| self.folder.join(part).display().to_string();
+        let random = fs::read("/proc/sys/kernel/random/uuid").map_err(|why| why.to_string())?;
+        fs::write(self.folder.join("munge.key"), random).map_err(|why| why.to_string())?;
+        self.sh("chmod 400 munge.key")?;
+        let option = |name: &str, part: &str| format!("--{name}={}", at(part));
+        let key = option("key-file", "munge.key");
+        let (socket, pid) = (option("socket", "run/munge"), option("pid-file", "run/munge.pid"));
+        let seed = option("seed-file", "run/munge.seed");
+        self.daemon("munged", &["--force", "--foreground", &key, &socket, &pid, &seed])?;
+        self.sh("mariadb-install-db --no-defaults --datadir=$PWD/db --user=root --skip-test-db \
+             --auth-root-authentication-method=normal >log/install-db 2>&1")?;
+        let port = self.setting("StoragePort");
+        let (data, socket) = (option("datadir", "db"), option("socket", "run/db"));
+        let (port, pid) = (format!("--port={port}"), option("pid-file", "run/db.pid"));
+        let here = "--bind-address=127.0.0.1";
+        let fast = "--innodb-flush-log-at-trx-commit=0";
+        let arguments = ["--no-defaults", "--user=root", &data, &socket, &port, &pid, here, fast];
+        self.daemon("mariadbd", &arguments)?;
+        self.until("mariadbd", || self.sh("mariadb-admin --no-defaults -S run/db ping").is_ok())?;
+        self.sh("mariadb --no-defaults -S run/db -u root -e \"create database acct; \
+             create user slurm@'127.0.0.1' identified by 'x'; \
+             create user slurm@localhost identified by 'x'; \
+             grant all on acct.* to slurm@'127.0.0.1'; grant all on acct.* to slurm@localhost\"")?;
+        self.daemon("slurmdbd", &["-D"])?;
+        self.until("slurmdbd", || self.sh("timeout 5 sacctmgr -n show cluster").is_ok())?;
+        self.sh("sacctmgr -i -Q add cluster lab").map(drop)
+    }
+
+    /// The controller, again after [`Lab::end`].
+    pub(super) fn controller(&self) -> Result<(), String> {
+        self.daemon("slurmctld", &["-D"])?;
+        self.until("slurmctld", || self.sh("timeout 5 scontrol ping | grep -q UP").is_ok())
+    }
+
+    fn write_settings(&self) -> Result<(), String> {
+        let ports: Vec<TcpListener> =
+            (0..5).filter_map(|_| TcpListener::bind("127.0.0.1:0").ok()).collect();
+        let port = |which: usize| {
+            let bound = ports.get(which).and_then(|port| port.local_addr().ok());
+            bound.map_or(0, |at| at.port()).to_string()
+        };
+        let host = fs::read_to_string("/proc/sys/kernel/hostname");
+        let host = host.map_err(|why| why.to_string())?;
+        let fill = |text: &str| {
+            let mut text = text.replace("FOLDER", &self.folder.display().to_string());
+            text = text.replace("HOST", host.trim());
+            (0..5).fold(text, |text, which| text.replace(&format!("PORT{which}"), &port(which)))
+        };
+        for (name, text) in [("slurm.conf", SLURM), ("slurmdbd.conf", SLURMDBD)] {
+            let path = self.folder.join(name);
+            fs::write(&path, fill(text)).map_err(|why| why.to_string())?;
+        }
+        self.sh("chmod 600 slurmdbd.conf").map(drop)
+    }
+
+    fn setting(&self, name: &str) -> String {
+        let text = fs::read_to_string(self.folder.join("slurmdbd.conf")).unwrap_or_default();
+        let find = |line: &str| Some(line.strip_prefix(name)?.strip_prefix('=')?.to_owned());
+        text.lines().find_map(find).unwrap_or_default()
+    }
+
+    fn daemon(&self, name: &'static str, arguments: &[&str]) -> Result<(), String> {
+        let log = self.folder.join("log").join(name);
+        let log = fs::File::options().create(true).append(true).open(&log);
+        let log = log.map_err(|why| why.to_string())?;
+        let mut command = self.command(name);
+        let errors = log.try_clone().map_err(|why| why.to_string())?;
+        command.args(arguments).stdout(log).stderr(errors);
+        let child = command.spawn().map_err(|why| format!("{name}: {why}"))?;
+        self.daemons.borrow_mut().push((name, child));
+        Ok(())
+    }
+
+    /// Ends a daemon.
+    pub(super) fn end(&self, name: &str) {
+        let mut daemons = self.daemons.borrow_mut();
+        let (mut these, others) = daemons.drain(..).partition(|(other, _)| *other == name);
+        *daemons = others;
+        end(&mut these);
+    }
+
+    /// A program in the folder, which finds this Slurm, and Meed.
+    pub(super) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        let path = std::env::var("PATH").unwrap_or_default();
+        command
+            .current_dir(&self.folder)
+            .env("SLURM_CONF", self.folder.join("slurm.conf"))
+            .env("PATH", format!("{}:/usr/sbin:{path}", self.programs.display()))
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// What a line of the shell prints.
+    pub(super) fn said(&self, line: &str) -> Result<String, String> {
+        let mut command = self.command("bash");
+        let output = command.arg("-c").arg(line).output().map_err(|why| why.to_string())?;
+        match output.status.success() {
+            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+            false => {
+                let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+                Err(format!("`{line}`: {}", errors.trim()))
+            }
+        }
+    }
+
+    /// Runs a line of the shell.
+    pub(super) fn sh(&self, line: &str) -> Result<String, String> {
+        self.said(line)
+    }
+
+    /// Submits a job of a user; its number.
+    pub(super) fn submit(&self, user: &str, arguments: &str) -> Result<String, String> {
+        let line = format!("sbatch --uid={user} --parsable -D /tmp -o /dev/null {arguments}");
+        Ok(self.said(&line)?.trim().to_owned())
+    }
+
+    /// Starts Meed for real, with what it says in `log/meed`.
+    pub(super) fn meed(&self, more: &[&str]) -> Result<Child, String> {
+        let log = fs::File::options().create(true).append(true).open(self.path("log/meed"));
+        let log = log.map_err(|why| why.to_string())?;
+        let errors = log.try_clone().map_err(|why| why.to_string())?;
+        let mut command = self.command("meed-slurm");
+        command.args(["run", "--apply", "--state", "meed"]).args(more);
+        command.stdout(log).stderr(errors).spawn().map_err(|why| format!("meed-slurm: {why}"))
+    }
+
+    /// A file of the folder.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Waits until it is so.
+    pub(super) fn until(&self, what: &str, is_so: impl Fn() -> bool) -> Result<(), String> {
+        let began = now();
+        while !is_so() {
+            if began.elapsed() > PATIENCE {
+                let kept = std::env::temp_dir().join("meed-slurm-failed");
+                let _ = fs::remove_dir_all(&kept);
+                let _ = fs::rename(self.path("log"), &kept);
+                let (patience, kept) = (PATIENCE.as_secs(), kept.display());
+                return Err(format!("{what}: not so within {patience} s; logs are in {kept}"));
+            }
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        Ok(())
+    }
+
+    /// Waits until no job waits or runs.
+    pub(super) fn until_empty(&self) -> Result<(), String> {
+        self.until("the end of all jobs", || {
+            self.said("squeue --noheader").is_ok_and(|jobs| jobs.trim().is_empty())
+        })
+    }
+}
+
+/// For measurements and for patience.
+#[expect(clippy::disallowed_methods, reason = "a chore waits for real daemons, and measures them")]
+pub(super) fn now() -> Instant {
+    Instant::now()
+}
+
+/// Ends processes by their numbers, and waits for them.
+pub(super) fn end(daemons: &mut [Daemon]) {
+    for (_, child) in daemons.iter() {
+        // One that has ended needs no signal.
+        let _ = Command::new("kill").arg(child.id().to_string()).status();
+    }
+    for (_, child) in daemons.iter_mut() {
+        let began = now();
+        while matches!(child.try_wait(), Ok(None)) && began.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        let _ = self.sh("squeue --noheader --format=%A | sort -u | xargs -r timeout 20 scancel");
+        let _ = self.until_empty();
+        let mut daemons = std::mem::take(&mut *self.daemons.borrow_mut());
+        // Those that stand on others end first.
+        daemons.reverse();
+        daemons.chunks_mut(1).for_each(end);
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+const SLURMDBD: &str = "\
+AuthType=auth/munge
+AuthInfo=socket=FOLDER/run/munge
+DbdHost=localhost
+DbdAddr=127.0.0.1
+DbdPort=PORT0
+SlurmUser=root
+PidFile=FOLDER/run/slurmdbd.pid
+StorageType=accounting_storage/mysql
+StorageHost=127.0.0.1
+StoragePort=PORT1
+StorageUser=slurm
+StoragePass=x
+StorageLoc=acct
+CommitDelay=1
+";
+
+// Clients of slurmdbd take munge's socket from AccountingStoragePass, not from AuthInfo.
+const SLURM: &str = "\
+ClusterName=lab
+SlurmctldHost=HOST(127.0.0.1)
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket=FOLDER/run/munge
+CredType=cred/munge
+MpiDefault=none
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+ReturnToService=2
+SlurmctldPidFile=FOLDER/run/slurmctld.pid
+SlurmdPidFile=FOLDER/run/slurmd.%n.pid
+SlurmctldPort=PORT2
+SlurmdSpoolDir=FOLDER/spool/%n
+StateSaveLocation=FOLDER/state
+SlurmdParameters=config_overrides
+SwitchType=switch/none
+KillWait=5
+MinJobAge=300
+MaxJobCount=30000
+SchedulerType=sched/backfill
+SchedulerParameters=bf_interval=5,bf_continue
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+DefMemPerCPU=10
+PriorityType=priority/multifactor
+PriorityDecayHalfLife=7-0
+PriorityCalcPeriod=1
+PriorityWeightFairshare=100000
+PriorityWeightAge=1000
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=127.0.0.1
+AccountingStoragePort=PORT0
+AccountingStoragePass=FOLDER/run/munge
+AccountingStorageEnforce=associations,limits,qos
+JobAcctGatherType=jobacct_gather/none
+NodeName=n1 NodeHostname=HOST NodeAddr=127.0.0.1 Port=PORT3 CPUs=8 RealMemory=8000
+NodeName=n2 NodeHostname=HOST NodeAddr=127.0.0.1 Port=PORT4 CPUs=8 RealMemory=8000
+PartitionName=main Nodes=n[1-2] Default=YES MaxTime=INFINITE State=UP
+";

@@ -1,0 +1,141 @@
+//! The ledger against `sacct`, and who may order the cluster.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Stdio;
+use std::time::Duration;
+
+use super::lab::{Lab, now};
+
+/// Everything that a ledger must follow, in half a minute: an array with a limit, a heterogeneous
+/// job, a requeue, two suspensions, a cancellation, a dependency, a hold, a node that goes.
+const WORK: &str = r#"
+sb() { u=$1; shift; sbatch --uid=$u --parsable -D /tmp -o /dev/null "$@"; }
+sb games -A optics --array=1-10%3 -n1 -t 5 --wrap 'sleep 9'
+sb man -A optics -n2 -t 5 : -n1 -c4 --wrap 'sleep 11'
+R=$(sb lp -A chem --requeue -n2 -t 5 --wrap 'sleep 15')
+S=$(sb mail -A plasma -n2 -t 5 --wrap 'sleep 14')
+C=$(sb mail -A plasma -n1 -t 5 --wrap 'sleep 300')
+D=$(sb news -A chem -n1 --wrap 'sleep 6')
+sb news -A chem -d afterok:$D -n1 --wrap 'sleep 5'
+H=$(sb news -A chem -H -n3 --wrap 'sleep 6')
+for i in 1 2 3 4 5 6; do
+    sb man -A optics -n3 -t 5 --wrap "sleep $((i+3))"
+    sb lp -A chem -n3 -t 5 --wrap "sleep $((i+3))"
+done
+sleep 6; scontrol requeue $R; scontrol suspend $S
+sleep 5; scontrol resume $S; scancel $C; scontrol release $H
+sleep 3; scontrol suspend $S
+sleep 3; scontrol resume $S; scontrol update JobId=$R StartTime=now
+scontrol update NodeName=n2 State=DOWN Reason=test
+sleep 4; scontrol update NodeName=n2 State=RESUME
+squeue -h -t PD -o %A | sort -u | while read j; do
+    scontrol update JobId=$j StartTime=now || true
+done
+"#;
+
+/// Accounts and users, as a site of some depth.
+pub(super) const SHARES: &str = "\
+sacctmgr -i -Q add account physics fairshare=3
+sacctmgr -i -Q add account optics parent=physics fairshare=2
+sacctmgr -i -Q add account plasma parent=physics fairshare=parent
+sacctmgr -i -Q add account chem fairshare=1
+sacctmgr -i -Q add user games account=optics fairshare=1
+sacctmgr -i -Q add user man account=optics fairshare=3
+sacctmgr -i -Q add user mail account=plasma fairshare=1
+sacctmgr -i -Q add user news account=chem fairshare=2
+sacctmgr -i -Q add user lp account=chem fairshare=1";
+
+/// See `mod.rs`.
+pub(super) fn run(lab: &Lab) -> Result<(), String> {
+    lab.sh(SHARES)?;
+    // Associations reach slurmctld a moment later.
+    std::thread::sleep(Duration::from_secs(2));
+    let mut meed = lab.meed(&[])?;
+    std::thread::sleep(Duration::from_secs(2));
+    fs::write(lab.path("work.sh"), WORK).map_err(|why| why.to_string())?;
+    let mut work = lab.command("bash");
+    work.arg("work.sh").stdout(Stdio::null()).stderr(Stdio::null());
+    let mut work = work.spawn().map_err(|why| why.to_string())?;
+    let (began, mut kills) = (now(), 0);
+    while began.elapsed() < Duration::from_secs(40) {
+        // Intervals that share no rhythm with the rounds.
+        std::thread::sleep(Duration::from_millis(1300 + 370 * (kills % 7)));
+        meed.kill().and_then(|()| meed.wait()).map_err(|why| why.to_string())?;
+        meed = lab.meed(&[])?;
+        kills += 1;
+    }
+    work.wait().map_err(|why| why.to_string())?;
+    lab.until_empty()?;
+    let equal = lab.until("ledger and sacct are equal", || {
+        used(lab).is_ok_and(|used| accounted(lab).is_ok_and(|told| used == told))
+    });
+    meed.kill().and_then(|()| meed.wait()).map_err(|why| why.to_string())?;
+    let (used, told) = (used(lab)?, accounted(lab)?);
+    equal.map_err(|why| format!("{why}: the ledger has {used:?}, sacct {told:?}"))?;
+    crate::say(&format!("core-seconds of ledger and sacct, after {kills} kills: {told:?}"));
+    Ok(())
+}
+
+/// Core-seconds by user, of the ledger.
+pub(super) fn used(lab: &Lab) -> Result<BTreeMap<String, u64>, String> {
+    let text = lab.said("meed-slurm queues --state meed --json")?;
+    let told: serde_json::Value = serde_json::from_str(&text).map_err(|why| why.to_string())?;
+    let mut used = BTreeMap::new();
+    for queue in told["queues"].as_array().into_iter().flatten() {
+        let name = queue["queue"].as_str().unwrap_or_default();
+        let user = name.rsplit(['.', ':']).next().unwrap_or_default();
+        let seconds = queue["used"].as_f64().unwrap_or(-1.0);
+        if seconds > 0.0 {
+            used.insert(user.to_owned(), seconds.round() as u64);
+        }
+    }
+    Ok(used)
+}
+
+/// The same of accounting.
+pub(super) fn accounted(lab: &Lab) -> Result<BTreeMap<String, u64>, String> {
+    let text = lab.said("sacct -n -P -D -X -a -S now-1hour -E now -o User,CPUTimeRAW")?;
+    let mut sums = BTreeMap::new();
+    for (user, seconds) in text.lines().filter_map(|line| line.split_once('|')) {
+        let seconds: u64 = seconds.parse().map_err(|_| format!("sacct said {seconds}"))?;
+        *sums.entry(user.to_owned()).or_insert(0) += seconds;
+    }
+    sums.retain(|_, seconds| *seconds > 0);
+    Ok(sums)
+}
+
+/// A second instance is refused, a controller that was away is put right within a round, and reset
+/// leaves Slurm as it was.
+pub(super) fn guard(lab: &Lab) -> Result<(), String> {
+    lab.sh(SHARES)?;
+    std::thread::sleep(Duration::from_secs(2));
+    for user in ["games", "man"].repeat(4) {
+        lab.submit(user, "-A optics -n8 -t 5 --wrap 'sleep 60'")?;
+    }
+    let mut meed = lab.meed(&[])?;
+    let placed = || lab.said("sprio -h -o '%S'").map(|text| nonzero(&text)).unwrap_or(0);
+    lab.until("factors are set", || placed() > 0)?;
+    let second = lab.said("meed-slurm run --apply --state meed --rounds 1");
+    let said = second.err().unwrap_or_default();
+    if !said.contains(&format!("process {}", meed.id())) {
+        return Err(format!("a second instance was not refused with the first's name: {said}"));
+    }
+    lab.end("slurmctld");
+    std::thread::sleep(Duration::from_secs(5));
+    lab.controller()?;
+    lab.sh("squeue -h -t PD -o %A | head -1 | xargs -I{} scontrol update JobId={} SiteFactor=0")?;
+    lab.until("the order is in force again", || {
+        lab.said("squeue -h -t PD -o %A").is_ok_and(|jobs| jobs.lines().count() == placed())
+    })?;
+    meed.kill().and_then(|()| meed.wait()).map_err(|why| why.to_string())?;
+    lab.sh("meed-slurm reset --state meed")?;
+    match placed() {
+        0 => Ok(()),
+        left => Err(format!("{left} jobs have a site factor after reset")),
+    }
+}
+
+fn nonzero(text: &str) -> usize {
+    text.lines().filter(|line| !matches!(line.trim(), "" | "0")).count()
+}

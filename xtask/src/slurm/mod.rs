@@ -1,0 +1,108 @@
+//! `cargo xtask slurm`: Meed on a real Slurm, on this machine alone.
+//!
+//! Debian's packages are installed where that may be done: as root, with apt-get. Slurm runs in a
+//! temporary folder without systemd: munged, mariadbd, slurmdbd, slurmctld and two slurmd, all on
+//! the loopback interface. Each is ended by its number. Jobs are submitted for users that every
+//! Debian has (`games`, `man`, `mail`, `news`, `lp`).
+//!
+//! | story | what |
+//! |---|---|
+//! | `turns` | tenants lend and get back, under Slurm alone and under Meed, one after the other |
+//! | `ledger` | arrays, requeues, suspensions, holds, dependencies, a node that goes, while Meed is killed again and again: use is that of `sacct`, to the second |
+//! | `pending` | 2,000 jobs wait: how long until an order is in force; what Meed takes when idle |
+//! | `guard` | a second instance, slurmctld restarted, reset |
+//! | `page` | the tutorial of docs/slurm.md as it stands |
+
+mod lab;
+mod ledger;
+mod page;
+mod pending;
+mod turns;
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use crate::tools::{cargo, runs, succeed, succeed_quietly, target_folder};
+use lab::Lab;
+
+const USAGE: &str = "cargo xtask slurm [--debug] [STORY...]: turns, ledger, pending, guard, page";
+
+type Story = fn(&Lab) -> Result<(), String>;
+
+const STORIES: [(&str, Story); 5] = [
+    ("turns", turns::run),
+    ("ledger", ledger::run),
+    ("pending", pending::run),
+    ("guard", ledger::guard),
+    ("page", page::run),
+];
+
+pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
+    let (options, names): (Vec<_>, Vec<_>) = args.partition(|arg| arg.starts_with("--"));
+    let known = |name: &String| STORIES.iter().any(|(story, _)| story == name);
+    let is_debug = options == ["--debug"];
+    if !names.iter().all(known) || !(options.is_empty() || is_debug) {
+        return Err(USAGE.to_owned());
+    }
+    if let Some(why) = missing()? {
+        crate::say(&format!("LEFT OUT: Meed on a real Slurm: {why}"));
+        return Ok(());
+    }
+    let programs = build(is_debug)?;
+    for (name, story) in STORIES {
+        if !names.is_empty() && !names.iter().any(|wanted| wanted == name) {
+            continue;
+        }
+        // A cluster for each: its history is its own.
+        let lab = Lab::start(&programs).map_err(|why| format!("Slurm: {why}"))?;
+        crate::say(&format!("== {name}"));
+        story(&lab).map_err(|why| format!("{name}: {why}"))?;
+    }
+    Ok(())
+}
+
+/// Installs what is missing; why it is missing still.
+fn missing() -> Result<Option<String>, String> {
+    // slurmdbd -V prints its version and fails.
+    let find = "command -v slurmctld && command -v slurmdbd && command -v mariadbd && \
+                command -v munged";
+    let is_there = || {
+        let mut find_all = Command::new("bash");
+        find_all.args(["-c", find]).stdout(Stdio::null());
+        find_all.status().is_ok_and(|status| status.success())
+    };
+    let is_root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n");
+    if !is_root {
+        return Ok(Some("it needs root, to run jobs of several users".to_owned()));
+    }
+    if is_there() {
+        return Ok(None);
+    }
+    if !runs("apt-get", "--version") {
+        return Ok(Some("Slurm is not here, and there is no apt-get to install it".to_owned()));
+    }
+    let mut apt = Command::new("apt-get");
+    apt.args(["-o", "DPkg::Lock::Timeout=300", "install", "--yes", "--no-install-recommends"]);
+    apt.args(["slurm-wlm", "slurmdbd", "mariadb-server", "munge"]);
+    apt.env("DEBIAN_FRONTEND", "noninteractive");
+    let log = std::env::temp_dir().join("meed-slurm-apt.log");
+    let done = succeed_quietly(&mut apt, "apt-get install slurm-wlm", &log, |_| true);
+    Ok(match (done, is_there()) {
+        (Ok(()), true) => None,
+        (Ok(()), false) => {
+            Some("slurm-wlm is installed, but its daemons are not on PATH".to_owned())
+        }
+        (Err(why), _) => Some(format!("{why}; `apt-get update` may help")),
+    })
+}
+
+/// The folder with `meed` and `meed-slurm`.
+fn build(is_debug: bool) -> Result<PathBuf, String> {
+    let mut build = cargo();
+    build.args(["build", "--locked", "-p", "meed-cli", "-p", "meed-slurm"]);
+    if !is_debug {
+        build.arg("--release");
+    }
+    succeed(&mut build, "cargo build -p meed-cli -p meed-slurm")?;
+    Ok(target_folder().join(if is_debug { "debug" } else { "release" }))
+}
