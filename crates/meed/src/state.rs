@@ -263,8 +263,8 @@ pub struct MeterState {
     /// What was held idle for it, of each kind; none where nothing ever was.
     #[cfg_attr(feature = "serde", serde(default))]
     pub held_idle: Vec<i128>,
-    /// What it was entitled to beyond whole units: the offset of its line, as the part of a unit x microsecond in
-    /// 2^-64 and whole ones. None where an earlier version counted by shares of whole units.
+    /// What it was entitled to beyond whole units: the offset of its line, as the part of a unit x
+    /// microsecond in 2^-64, and whole ones. None: an earlier version counted whole units.
     #[cfg_attr(feature = "serde", serde(default))]
     pub entitled_rest: Option<(u64, i128)>,
 }

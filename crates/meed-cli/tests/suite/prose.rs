@@ -77,7 +77,7 @@ const LONG_PAGES: &[(&str, usize)] = &[
     ("docs/reproduction.md", 197),
     ("docs/rivals.md", 103),
     ("docs/scenario.md", 79),
-    ("docs/traces.md", 86),
+    ("docs/traces.md", 90),
     ("docs/wide-jobs.md", 38),
     ("docs/yarn.md", 46),
 ];

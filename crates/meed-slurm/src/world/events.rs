@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use meed::Resources;
 
-use super::{Known, Names, Run};
+use super::names::{Known, Names, Run};
 use crate::read::jobs::{JobStage, SlurmJob};
 use crate::read::runs::SlurmRun;
 use crate::snapshot::ClusterSnapshot;

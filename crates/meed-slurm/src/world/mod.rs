@@ -10,6 +10,7 @@
 //! is.
 
 mod events;
+mod names;
 mod open;
 mod pieces;
 #[cfg(test)]
@@ -17,89 +18,25 @@ mod tests;
 mod told;
 mod turn;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use meed::policy::Policy;
-use meed::{ResourceKinds, Resources, Time};
 use meed_driver::Failed;
 use meed_driver::live::{Batch, Live};
-use meed_journal::{JobKey, Name, TaskKey};
 use meed_store::{Retention, UnixMillis};
 
 use crate::snapshot::ClusterSnapshot;
 use crate::tree::Tree;
+pub use names::Oddities;
+use names::{Names, POOL};
 pub use open::{LedgerError, OpenWorld};
 pub use told::{JobTold, LevelTold, QueueTold, Standings};
 pub use turn::{Turn, changes};
 
-/// The engine's name of all nodes together.
-const POOL: &str = "pool";
-
-/// A record of Slurm's that the ledger knows.
-#[derive(Clone, Debug)]
-struct Known {
-    /// The job of the engine, where it wants something or runs.
-    key: Option<JobKey>,
-    /// As people write it.
-    name: String,
-    /// Its leaf.
-    queue: String,
-    tres: Resources,
-    /// Tasks that wait.
-    waits: u32,
-    run: Option<Run>,
-    /// What it has been charged for since its run began, in seconds, before the piece of now.
-    charged: i64,
-    /// In how many looks in a row neither `slurmctld` nor accounting knew of it.
-    unseen: u32,
-}
-
-/// A piece of a run that is being charged.
-#[derive(Clone, Debug)]
-struct Run {
-    task: TaskKey,
-    /// When Slurm started the run; `None`: known from the journal alone.
-    start: Option<i64>,
-    /// From when this piece is charged: later than the start where the run was suspended.
-    since: i64,
-}
-
-/// What could not be taken as it was told.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Oddities {
-    /// Facts that the engine refused, in words.
-    pub refused: Vec<String>,
-    /// Events that were told after time had passed them; each is charged to the next second.
-    pub late: u64,
-    /// Runs whose end nobody knows: they are charged until it was given up to look for them.
-    pub lost: u64,
-}
-
-/// See the module.
+/// The world of one Slurm: its ledger, and what the driver does not know.
 pub struct SlurmWorld {
     live: Live<()>,
     names: Names,
     keep: Retention,
-}
-
-/// What the driver does not know.
-struct Names {
-    kinds: ResourceKinds,
-    by: Name,
-    /// The second, since 1970, of time 0.
-    epoch: i64,
-    known: BTreeMap<u32, Known>,
-    tree: Tree,
-    /// Of the queues that the engine has.
-    weights: BTreeMap<String, u64>,
-    policy: Policy,
-    pool: Option<Resources>,
-    /// Runs that are charged, by record and start: those of accounting that are not among them, and
-    /// ended after the ledger was opened, were never seen.
-    charged: BTreeSet<(u32, i64)>,
-    /// The second up to which all was told when the ledger was opened.
-    opened: i64,
-    oddities: Oddities,
 }
 
 impl SlurmWorld {
@@ -197,66 +134,5 @@ impl SlurmWorld {
         let at = names.time(second);
         let now = live.instant(at);
         live.at(now, |batch| tell(names, batch))
-    }
-}
-
-impl Names {
-    fn time(&self, second: i64) -> Time {
-        let seconds = u64::try_from(second.saturating_sub(self.epoch)).unwrap_or(0);
-        Time::from_secs(seconds).unwrap_or(Time::MAX)
-    }
-
-    fn second(&self, time: Time) -> i64 {
-        let seconds = time.as_micros() / 1_000_000;
-        self.epoch.saturating_add(i64::try_from(seconds).unwrap_or(i64::MAX))
-    }
-
-    /// The leaf of a job; `None`: it has no association.
-    fn leaf(&self, account: &str, user: &str) -> Option<String> {
-        self.tree.leaf(account, user).map(str::to_owned)
-    }
-
-    fn set_tree(&mut self, batch: &mut Batch<'_, ()>, tree: Tree) -> Result<(), Failed> {
-        for queue in tree.queues() {
-            let known = self.weights.get(&queue.name).copied();
-            let told = match known {
-                Some(weight) if weight == queue.weight => continue,
-                Some(_) => {
-                    let weight = Some(queue.weight);
-                    let change = meed::QueueChange { weight, ..meed::QueueChange::default() };
-                    batch.queue_changed(&queue.name, change)
-                }
-                None => {
-                    let (name, policy) = (queue.name.clone(), self.policy.clone());
-                    let weight = queue.weight;
-                    let spec = meed::QueueSpec { name, weight, min: None, max: None, policy };
-                    batch.queue_added(spec, meed_journal::Keys::new())
-                }
-            };
-            if self.note(|| format!("queue {}", queue.name), told)?.is_some() {
-                self.weights.insert(queue.name.clone(), queue.weight);
-            }
-        }
-        self.tree = tree;
-        Ok(())
-    }
-
-    /// A fact that the engine refuses is noted, and the ledger goes on without it. A journal that
-    /// cannot be written ends it.
-    fn note<T>(
-        &mut self,
-        what: impl FnOnce() -> String,
-        told: Result<T, Failed>,
-    ) -> Result<Option<T>, Failed> {
-        match told {
-            Ok(answer) => Ok(Some(answer)),
-            Err(Failed::Journal(why)) => Err(Failed::Journal(why)),
-            Err(other) => {
-                if self.oddities.refused.len() < 20 {
-                    self.oddities.refused.push(format!("{}: {other}", what()));
-                }
-                Ok(None)
-            }
-        }
     }
 }

@@ -16,9 +16,10 @@ use meed_driver::{Failed, Taken, header_of};
 use meed_journal::{Header, Opened};
 use meed_store::{FileStore, FileStoreOptions, Retention, Seq, Store, StoreError, UnixMillis};
 
+use super::SlurmWorld;
+use super::names::{Known, Names, Oddities, POOL, Run};
 use super::pieces::charged_of;
 use super::turn::number_of;
-use super::{Known, Names, Oddities, POOL, Run, SlurmWorld};
 use crate::tree::Tree;
 use crate::tres::kinds;
 

@@ -10,7 +10,7 @@ use meed_driver::live::Batch;
 use meed_journal::{Amounts, Arrival, Group, JobKey};
 
 use super::events::{Fact, How, What};
-use super::{Known, Names, POOL, Run};
+use super::names::{Known, Names, POOL, Run};
 
 type Tell<'a, 'l> = &'a mut Batch<'l, ()>;
 

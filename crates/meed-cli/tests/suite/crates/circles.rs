@@ -32,7 +32,7 @@ const KNOWN: &[(&str, &str, usize)] = &[
     ("meed-sim", "world/arrivals.rs", 14),
     ("meed-sim", "scenario/given.rs", 8),
     ("meed-workload", "table/mapping.rs", 7),
-    ("meed-workload", "changed.rs", 6),
+    ("meed-workload", "changed.rs", 5),
     ("meed-workload", "table/accounting.rs", 5),
 ];
 

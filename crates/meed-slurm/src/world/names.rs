@@ -1,0 +1,135 @@
+//! What the world knows and the driver does not: records of Slurm, runs, the tree, time 0.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use meed::policy::Policy;
+use meed::{ResourceKinds, Resources, Time};
+use meed_driver::Failed;
+use meed_driver::live::Batch;
+use meed_journal::{JobKey, Name, TaskKey};
+
+use crate::tree::Tree;
+
+/// The engine's name of all nodes together.
+pub(super) const POOL: &str = "pool";
+
+/// A record of Slurm's that the ledger knows.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    /// The job of the engine, where it wants something or runs.
+    pub(super) key: Option<JobKey>,
+    /// As people write it.
+    pub(super) name: String,
+    /// Its leaf.
+    pub(super) queue: String,
+    pub(super) tres: Resources,
+    /// Tasks that wait.
+    pub(super) waits: u32,
+    pub(super) run: Option<Run>,
+    /// What it has been charged for since its run began, in seconds, before the piece of now.
+    pub(super) charged: i64,
+    /// In how many looks in a row neither `slurmctld` nor accounting knew of it.
+    pub(super) unseen: u32,
+}
+
+/// A piece of a run that is being charged.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub(super) task: TaskKey,
+    /// When Slurm started the run; `None`: known from the journal alone.
+    pub(super) start: Option<i64>,
+    /// From when this piece is charged: later than the start where the run was suspended.
+    pub(super) since: i64,
+}
+
+/// What could not be taken as it was told.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Oddities {
+    /// Facts that the engine refused, in words.
+    pub refused: Vec<String>,
+    /// Events that were told after time had passed them; each is charged to the next second.
+    pub late: u64,
+    /// Runs whose end nobody knows: they are charged until it was given up to look for them.
+    pub lost: u64,
+}
+
+/// What the driver does not know.
+pub(super) struct Names {
+    pub(super) kinds: ResourceKinds,
+    pub(super) by: Name,
+    /// The second, since 1970, of time 0.
+    pub(super) epoch: i64,
+    pub(super) known: BTreeMap<u32, Known>,
+    pub(super) tree: Tree,
+    /// Of the queues that the engine has.
+    pub(super) weights: BTreeMap<String, u64>,
+    pub(super) policy: Policy,
+    pub(super) pool: Option<Resources>,
+    /// Runs that are charged, by record and start: those of accounting that are not among them, and
+    /// ended after the ledger was opened, were never seen.
+    pub(super) charged: BTreeSet<(u32, i64)>,
+    /// The second up to which all was told when the ledger was opened.
+    pub(super) opened: i64,
+    pub(super) oddities: Oddities,
+}
+
+impl Names {
+    pub(super) fn time(&self, second: i64) -> Time {
+        let seconds = u64::try_from(second.saturating_sub(self.epoch)).unwrap_or(0);
+        Time::from_secs(seconds).unwrap_or(Time::MAX)
+    }
+
+    pub(super) fn second(&self, time: Time) -> i64 {
+        let seconds = time.as_micros() / 1_000_000;
+        self.epoch.saturating_add(i64::try_from(seconds).unwrap_or(i64::MAX))
+    }
+
+    /// The leaf of a job; `None`: it has no association.
+    pub(super) fn leaf(&self, account: &str, user: &str) -> Option<String> {
+        self.tree.leaf(account, user).map(str::to_owned)
+    }
+
+    pub(super) fn set_tree(&mut self, batch: &mut Batch<'_, ()>, tree: Tree) -> Result<(), Failed> {
+        for queue in tree.queues() {
+            let known = self.weights.get(&queue.name).copied();
+            let told = match known {
+                Some(weight) if weight == queue.weight => continue,
+                Some(_) => {
+                    let weight = Some(queue.weight);
+                    let change = meed::QueueChange { weight, ..meed::QueueChange::default() };
+                    batch.queue_changed(&queue.name, change)
+                }
+                None => {
+                    let (name, policy) = (queue.name.clone(), self.policy.clone());
+                    let weight = queue.weight;
+                    let spec = meed::QueueSpec { name, weight, min: None, max: None, policy };
+                    batch.queue_added(spec, meed_journal::Keys::new())
+                }
+            };
+            if self.note(|| format!("queue {}", queue.name), told)?.is_some() {
+                self.weights.insert(queue.name.clone(), queue.weight);
+            }
+        }
+        self.tree = tree;
+        Ok(())
+    }
+
+    /// A fact that the engine refuses is noted, and the ledger goes on without it. A journal that
+    /// cannot be written ends it.
+    pub(super) fn note<T>(
+        &mut self,
+        what: impl FnOnce() -> String,
+        told: Result<T, Failed>,
+    ) -> Result<Option<T>, Failed> {
+        match told {
+            Ok(answer) => Ok(Some(answer)),
+            Err(Failed::Journal(why)) => Err(Failed::Journal(why)),
+            Err(other) => {
+                if self.oddities.refused.len() < 20 {
+                    self.oddities.refused.push(format!("{}: {other}", what()));
+                }
+                Ok(None)
+            }
+        }
+    }
+}
