@@ -19,6 +19,20 @@ pub(crate) fn check_length(name: &str) -> Result<(), String> {
     }
 }
 
+/// The words of a line, between ASCII white space. A loop of its own: `split` and `filter` by a byte
+/// take three times the instructions, half of all that reading an SWF takes.
+pub(crate) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        let begin = rest.iter().position(|byte| !byte.is_ascii_whitespace())?;
+        let from = &rest[begin..];
+        let end = from.iter().position(u8::is_ascii_whitespace).unwrap_or(from.len());
+        let word;
+        (word, rest) = from.split_at(end);
+        Some(word)
+    })
+}
+
 /// What is wrong with an object of JSON. Where in the object helps nobody: the reader tells the
 /// line of the object.
 pub(crate) fn json_problem(why: &serde_json::Error) -> String {

@@ -6,7 +6,7 @@ use super::nodespec::{self, Chunk};
 use super::{MwfAssumptions, MwfQueues};
 use crate::TraceError;
 use crate::error::BadRow;
-use crate::fields::{Column, span, time};
+use crate::fields::{Column, span, time, words};
 use crate::ordered::Ordered;
 use crate::records::Records;
 
@@ -104,7 +104,7 @@ fn queue_name(text: &[u8]) -> Result<String, BadRow> {
 fn split(line: &[u8]) -> Result<[&[u8]; COLUMNS], BadRow> {
     let mut columns = [&line[..0]; COLUMNS];
     let mut count = 0;
-    for column in line.split(u8::is_ascii_whitespace).filter(|column| !column.is_empty()) {
+    for column in words(line) {
         if let Some(place) = columns.get_mut(count) {
             *place = column;
         }

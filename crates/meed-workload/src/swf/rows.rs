@@ -4,7 +4,7 @@ use meed::{Gang, MAX_AMOUNT, ResourceKinds, Resources, Span, Time, Unit};
 
 use super::{SwfAssumptions, SwfHeader, SwfMemory, SwfProcessors, SwfQueues, SwfShape};
 use crate::error::BadRow;
-use crate::fields::{Column, span, time};
+use crate::fields::{Column, span, time, words};
 use crate::ordered::Ordered;
 use crate::records::Records;
 use crate::{MAX_TASKS, TraceError};
@@ -175,8 +175,7 @@ fn amount(number: u64, scale: u64) -> Option<u64> {
 fn split(line: &[u8]) -> Result<[&[u8]; COLUMNS], BadRow> {
     let mut columns = [&line[..0]; COLUMNS];
     let mut count = 0;
-    for column in line.split(|byte| byte.is_ascii_whitespace()).filter(|column| !column.is_empty())
-    {
+    for column in words(line) {
         if let Some(place) = columns.get_mut(count) {
             *place = column;
         }
