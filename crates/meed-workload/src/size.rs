@@ -1,8 +1,11 @@
 //! How large a cluster was that a workload ran on: for traces that come without one.
 //!
 //! Where the trace tells when jobs started, what ran at once is known, and the cluster is assumed
-//! to be the most that did ([`RanAtOnce`]). Where it does not, all that can be said is how much the
-//! jobs would keep busy in the mean from the first submission to the last ([`SizeRest::JustFull`]).
+//! to be what did in 99 % of the time, or the widest job ([`RanAtOnce`]). The peak itself is often
+//! an artefact: on CTC-SP2, with 338 processors, it is 592, and 341 in 99 % of the time.
+//!
+//! Where the trace does not tell, all that can be said is how much the jobs would keep busy in the
+//! mean from the first submission to the last ([`SizeRest::JustFull`]).
 //!
 //! Single absurd rows do not decide. A job that is far wider than all others together ever were
 //! is left out of the size, and named; a first or last submission far from all others does not
@@ -28,7 +31,7 @@ pub struct AtOnce {
 /// On what a size rests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SizeRest {
-    /// The most that ran at once.
+    /// What ran at once in 99 % of the time, and at least the widest job.
     RanAtOnce,
     /// What the jobs keep busy in the mean: the trace does not tell when they started.
     JustFull,
@@ -126,9 +129,20 @@ impl Footprints {
         known > 0 && known * 2 >= self.starts.len()
     }
 
+    /// The widest job of a resource, but for those left out.
+    fn widest_but(&self, kind: usize, left_out: &[usize]) -> u64 {
+        let jobs = (0..self.submits.len()).filter(|job| !left_out.contains(job));
+        jobs.map(|job| self.width(job, kind)).max().unwrap_or(0)
+    }
+
     /// How much of each resource ran at once, without giants; nothing where most starts are
     /// unknown.
     pub fn ran_at_once(&self) -> Option<RanAtOnce> {
+        self.without_giants().map(|(ran, _)| ran)
+    }
+
+    /// The same, and which jobs were left out.
+    fn without_giants(&self) -> Option<(RanAtOnce, Vec<usize>)> {
         if !self.tells_starts() {
             return None;
         }
@@ -147,14 +161,19 @@ impl Footprints {
         giants.dedup();
         let left_out: Vec<usize> = giants.iter().map(|(job, _)| *job).collect();
         let resources = (0..self.kinds).map(|kind| order.at_once(self, kind, &left_out)).collect();
-        Some(RanAtOnce { resources, giants: giants.into_iter().map(|(_, name)| name).collect() })
+        let giants = giants.into_iter().map(|(_, name)| name).collect();
+        Some((RanAtOnce { resources, giants }, left_out))
     }
 
     /// The size of the cluster.
     pub fn size(&self) -> AssumedSize {
-        match self.ran_at_once() {
-            Some(RanAtOnce { resources, giants }) => AssumedSize {
-                amounts: resources.iter().map(|ran| ran.peak).collect(),
+        match self.without_giants() {
+            Some((RanAtOnce { resources, giants }, left_out)) => AssumedSize {
+                amounts: resources
+                    .iter()
+                    .enumerate()
+                    .map(|(kind, ran)| ran.p99.max(self.widest_but(kind, &left_out)))
+                    .collect(),
                 rest: SizeRest::RanAtOnce,
                 giants,
             },
@@ -433,7 +452,19 @@ mod tests {
         assert_eq!((at_once.peak, at_once.p99), (6, 6));
         // 30 + 40 + 10 + 80 over the 100 s in which something ran.
         assert!((at_once.mean - 1.6).abs() < 1e-9, "{at_once:?}");
-        assert_eq!(ran.size().amounts, [6]);
+        // The widest has to fit, however short it was.
+        assert_eq!(ran.size().amounts, [9]);
+    }
+
+    /// What 99 % of the time was enough is the size, not a peak of a moment.
+    #[test]
+    fn a_short_peak_is_no_size() {
+        let mut jobs: Vec<(u64, u64, u64)> = (0..100).map(|n| (n * 1000, 4, 1000)).collect();
+        jobs.extend([(50_000, 4, 5), (50_000, 4, 5)]);
+        jobs.sort();
+        let all = ran(&jobs, true);
+        assert_eq!(all.ran_at_once().unwrap().resources[0].peak, 12);
+        assert_eq!(all.size().amounts, [4]);
     }
 
     /// A day of jobs of 1 to 4, one every 10 minutes.

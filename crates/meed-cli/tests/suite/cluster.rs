@@ -120,7 +120,10 @@ fn without_a_cluster_the_first_sentence_says_so_and_with_one_it_is_known() {
     let first = text.lines().find(|line| line.contains(". ") || line.contains(", ")).unwrap();
     assert!(first.starts_with("Assumed cluster: one pool of 64 cpu, 64GiB memory"), "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("the most that ran at once in the log"), "{text}");
+    assert!(
+        words.contains("what ran at once in the log in 99 % of the time, or its widest job"),
+        "{text}"
+    );
     assert!(words.contains("The answer depends on the size of the cluster"), "{text}");
     assert!(words.contains("with 32 cpu") && words.contains("with 96 cpu"), "{text}");
     assert!(words.contains("Compared with fair-tree,half_life=7d: Slurm's default"), "{text}");
@@ -198,7 +201,7 @@ fn one_absurd_row_of_any_kind_changes_neither_pool_nor_advice() {
         let odd = advise(path, "odd.txt", &[]);
         let pool = |json: &Value| {
             let words = json["assumptions"][0].as_str().unwrap().to_owned();
-            words.split(", the most").next().unwrap().to_owned()
+            words.split(", what ran").next().unwrap().to_owned()
         };
         assert_eq!(pool(&odd), pool(&plain), "{kind}");
         assert_eq!(odd["chosen"], plain["chosen"], "{kind}");
@@ -301,4 +304,22 @@ fn a_cluster_that_cannot_be_used_is_told_with_what_would_be_right() {
     };
     assert_eq!(end(&[]), 480.0);
     assert_eq!(end(&["--cluster", "nodes.txt"]), 60.0);
+}
+
+/// Jobs that fit on no node are no reason to keep an order: the answer says that this is another
+/// cluster.
+#[test]
+fn a_cluster_on_which_many_jobs_fit_nowhere_is_no_cluster_of_this_log() {
+    let folder = folder();
+    let path = folder.path();
+    write(path.join("sacct.txt"), log_of(&sacct())).unwrap();
+    write(path.join("small.conf"), SLURM_CONF.replace("CPUs=16", "CPUs=4")).unwrap();
+    let json = advise(path, "sacct.txt", &["--cluster", "small.conf"]);
+    let (refused, all) = (json["unfit"][0].as_u64().unwrap(), json["unfit"][1].as_u64().unwrap());
+    assert_eq!(all, 600, "{json}");
+    assert!(refused > 300 && json["refused"].as_u64() == Some(refused), "{json}");
+    assert_eq!((&json["chosen"], &json["seldom_full"]), (&json["baseline"], &Value::Null));
+    let args = ["advise", "sacct.txt", "-p", "long-term", "--cluster", "small.conf"];
+    let words = succeed(path, &args).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("600 jobs fit on no node of this cluster"), "{words}");
 }

@@ -176,7 +176,7 @@ fn assumed(folder: &Path, trace: &str, sets: &[&str]) -> String {
     let told = String::from_utf8_lossy(&told.stderr).into_owned();
     let size = told.split_once("one pool of ").map(|(_, rest)| rest);
     let ends = |rest: &str| {
-        let ends = [", which", ", the most"].iter().filter_map(|end| rest.find(end)).min();
+        let ends = [", which", ", what ran"].iter().filter_map(|end| rest.find(end)).min();
         rest[..ends.unwrap_or(0)].to_owned()
     };
     let size = size.map(ends);

@@ -9,7 +9,8 @@
 //! the site's scheduler can be told, then the one that most schedulers can be told, then the one
 //! with the smallest figure.
 //!
-//! Where the cluster is seldom full ([`SELDOM`]) no order decides anything, and none is chosen.
+//! Where the cluster is seldom full ([`SELDOM`]) no order decides anything, and none is chosen. The
+//! same holds where many jobs fit on no node ([`UNFIT`]): the cluster is not that of the log.
 
 use super::aims::{Aims, FIGURES, Figure};
 use super::chance::Chance;
@@ -17,6 +18,8 @@ use super::seen::{NOTICED, Seen};
 
 /// The cluster is seldom full where fewer jobs than this part waited a minute.
 pub const SELDOM: f64 = 0.05;
+/// The cluster cannot be that of the log where more than this part of the jobs fit nowhere.
+pub const UNFIT: f64 = 0.05;
 /// One tenant makes most of a gain where it makes more than this part.
 const MOST: f64 = 1.0 / 3.0;
 
@@ -76,6 +79,9 @@ pub struct Advice {
     pub replicates: usize,
     /// Lines and jobs that were left out, at most at one point: of the trace, refused, unfinished.
     pub incidents: [u64; 3],
+    /// How many jobs of how many fit on no node, where these are so many that no answer would be
+    /// one for this log.
+    pub unfit: Option<[u64; 2]>,
     /// The part of jobs that waited a minute under the baseline, where that is so small that no
     /// order decides anything.
     pub seldom_full: Option<f64>,
@@ -125,9 +131,11 @@ pub fn weigh(
     let waited = runs.first().into_iter().flatten().filter_map(|seen| seen.waited);
     let waited = waited.fold(None, |most: Option<f64>, part| Some(most.unwrap_or(0.0).max(part)));
     let seldom_full = waited.filter(|part| *part < SELDOM);
-    let best = match seldom_full {
-        Some(_) => 0,
-        None => best(&weighed, aim),
+    let unfit = unfit(runs);
+    let seldom_full = seldom_full.filter(|_| unfit.is_none());
+    let best = match (seldom_full, unfit) {
+        (None, None) => best(&weighed, aim),
+        _ => 0,
     };
     for (number, one) in weighed.iter_mut().enumerate() {
         let is_worse = chance.is_less(best, number);
@@ -151,11 +159,19 @@ pub fn weigh(
         unchecked: bounded.filter(is_missing).collect(),
         replicates: runs.first().map_or(0, Vec::len),
         incidents: [incident(0), incident(1), incident(2)],
+        unfit,
         seldom_full,
         drawn: chance.drawn,
         part_s: first.map_or(0.0, |seen| seen.part_s),
         people,
     }
+}
+
+/// The most jobs that were refused under the baseline, and how many there were with them.
+fn unfit(runs: &[Vec<Seen>]) -> Option<[u64; 2]> {
+    let seen = runs.first().into_iter().flatten();
+    let most = seen.map(|seen| [seen.incidents[1], seen.jobs + seen.incidents[1]]).max()?;
+    (most[0] as f64 > most[1] as f64 * UNFIT).then_some(most)
 }
 
 /// The candidate within its bounds whose aimed figure is the smallest, if that is a gain beyond

@@ -139,8 +139,11 @@ impl Question {
         let baseline = request.baseline.clone().unwrap_or_else(|| site::of_format(own.format()));
         let candidates = candidates(&baseline.words, &request.policies)?;
         let order = |words: &String| {
-            NamedOrder::find(words, &own)
-                .map_err(|why| SweepError::Settings(format!("--policy {why}")))
+            NamedOrder::find(words, &own).map_err(|why| {
+                let option = if *words == baseline.words { "--baseline" } else { "--policy" };
+                let why = why.strip_prefix("--policy ").unwrap_or(&why);
+                SweepError::Settings(format!("{option} {why}"))
+            })
         };
         let candidates = candidates.iter().map(order).collect::<Result<Vec<_>, _>>()?;
         let factors = if request.loads.is_empty() { &LOADS[..] } else { &request.loads };
@@ -179,6 +182,11 @@ impl Question {
         &self.aims
     }
 
+    /// Whether the size of the cluster is assumed.
+    pub fn is_assumed(&self) -> bool {
+        !self.sizes.is_empty()
+    }
+
     /// What all are compared with.
     pub fn baseline(&self) -> &Baseline {
         &self.baseline
@@ -215,7 +223,8 @@ impl Question {
                 .collect();
             let seen: Vec<Seen> = pool.install(|| {
                 cores::map(&points, |&(order, scenario, seed)| {
-                    let seen = Seen::of(&order.run(scenario, seed, self.strict)?);
+                    let load = f64::from(scenario.load_factor().thousandths()) / 1000.0;
+                    let seen = Seen::of(&order.run(scenario, seed, self.strict)?, load);
                     done(finished.fetch_add(1, Ordering::Relaxed) + 1);
                     Ok::<_, SweepError>(seen)
                 })

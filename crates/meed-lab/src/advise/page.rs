@@ -102,6 +102,8 @@ pub fn to_json(question: &Question, answer: &AdviceAnswer, notes: &[String]) -> 
         "replicates": advice.replicates,
         "unchecked": advice.unchecked,
         "chosen": advice.candidates[advice.chosen].policy,
+        "unfit": advice.unfit,
+        "refused": advice.incidents[1],
         "seldom_full": advice.seldom_full,
         "people": people,
         "sizes": answer.sizes.iter().map(size).collect::<Vec<_>>(),
@@ -230,6 +232,12 @@ impl View<'_> {
         let (aim, base) = (self.question.aims().aim, self.base());
         let chosen = self.chosen();
         let before = self.figure(&self.advice.candidates[0], aim);
+        if let Some([refused, all]) = self.advice.unfit {
+            return format!(
+                "No advice: {refused} of {all} jobs fit on no node of this cluster, so it is not \
+                 the cluster of this log. Give its nodes by --cluster FILE."
+            );
+        }
         if self.advice.chosen == 0 {
             return format!("Keep {base}: {}.", self.why_keep(before));
         }
@@ -255,8 +263,12 @@ impl View<'_> {
         let aim = self.question.aims().aim;
         if let Some(part) = self.advice.seldom_full {
             let base = self.base();
+            let full = match self.question.is_assumed() {
+                true => "the assumed cluster would be seldom full",
+                false => "the cluster is seldom full",
+            };
             return format!(
-                "the cluster is seldom full. Only {} of jobs waited a minute or longer under \
+                "{full}. Only {} of jobs waited a minute or longer under \
                  {base}, so no order decides much",
                 percent(part)
             );

@@ -29,6 +29,8 @@ pub struct Seen {
     pub part_s: f64,
     /// How many parts there are.
     pub parts: usize,
+    /// How many jobs were taken.
+    pub jobs: u64,
     /// The part of jobs that waited [`NOTICED`] or longer.
     pub waited: Option<f64>,
     /// Lines that were skipped, jobs that were refused, jobs that were unfinished.
@@ -76,14 +78,17 @@ impl Sums {
 }
 
 impl Seen {
-    /// What `run` shows.
-    pub fn of(run: &RunRecord) -> Seen {
+    /// What `run` shows, whose times are those of the log divided by `load`. Parts of time are of
+    /// the log's own time, so that they are the same ones at each load.
+    pub fn of(run: &RunRecord, load: f64) -> Seen {
         let first = run.jobs.iter().map(|job| job.submit_s).fold(f64::INFINITY, f64::min);
         let last = run.jobs.iter().map(|job| job.submit_s).fold(0.0, f64::max);
-        let span = (last - first).max(0.0);
+        let span = ((last - first) * load).max(0.0);
         let part_s = [WEEK, DAY].into_iter().find(|part| span >= part * PARTS);
         let part_s = part_s.unwrap_or((span / PARTS).max(1.0));
-        let part_of = |job: &JobRecord| ((job.submit_s - first) / part_s) as usize;
+        let parts = ((span / part_s - 1e-6).ceil() as usize).max(1);
+        let part_of =
+            |job: &JobRecord| (((job.submit_s - first) * load / part_s) as usize).min(parts - 1);
         let wide = wide_from(run).unwrap_or(f64::INFINITY);
         let mut sums: BTreeMap<(usize, usize), Sums> = BTreeMap::new();
         let mut noticed = 0u64;
@@ -115,10 +120,11 @@ impl Seen {
         };
         let jobs = run.jobs.len() as f64;
         Seen {
+            jobs: run.jobs.len() as u64,
             figures: FIGURES.iter().map(|row| figure(run, row.column)).collect(),
             tenants: run.queues.iter().enumerate().map(tenant).collect(),
             part_s,
-            parts: (span / part_s) as usize + 1,
+            parts,
             waited: (jobs > 0.0).then(|| noticed as f64 / jobs),
             incidents: [run.skipped_lines, run.refused, run.unfinished],
         }

@@ -43,6 +43,11 @@ pub fn of_format(format: Option<TraceFormat>) -> Baseline {
     let row = BY_FORMAT.iter().find(|(known, ..)| Some(*known) == format);
     match row {
         Some((_, words, why)) => Baseline { words: (*words).to_owned(), why: (*why).to_owned() },
+        None if matches!(format, Some(TraceFormat::Swf | TraceFormat::Mwf)) => {
+            let why = "sharing without a memory, for the log names no scheduler. Batch schedulers \
+                have a memory: --baseline fair-tree compares with Slurm's, and the gain is smaller";
+            Baseline { words: super::FAIR.to_owned(), why: why.to_owned() }
+        }
         None => {
             let why = "sharing without a memory, for nobody says what you have (--baseline)";
             Baseline { words: super::FAIR.to_owned(), why: why.to_owned() }

@@ -107,6 +107,13 @@ impl Scenario {
         if reserves {
             scenario.cluster_notes.push(EASY.to_owned());
         }
+        if note.is_none()
+            && told.cluster == ToldCluster::Nothing
+            && let Some((_, by)) = BY_THE_LOG.iter().find(|(known, _)| *known == format)
+        {
+            let known = format!("the cluster is {}, {by}", scenario.cluster_in_words());
+            scenario.cluster_notes.insert(0, known);
+        }
         if let Some(note) = note {
             scenario.cluster_notes.insert(0, note.clone());
             scenario.warnings.push(note);
@@ -114,6 +121,12 @@ impl Scenario {
         Ok(scenario)
     }
 }
+
+/// Formats that may say how large their cluster is, and how.
+const BY_THE_LOG: [(TraceFormat, &str); 2] = [
+    (TraceFormat::Swf, "by the header of the log (MaxProcs)"),
+    (TraceFormat::Mwf, "by the machines file beside the log"),
+];
 
 /// Formats whose jobs are spread over nodes where these are known, unless `shape` says otherwise.
 const SPREAD: [TraceFormat; 6] = [
@@ -657,7 +670,7 @@ fn pool_of(kinds: &[(String, Unit)], size: &AssumedSize, why: &str) -> (Cluster,
     let words = amounts.iter().filter(|(name, _)| is_held(name));
     let words = words.map(|(name, amount)| format!("{} {name}", amount.text()));
     let rest = match size.rest {
-        SizeRest::RanAtOnce => "the most that ran at once in the log",
+        SizeRest::RanAtOnce => "what ran at once in the log in 99 % of the time, or its widest job",
         SizeRest::JustFull => JUST_FULL,
     };
     let giants = match size.giants.as_slice() {

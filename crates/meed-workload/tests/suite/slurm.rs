@@ -187,7 +187,7 @@ fn jobs_of_slurm_are_what_slurm_ran() {
     assert_eq!(size(open(&sizes))[0], 8000);
 }
 
-/// The most that ran at once, of each resource.
+/// The size that is assumed, of each resource.
 fn size(mut source: TableSource) -> Vec<u64> {
     assumed_size(&mut source, 3).unwrap().amounts
 }
