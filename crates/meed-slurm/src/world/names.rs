@@ -1,6 +1,6 @@
 //! What the world knows and the driver does not: records of Slurm, runs, the tree, time 0.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use meed::policy::Policy;
 use meed::{ResourceKinds, Resources, Time};
@@ -8,6 +8,7 @@ use meed_driver::Failed;
 use meed_driver::live::Batch;
 use meed_journal::{JobKey, Name, TaskKey};
 
+use crate::read::runs::SlurmRun;
 use crate::tree::Tree;
 
 /// The engine's name of all nodes together.
@@ -42,6 +43,17 @@ pub(super) struct Run {
     pub(super) since: i64,
 }
 
+/// A run that is charged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Charge {
+    /// When it ended.
+    pub(super) end: i64,
+    /// The second of the last look at which its record was known.
+    pub(super) seen: i64,
+    /// Its start is Slurm's: else the run began then or before.
+    pub(super) is_exact: bool,
+}
+
 /// What could not be taken as it was told.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Oddities {
@@ -66,8 +78,11 @@ pub(super) struct Names {
     pub(super) policy: Policy,
     pub(super) pool: Option<Resources>,
     /// Runs that are charged, by record and start: those of accounting that are not among them, and
-    /// ended after the ledger was opened, were never seen.
-    pub(super) charged: BTreeSet<(u32, i64)>,
+    /// ended after the ledger was opened, were never seen. Of records that are gone they are kept
+    /// for as long as an audit goes back.
+    pub(super) charged: BTreeMap<(u32, i64), Charge>,
+    /// The second of the look that is being told.
+    pub(super) looked: i64,
     /// The second up to which all was told when the ledger was opened.
     pub(super) opened: i64,
     pub(super) oddities: Oddities,
@@ -87,6 +102,17 @@ impl Names {
     /// The leaf of a job; `None`: it has no association.
     pub(super) fn leaf(&self, account: &str, user: &str) -> Option<String> {
         self.tree.leaf(account, user).map(str::to_owned)
+    }
+
+    /// Whether the run of the row is charged, as a whole or as a piece of a run that was resized.
+    pub(super) fn is_charged(&self, row: &SlurmRun) -> bool {
+        let end = row.end.unwrap_or(i64::MAX);
+        let all = self.charged.range((row.id, i64::MIN)..=(row.id, i64::MAX));
+        all.into_iter().any(|(&(_, start), charge)| {
+            let is_part = start <= row.start && end <= charge.end;
+            let is_it = !charge.is_exact && row.start <= start && start <= end;
+            start == row.start || is_part || is_it
+        })
     }
 
     pub(super) fn set_tree(&mut self, batch: &mut Batch<'_, ()>, tree: Tree) -> Result<(), Failed> {

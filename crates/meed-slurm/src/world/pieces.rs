@@ -10,7 +10,7 @@ use meed_driver::live::Batch;
 use meed_journal::{Amounts, Arrival, Group, JobKey};
 
 use super::events::{Fact, How, What};
-use super::names::{Known, Names, POOL, Run};
+use super::names::{Charge, Known, Names, POOL, Run};
 
 type Tell<'a, 'l> = &'a mut Batch<'l, ()>;
 
@@ -52,7 +52,10 @@ impl Names {
             // What goes on waits under a key that says what is charged already.
             How::Paused => self.bring_to(batch, second, id, 1, &what),
             How::Over | How::PutBack => {
-                self.charged.insert((id, run.start.unwrap_or(run.since)));
+                let (is_exact, seen) = (run.start.is_some(), self.looked);
+                let charge = Charge { end: second, seen, is_exact };
+                // Of a run that is told late the entry is there, with its own end.
+                self.charged.entry((id, run.start.unwrap_or(run.since))).or_insert(charge);
                 Ok(())
             }
         }
