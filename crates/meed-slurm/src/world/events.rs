@@ -354,7 +354,8 @@ impl Names {
         let since = match told {
             Some(told) if was_suspended => {
                 let paused = (start + told.ran_before).min(told.at);
-                if charged == 0 && start > plan.through && start < paused {
+                let is_unseen = charged == 0 && start > plan.through;
+                if is_unseen && (start + 1..snapshot.at).contains(&paused) {
                     // Its first piece, which nobody saw.
                     let what = what.clone();
                     plan.add(start, Fact::Start { id, start, since: start, what });

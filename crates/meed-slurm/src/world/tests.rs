@@ -5,6 +5,7 @@ use std::path::Path;
 use meed::Resources;
 use meed_store::{Retention, UnixMillis};
 
+use super::events::Fact;
 use super::*;
 use crate::read::jobs::{JobStage, SlurmJob, Suspension};
 use crate::read::runs::{SlurmRun, joined, parse_runs};
@@ -260,6 +261,13 @@ fn a_suspension_that_nobody_asked_about_does_not_charge_the_run_again() {
     // It went on at 1013: it ran for a second less than since its start, which says nothing.
     let resumed = snapshot(1016, vec![job(1, Running, (1001, Some(1002), None, 13))]);
     assert!(crate::slurm::to_ask_of(&resumed.jobs, 1016, |id| world.ran(id, 1016)).is_empty());
+    // The ledger charges from that second on, however early it is.
+    let plan = world.names.plan(&resumed, world.through());
+    let starts = plan.iter().flat_map(|(_, facts)| facts).filter_map(|fact| match fact {
+        Fact::Start { since, .. } => Some(*since),
+        _ => None,
+    });
+    assert_eq!(starts.collect::<Vec<i64>>(), [1013]);
     tell(&mut world, &resumed);
     assert_eq!(used(&world, 1016), 26.0);
 }
