@@ -18,7 +18,7 @@ use crate::read::config::SlurmConfig;
 use crate::read::nodes::pool_of;
 use crate::read::runs::joined;
 use crate::slurm::{Slurm, SlurmError, to_ask_of};
-use crate::snapshot::ClusterSnapshot;
+use crate::snapshot::{AUDIT, ClusterSnapshot};
 use crate::spread::{FactorChange, Scale};
 use crate::tree::Tree;
 use crate::tres::kinds;
@@ -132,9 +132,6 @@ struct Accounting {
 /// Accounting hears of ends that late, and is asked so often after that; in seconds.
 const HEARS: i64 = 20;
 const AUDIT_EVERY: i64 = 60;
-
-/// An audit goes back so far.
-pub(crate) const AUDIT: i64 = 600;
 
 impl Accounting {
     /// From when on it is to be asked, if now.

@@ -19,14 +19,14 @@ use meed::Resources;
 use super::names::{Charge, Known, Names, Run};
 use crate::read::jobs::{JobStage, SlurmJob};
 use crate::read::runs::SlurmRun;
-use crate::snapshot::ClusterSnapshot;
+use crate::snapshot::{AUDIT, ClusterSnapshot};
 
 /// After so many looks that found neither record nor run, a run counts as ended.
 const GIVE_UP: u32 = 60;
 
 /// Runs that are charged, and whose records are gone, are kept for so many seconds: longer than an
 /// audit goes back.
-const KEPT: i64 = crate::run::AUDIT + 60;
+const KEPT: i64 = AUDIT + 60;
 
 /// Something that happened to one record.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,6 +35,8 @@ pub(super) enum Fact {
     End { id: u32, how: How },
     /// The record is no more, or wants nothing more.
     Gone { id: u32 },
+    /// The run that was suspended is over: what waits for it does so no more.
+    Anew { id: u32 },
     /// A run, or a piece of it, began at `since`.
     Start { id: u32, start: i64, since: i64, what: What },
     /// So many tasks of it wait.
@@ -75,7 +77,7 @@ impl Plan {
         self.late += u64::from(is_end && second <= self.through);
         let rank = match fact {
             Fact::End { .. } => 0,
-            Fact::Gone { .. } => 1,
+            Fact::Gone { .. } | Fact::Anew { .. } => 1,
             Fact::Start { .. } => 2,
             Fact::Wants { .. } => 3,
         };
@@ -111,6 +113,7 @@ impl Names {
             let Some(what) = self.what(&job.account, &job.user, &job.name, job.tres) else {
                 continue;
             };
+            self.plan_anew(&mut plan, snapshot, job);
             match job.stage {
                 JobStage::Ended => self.plan_ended(&mut plan, snapshot, job, what),
                 JobStage::Running => self.plan_running(&mut plan, snapshot, job, what),
@@ -148,8 +151,17 @@ impl Names {
                 known.unseen = 0;
                 continue;
             }
+            let paused = known.paused();
             let Some(run) = &mut known.run else {
-                plan.add(snapshot.at - 1, Fact::Gone { id });
+                let row = paused.and_then(|paused| row_around(paused, id, snapshot));
+                match row.and_then(|row| Some((row, row.end?))) {
+                    Some((_, end)) if end >= snapshot.at => {}
+                    Some((row, end)) => plan_rest(plan, known, row, end),
+                    None if paused.is_some() && known.unseen < GIVE_UP => {
+                        known.unseen += u32::from(snapshot.is_accounted);
+                    }
+                    None => plan.add(snapshot.at - 1, Fact::Gone { id }),
+                }
                 continue;
             };
             let row = row_of(run, id, snapshot);
@@ -173,6 +185,21 @@ impl Names {
         }
     }
 
+    /// A record that was suspended waits again, or another run of it began.
+    fn plan_anew(&mut self, plan: &mut Plan, snapshot: &ClusterSnapshot, job: &SlurmJob) {
+        let id = job.id;
+        let Some(known) = self.known.get_mut(&id) else { return };
+        let Some(paused) = known.paused() else { return };
+        let is_new = job.start.is_some_and(|start| start > paused);
+        if job.stage != JobStage::Pending && !is_new {
+            return;
+        }
+        (known.charged, known.waits) = (0, 0);
+        let charge = Charge { end: paused, seen: snapshot.at, is_exact: false };
+        self.charged.insert((id, paused), charge);
+        plan.add(paused, Fact::Anew { id });
+    }
+
     /// Whole runs that only accounting knows.
     fn plan_runs(
         &mut self,
@@ -185,7 +212,9 @@ impl Names {
                 continue;
             };
             let run = self.known.get(&row.id).and_then(|known| known.run.as_ref());
-            let is_known = run.is_some_and(|run| is_same(run, row.start)) || self.is_charged(row);
+            let is_known = run.is_some_and(|run| is_same(run, row.start))
+                || self.is_charged(row)
+                || self.is_paused(row);
             // A row that begins later than the run of the record is a piece of that run.
             let job = there.get(&row.id).filter(|job| {
                 job.stage != JobStage::Pending && job.start.is_some_and(|start| start <= row.start)
@@ -438,6 +467,26 @@ fn is_same(run: &Run, start: i64) -> bool {
         // From the journal: what began later is another one.
         None => start <= run.since,
     }
+}
+
+/// The row of accounting of a run that was suspended at `paused`.
+fn row_around(paused: i64, id: u32, snapshot: &ClusterSnapshot) -> Option<&SlurmRun> {
+    let is_it = |row: &&SlurmRun| {
+        row.id == id && row.start <= paused && row.end.is_none_or(|end| end >= paused)
+    };
+    snapshot.runs.iter().rfind(is_it)
+}
+
+/// A run that was suspended went on, and ended, while nobody looked: what is not charged yet.
+fn plan_rest(plan: &mut Plan, known: &Known, row: &SlurmRun, end: i64) {
+    let (id, start, rest) = (row.id, row.start, row.elapsed - known.charged);
+    if rest > 0 && end > plan.through + 1 {
+        let (name, queue) = (known.name.clone(), known.queue.clone());
+        let (since, what) = (end - rest, What { name, queue, tres: known.tres });
+        plan.add(since, Fact::Start { id, start, since, what });
+        plan.add(end, Fact::End { id, how: How::Over });
+    }
+    plan.add(end, Fact::Gone { id });
 }
 
 /// The row of accounting of a run: the last that may be of it.

@@ -8,6 +8,7 @@ use meed_driver::Failed;
 use meed_driver::live::Batch;
 use meed_journal::{JobKey, Name, TaskKey};
 
+use super::pieces::told_of;
 use crate::read::runs::SlurmRun;
 use crate::tree::Tree;
 
@@ -31,6 +32,14 @@ pub(super) struct Known {
     pub(super) charged: i64,
     /// In how many looks in a row neither `slurmctld` nor accounting knew of it.
     pub(super) unseen: u32,
+}
+
+impl Known {
+    /// Since when its run is suspended, if it is, as the key of its job says.
+    pub(super) fn paused(&self) -> Option<i64> {
+        let key = self.key.as_ref().filter(|_| self.run.is_none() && self.charged > 0)?;
+        told_of(&key.to_string())
+    }
 }
 
 /// A piece of a run that is being charged.
@@ -102,6 +111,12 @@ impl Names {
     /// The leaf of a job; `None`: it has no association.
     pub(super) fn leaf(&self, account: &str, user: &str) -> Option<String> {
         self.tree.leaf(account, user).map(str::to_owned)
+    }
+
+    /// Whether the row is of the run of a record that is suspended, as far as the ledger knows.
+    pub(super) fn is_paused(&self, row: &SlurmRun) -> bool {
+        let paused = self.known.get(&row.id).and_then(Known::paused);
+        paused.is_some_and(|paused| row.start <= paused && row.end.is_none_or(|end| end >= paused))
     }
 
     /// Whether the run of the row is charged, as a whole or as a piece of a run that was resized.

@@ -206,6 +206,7 @@ fn recall(folder: &Path) -> Result<i64, LedgerError> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::opened;
     use super::*;
 
     #[test]
@@ -229,7 +230,7 @@ mod tests {
         live.commit(UnixMillis::new(1_000_000)).unwrap();
         drop(live);
         for _ in 0..2 {
-            let world = SlurmWorld::open(&open).unwrap().0;
+            let world = opened(&open);
             assert_eq!(world.live.engine().infeasible(), Infeasible::Wait);
         }
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use meed::Resources;
-use meed_store::{Retention, UnixMillis};
+use meed_store::{Retention, StoreError, UnixMillis};
 
 use super::events::Fact;
 use super::*;
@@ -25,11 +25,25 @@ fn open(folder: &Path, now: i64) -> SlurmWorld {
         history: 0,
         keep: Retention::default(),
     };
-    let mut world = SlurmWorld::open(&open).unwrap().0;
+    let mut world = opened(&open);
     let shares = "root|||1|\nbio|||1|root\nbio|ann|||\nchem|||1|root\nchem|bob|||\n";
     let shares = shares.replace("ann||", "ann||1").replace("bob||", "bob||1");
     world.configure(Tree::of(&parse_shares(&shares).unwrap())).unwrap();
     world
+}
+
+/// A command that another test starts holds the lock too, until the child has become its program:
+/// it is waited for.
+pub(super) fn opened(open: &OpenWorld<'_>) -> SlurmWorld {
+    for _ in 0..500 {
+        match SlurmWorld::open(open) {
+            Err(LedgerError::Store(StoreError::InUse { .. })) => {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            other => return other.unwrap().0,
+        }
+    }
+    panic!("{} is in use", open.folder.display());
 }
 
 fn cores(count: u64) -> Resources {
@@ -386,4 +400,43 @@ fn charges_are_kept_for_as_long_as_they_can_be_told_again() {
     assert_eq!(used(&world, 4702), 2.0 * (3.0 + 10.0 + 3600.0));
     tell(&mut world, &snapshot(9000, vec![job(3, Pending, (8990, None, None, 0))]));
     assert!(charged(&world).is_empty());
+}
+
+#[test]
+fn what_became_of_a_suspended_run_is_charged_once() {
+    let waits = job(1, Pending, (1050, None, None, 0));
+    let again = job(1, Running, (1050, Some(1060), None, 40));
+    let cancelled = job(1, Ended, (1001, Some(1002), Some(1050), 10));
+    // Gone, after it went on or not; cancelled; put back; running again. What it is charged for,
+    // besides its first 10 s.
+    for (jobs, runs, more) in [
+        (vec![], vec![SlurmRun { elapsed: 25, ..run(1, 1002, 1050) }], 15),
+        (vec![], vec![SlurmRun { elapsed: 10, ..run(1, 1002, 1050) }], 0),
+        (vec![cancelled], vec![SlurmRun { elapsed: 10, ..run(1, 1002, 1050) }], 0),
+        (vec![waits], vec![SlurmRun { elapsed: 10, ..run(1, 1002, 1050) }], 0),
+        (vec![again], vec![SlurmRun { elapsed: 10, ..run(1, 1002, 1050) }], 40),
+    ] {
+        for is_new in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut world = open(folder.path(), BEGAN);
+            tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
+            let mut paused = snapshot(1020, vec![job(1, Suspended, (1001, Some(1002), None, 10))]);
+            paused.suspensions.insert(1, Suspension { at: 1012, ran_before: 10 });
+            tell(&mut world, &paused);
+            if is_new {
+                drop(world);
+                world = open(folder.path(), 1100);
+            }
+            let later = ClusterSnapshot { runs: runs.clone(), ..snapshot(1100, jobs.clone()) };
+            assert_eq!(world.missing(&later).len(), 1 - jobs.len());
+            tell(&mut world, &later);
+            let expected = 2.0 * (10 + more) as f64;
+            assert_eq!(used(&world, 1100), expected, "{jobs:?}");
+            if world.running() == 0 {
+                tell(&mut world, &ClusterSnapshot { at: 1104, ..later });
+                assert_eq!(used(&world, 1104), expected, "{jobs:?}");
+            }
+            assert_eq!(world.take_oddities(), Oddities::default());
+        }
+    }
 }
