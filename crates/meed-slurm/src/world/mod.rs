@@ -81,7 +81,8 @@ impl SlurmWorld {
         std::mem::take(&mut self.names.oddities)
     }
 
-    /// Records whose run, also one that is suspended, the ledger knows and the snapshot does not: accounting may know its end.
+    /// Records whose run the ledger knows, also one that is suspended, and the snapshot does not:
+    /// accounting may know its end.
     pub fn missing(&self, snapshot: &ClusterSnapshot) -> Vec<u32> {
         let there: BTreeSet<u32> = snapshot.jobs.iter().map(|job| job.id).collect();
         let runs = self.names.known.iter();
