@@ -16,8 +16,9 @@ use crate::out::Out;
 use crate::place::StateArgs;
 use crate::read::config::SlurmConfig;
 use crate::read::nodes::pool_of;
+use crate::read::runs::joined;
 use crate::slurm::{Slurm, SlurmError, to_ask_of};
-use crate::snapshot::ClusterSnapshot;
+use crate::snapshot::{AUDIT, ClusterSnapshot};
 use crate::spread::{FactorChange, Scale};
 use crate::tree::Tree;
 use crate::tres::kinds;
@@ -124,14 +125,13 @@ struct Accounting {
     /// The first look after it was not listened to.
     first: Option<i64>,
     last: i64,
+    /// It did not answer the last question.
+    is_away: bool,
 }
 
 /// Accounting hears of ends that late, and is asked so often after that; in seconds.
 const HEARS: i64 = 20;
 const AUDIT_EVERY: i64 = 60;
-
-/// An audit goes back so far.
-const AUDIT: i64 = 600;
 
 impl Accounting {
     /// From when on it is to be asked, if now.
@@ -147,6 +147,19 @@ impl Accounting {
         if snapshot.is_accounted && self.is_due(snapshot.at).is_some() {
             self.first.get_or_insert(snapshot.at);
             self.last = snapshot.at;
+        }
+    }
+
+    /// Why it failed, or that it did not, where it was asked; what is new of that, in words.
+    fn heard(&mut self, asked: Option<Option<&SlurmError>>) -> Option<String> {
+        let failed = asked?;
+        let was_away = std::mem::replace(&mut self.is_away, failed.is_some());
+        match failed {
+            Some(why) if !was_away => {
+                Some(format!("accounting does not answer, and is asked again: {why}"))
+            }
+            None if was_away => Some("accounting answers again".to_owned()),
+            _ => None,
         }
     }
 
@@ -228,7 +241,7 @@ impl Looker {
 
     fn round(&mut self, out: &mut Out) -> Result<(), ProgramError> {
         self.look_at_tree(out)?;
-        let mut snapshot = self.look()?;
+        let mut snapshot = self.look(out)?;
         let wall = UnixMillis::new(clock::millis());
         self.world.tell(&snapshot, wall)?;
         self.accounting.asked(&snapshot);
@@ -265,7 +278,7 @@ impl Looker {
         Ok(())
     }
 
-    fn look(&mut self) -> Result<ClusterSnapshot, ProgramError> {
+    fn look(&mut self, out: &mut Out) -> Result<ClusterSnapshot, ProgramError> {
         // All that happened before this second is in what is asked from here on.
         let at = clock::seconds();
         if at - self.looked_at_nodes >= NODES_EVERY {
@@ -282,18 +295,19 @@ impl Looker {
         }
         let missing = self.world.missing(&snapshot);
         let runs = match (self.accounting.is_due(at), missing.is_empty()) {
-            (Some(since), _) => self.slurm.runs_since(since).and_then(|mut runs| {
+            (Some(since), _) => Some(self.slurm.runs_since(since).and_then(|mut runs| {
                 runs.extend(self.slurm.runs_of(&missing)?);
                 Ok(runs)
-            }),
-            (None, false) => self.slurm.runs_of(&missing),
-            (None, true) => Ok(Vec::new()),
+            })),
+            (None, false) => Some(self.slurm.runs_of(&missing)),
+            (None, true) => None,
         };
+        if let Some(said) = self.accounting.heard(runs.as_ref().map(|runs| runs.as_ref().err())) {
+            out.line(&said);
+        }
         // Without accounting the order still holds; ends that nobody knows are asked for again.
-        (snapshot.runs, snapshot.is_accounted) = match runs {
-            Ok(runs) => (runs, true),
-            Err(_) => (Vec::new(), false),
-        };
+        snapshot.is_accounted = !matches!(runs, Some(Err(_)));
+        snapshot.runs = joined(runs.and_then(Result::ok).unwrap_or_default());
         snapshot.factors = self.slurm.factors()?;
         Ok(snapshot)
     }
@@ -410,4 +424,22 @@ pub fn reset(place: &StateArgs, out: &mut Out) -> Result<(), ProgramError> {
     }
     out.line(&format!("the site factors of {} jobs are 0", back.len()));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accounting_that_fails_is_said_once_and_so_is_its_return() {
+        let mut accounting = Accounting::default();
+        let failed = SlurmError::Form("slurmdbd: Connection refused".to_owned());
+        assert_eq!(accounting.heard(Some(None)), None);
+        let said = accounting.heard(Some(Some(&failed))).unwrap();
+        assert!(said.contains("Connection refused"), "{said}");
+        assert_eq!(accounting.heard(Some(Some(&failed))), None);
+        assert_eq!(accounting.heard(None), None, "nobody asked");
+        assert_eq!(accounting.heard(Some(None)).unwrap(), "accounting answers again");
+        assert_eq!(accounting.heard(Some(None)), None);
+    }
 }

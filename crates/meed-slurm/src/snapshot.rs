@@ -7,6 +7,9 @@ use meed::Resources;
 use crate::read::jobs::{SlurmJob, Suspension};
 use crate::read::runs::SlurmRun;
 
+/// An audit asks accounting for runs of so many seconds before now.
+pub(crate) const AUDIT: i64 = 600;
+
 /// The cluster at one instant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClusterSnapshot {

@@ -54,8 +54,8 @@ impl Scale {
         let least = step.checked_mul(jobs.saturating_mul(2)).filter(|least| *least <= LARGEST);
         if least.is_none() {
             return Err(format!(
-                "PriorityWeightAge, -FairShare, -JobSize and -Assoc add up to {overruled}: {first} \
-                 jobs in order would need factors above {LARGEST}; lower the weights \
+                "PriorityWeightAge, -FairShare, -JobSize, -Assoc and -TRES add up to {overruled}: \
+                 {first} jobs in order would need factors above {LARGEST}; lower the weights \
                  (PriorityWeightFairshare=0 would do), or give a lower --first"
             ));
         }

@@ -49,7 +49,7 @@ impl SlurmConfig {
             );
         }
         let age = self.number("MinJobAge");
-        if (1..30).contains(&age) {
+        if (1..60).contains(&age) {
             remarks.push(format!(
                 "MinJobAge is {age} s: ends may be forgotten between two looks and are then read \
                  from accounting; 60 s or more would do"
@@ -64,15 +64,31 @@ impl SlurmConfig {
                 ));
             }
         }
+        let flags = self.get("PriorityFlags").unwrap_or_default().split(',');
+        let unbound: Vec<&str> = flags.filter(|flag| flag.starts_with("NO_NORMAL_")).collect();
+        if !unbound.is_empty() {
+            remarks.push(format!(
+                "PriorityFlags has {}: a factor that is not normalized may be above its weight, so \
+                 jobs may come before Meed's order; remove the flag",
+                unbound.join(", ")
+            ));
+        }
         (wrong, remarks)
     }
 
     /// What the factors that Meed's order is to overrule can add up to: age, fair share, size,
-    /// association.
+    /// association, and each resource of `PriorityWeightTRES`.
     pub fn overruled(&self) -> i64 {
         let names = ["Age", "FairShare", "JobSize", "Assoc"];
         let weights = names.iter().map(|name| self.number(&format!("PriorityWeight{name}")).max(0));
-        weights.fold(0, i64::saturating_add)
+        weights.chain(self.weights_of_tres()).fold(0, i64::saturating_add)
+    }
+
+    /// Weights of a list as `CPU=1000,Mem=2000,GRES/gpu=0.5`; fractions are rounded up.
+    fn weights_of_tres(&self) -> impl Iterator<Item = i64> {
+        let list = self.get("PriorityWeightTRES").unwrap_or_default();
+        let weights = list.split(',').filter_map(|row| row.rsplit_once('=')?.1.trim().parse().ok());
+        weights.map(|weight: f64| weight.max(0.0).ceil() as i64)
     }
 }
 
@@ -85,6 +101,7 @@ Configuration data as of 2026-11-29T16:45:55
 AccountingStorageType   = accounting_storage/slurmdbd
 MinJobAge               = 300 sec
 PrioritySiteFactorPlugin = (null)
+PriorityFlags            = CALCULATE_RUNNING
 PriorityType            = priority/multifactor
 PriorityWeightAge       = 1000
 PriorityWeightFairShare = 100000
@@ -108,11 +125,25 @@ PriorityWeightQOS       = 0
             let (wrong, _) = parse_config(&GOOD.replace(from, to)).check();
             assert!(wrong.len() == 1 && wrong[0].contains(word), "{wrong:?}");
         }
-        for (from, to, word) in
-            [("300 sec", "2 sec", "MinJobAge"), ("QOS       = 0", "QOS = 500", "PriorityWeightQOS")]
-        {
+        for (from, to, word) in [
+            ("300 sec", "59 sec", "MinJobAge"),
+            ("QOS       = 0", "QOS = 500", "PriorityWeightQOS"),
+            ("CALCULATE_RUNNING", "CALCULATE_RUNNING,NO_NORMAL_TRES", "NO_NORMAL_TRES"),
+        ] {
             let (_, remarks) = parse_config(&GOOD.replace(from, to)).check();
             assert!(remarks.len() == 1 && remarks[0].contains(word), "{remarks:?}");
+        }
+    }
+
+    #[test]
+    fn weights_of_resources_are_overruled_too() {
+        for (list, sum) in [
+            ("(null)", 101_000),
+            ("CPU=2000,Mem=3000", 106_000),
+            ("cpu=0.5,GRES/gpu=10000.00", 111_001),
+        ] {
+            let config = parse_config(&format!("{GOOD}PriorityWeightTRES      = {list}\n"));
+            assert_eq!(config.overruled(), sum, "{list}");
         }
     }
 }

@@ -88,30 +88,23 @@ const STAGES: [(&str, JobStage); 24] = [
     ("STOPPED", JobStage::Running),
 ];
 
-/// Reasons for which a job cannot start now whatever its priority: its own conditions, holds, and
-/// limits of the site, which all stay Slurm's.
-const KEPT_BACK: [&str; 11] = [
-    "Dependency",
-    "DependencyNeverSatisfied",
-    "JobHeldUser",
-    "JobHeldAdmin",
-    "BeginTime",
-    "JobArrayTaskLimit",
-    "JobLaunchFailure",
-    "PartitionInactive",
-    "PartitionDown",
-    "AccountNotAllowed",
-    "InvalidQOS",
-];
+/// Reasons with which a job waits for its turn alone, by the codes of Slurm 22.05. `SchedDefer`:
+/// the site has new jobs wait for the next pass of the scheduler. All other codes stay Slurm's:
+/// holds, limits, licences, reservations, and conditions that no priority fulfils.
+const WAITS_FOR_ITS_TURN: [&str; 4] = ["None", "Priority", "Resources", "SchedDefer"];
+
+/// How the sentence begins that Slurm puts in place of `Resources` where nodes are down, or are
+/// kept for partitions of a higher tier.
+const NODES_ARE_AWAY: &str = "Nodes required for job are DOWN, DRAINED or reserved";
 
 impl SlurmJob {
     /// It waits, and its turn would be of use: nothing else keeps it back.
     pub fn is_eligible(&self) -> bool {
         let reason = self.reason.as_str();
-        self.stage == JobStage::Pending
-            && !KEPT_BACK.contains(&reason)
-            && !reason.starts_with("Assoc")
-            && !reason.starts_with("QOS")
+        let is_its_turn = super::missing(reason)
+            || WAITS_FOR_ITS_TURN.contains(&reason)
+            || reason.replace('_', " ").starts_with(NODES_ARE_AWAY);
+        self.stage == JobStage::Pending && is_its_turn
     }
 }
 
@@ -231,6 +224,42 @@ mod tests {
         assert!(!jobs[0].is_eligible());
         assert_eq!((jobs[2].end, jobs[2].used), (Some(1_795_970_780), 30));
         assert_eq!(jobs[3].tres, Resources::new(&[2000, 200 << 20, 0, 2000]));
+    }
+
+    #[test]
+    fn what_is_held_or_cannot_start_has_no_turn() {
+        let job = parse_jobs("1|1|a|u|PENDING|1|N/A|N/A|0:00|Priority|cpu=1|main").unwrap();
+        let with = |reason: &str| SlurmJob { reason: reason.to_owned(), ..job[0].clone() };
+        for reason in [
+            "None",
+            "",
+            "Priority",
+            "Resources",
+            "Nodes_required_for_job_are_DOWN,_DRAINED_or_reserved_for_jobs_in",
+        ] {
+            assert!(with(reason).is_eligible(), "{reason}");
+        }
+        for reason in [
+            "job requeued in held state",
+            "launch failed requeued held",
+            "job_requeued_in_held_state",
+            "PartitionTimeLimit",
+            "PartitionNodeLimit",
+            "BadConstraints",
+            "JobHoldMaxRequeue",
+            "InvalidAccount",
+            "Licenses",
+            "ReqNodeNotAvail, UnavailableNodes:n1",
+            "Reservation",
+            "ReservationDeleted",
+            "DeadLine",
+            "Dependency",
+            "JobHeldUser",
+            "QOSMaxJobsPerUserLimit",
+            "AssocGrpCpuLimit",
+        ] {
+            assert!(!with(reason).is_eligible(), "{reason}");
+        }
     }
 
     #[test]

@@ -15,17 +15,10 @@ pub struct SlurmNode {
     pub is_up: bool,
 }
 
-/// Flags of `State` with which a node takes no jobs.
-const AWAY: [&str; 8] = [
-    "DOWN",
-    "DRAIN",
-    "FAIL",
-    "FUTURE",
-    "NOT_RESPONDING",
-    "POWERED_DOWN",
-    "REBOOT_ISSUED",
-    "UNKNOWN",
-];
+/// Flags of `State` with which a node takes no jobs. A node that power saving has switched off
+/// (`POWERED_DOWN`) is not among them: Slurm switches the node on for a job.
+const AWAY: [&str; 7] =
+    ["DOWN", "DRAIN", "FAIL", "FUTURE", "NOT_RESPONDING", "REBOOT_ISSUED", "UNKNOWN"];
 
 /// Reads one line for each node.
 ///
@@ -72,11 +65,12 @@ NodeName=n1 Arch=x86_64 CPUTot=8 State=MIXED+PLANNED CfgTRES=cpu=8,mem=8000M,bil
 NodeName=n2 CPUTot=8 State=IDLE+DRAIN CfgTRES=cpu=8,mem=8000M,billing=8
 NodeName=n3 CPUTot=8 State=DOWN* CfgTRES=cpu=8,mem=8000M,billing=8
 NodeName=n4 CPUTot=4 State=IDLE CfgTRES=cpu=4,mem=1G,billing=4,gres/gpu=2
+NodeName=n5 CPUTot=4 State=IDLE+CLOUD+POWERED_DOWN CfgTRES=cpu=4,mem=1G,billing=4
 ";
         let nodes = parse_nodes(text).unwrap();
-        assert_eq!(nodes.iter().filter(|node| node.is_up).count(), 2);
-        let memory = (8000 << 20) + (1 << 30);
-        assert_eq!(pool_of(&nodes), Resources::new(&[12_000, memory, 2000, 12_000]));
+        assert_eq!(nodes.iter().filter(|node| node.is_up).count(), 3);
+        let memory = (8000 << 20) + (2 << 30);
+        assert_eq!(pool_of(&nodes), Resources::new(&[16_000, memory, 2000, 16_000]));
         assert!(parse_nodes("State=IDLE").unwrap_err().contains("without name"));
     }
 }

@@ -22,8 +22,12 @@ pub struct SlurmRun {
     pub end: Option<i64>,
     /// How long it ran, without suspensions; seconds.
     pub elapsed: i64,
-    /// What was allocated.
+    /// What was allocated; of a run that was resized, since the last time.
     pub tres: Resources,
+    /// The row ends because the run was resized: its next row goes on with it.
+    pub is_resized: bool,
+    /// Of a run that was resized: for how many seconds it ran before, and with what.
+    pub before: Vec<(i64, Resources)>,
 }
 
 /// Reads what `sacct` prints with the columns of [`super::form`]. Rows that held nothing are left
@@ -56,7 +60,39 @@ fn run(line: &str) -> Result<Option<SlurmRun>, String> {
         end: instant(end).map_err(wrong)?,
         elapsed: elapsed.parse().map_err(|_| number(elapsed))?,
         tres: parse_tres(tres).map_err(wrong)?,
+        is_resized: state.starts_with("RESIZ"),
+        before: Vec::new(),
     }))
+}
+
+/// Runs of rows in any order: a row that was read twice counts once, and the rows of a run that was
+/// resized are one run with the first start. `slurmdbd` begins a row at each resize, where `squeue`
+/// keeps the start.
+pub fn joined(mut rows: Vec<SlurmRun>) -> Vec<SlurmRun> {
+    rows.sort_by_key(|row| (row.id, row.start, row.end.unwrap_or(i64::MIN)));
+    rows.dedup_by(|next, last| {
+        let is_one = (last.id, last.start) == (next.id, next.start);
+        let is_read_twice = is_one && (!last.is_resized || last.end == next.end);
+        if is_read_twice {
+            std::mem::swap(next, last);
+        }
+        is_read_twice
+    });
+    let mut runs: Vec<SlurmRun> = Vec::with_capacity(rows.len());
+    for mut row in rows {
+        if let Some(last) = runs.pop_if(|last| last.id == row.id && last.is_resized) {
+            let of_last =
+                last.elapsed - last.before.iter().map(|(seconds, _)| seconds).sum::<i64>();
+            row.start = last.start;
+            row.elapsed += last.elapsed;
+            row.before = last.before;
+            row.before.push((of_last, last.tres));
+        }
+        runs.push(row);
+    }
+    // The row that goes on with it is not there yet.
+    runs.iter_mut().filter(|run| run.is_resized).for_each(|run| run.end = None);
+    runs
 }
 
 #[cfg(test)]
@@ -77,5 +113,24 @@ mod tests {
         let expected = [(5, Some(1_795_970_753), 2), (3, Some(1_795_970_780), 30), (6, None, 4)];
         assert_eq!(found, expected);
         assert!(parse_runs("5|5|chem").unwrap_err().contains("fewer than 10"));
+    }
+
+    #[test]
+    fn rows_of_a_resized_run_are_one_run_and_rows_read_twice_count_once() {
+        let text = "\
+5|5|chem|news|100|200|300|100|cpu=4|RESIZING
+5|5|chem|news|200|300|Unknown|9|cpu=2|RUNNING
+5|5|chem|news|200|300|360|60|cpu=2|COMPLETED
+5|5|chem|news|100|200|300|100|cpu=4|RESIZING
+6|6|chem|news|100|200|300|100|cpu=4|RESIZING
+7|7|chem|news|100|200|300|100|cpu=4|REQUEUED
+7|7|chem|news|100|300|310|10|cpu=4|COMPLETED
+";
+        let runs = joined(parse_runs(text).unwrap());
+        let found: Vec<_> = runs.iter().map(|run| (run.id, run.start, run.end)).collect();
+        let expected = [(5, 200, Some(360)), (6, 200, None), (7, 200, Some(300))];
+        assert_eq!(found, [&expected[..], &[(7, 300, Some(310))]].concat());
+        assert_eq!((runs[0].elapsed, runs[0].before.len()), (160, 1));
+        assert_eq!(runs[0].before[0], (100, parse_tres("cpu=4").unwrap()));
     }
 }

@@ -16,13 +16,17 @@ use std::collections::BTreeMap;
 
 use meed::Resources;
 
-use super::names::{Known, Names, Run};
+use super::names::{Charge, Known, Names, Run};
 use crate::read::jobs::{JobStage, SlurmJob};
 use crate::read::runs::SlurmRun;
-use crate::snapshot::ClusterSnapshot;
+use crate::snapshot::{AUDIT, ClusterSnapshot};
 
 /// After so many looks that found neither record nor run, a run counts as ended.
 const GIVE_UP: u32 = 60;
+
+/// Runs that are charged, and whose records are gone, are kept for so many seconds: longer than an
+/// audit goes back.
+const KEPT: i64 = AUDIT + 60;
 
 /// Something that happened to one record.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,6 +35,8 @@ pub(super) enum Fact {
     End { id: u32, how: How },
     /// The record is no more, or wants nothing more.
     Gone { id: u32 },
+    /// The run that was suspended is over: what waits for it does so no more.
+    Anew { id: u32 },
     /// A run, or a piece of it, began at `since`.
     Start { id: u32, start: i64, since: i64, what: What },
     /// So many tasks of it wait.
@@ -71,7 +77,7 @@ impl Plan {
         self.late += u64::from(is_end && second <= self.through);
         let rank = match fact {
             Fact::End { .. } => 0,
-            Fact::Gone { .. } => 1,
+            Fact::Gone { .. } | Fact::Anew { .. } => 1,
             Fact::Start { .. } => 2,
             Fact::Wants { .. } => 3,
         };
@@ -92,6 +98,14 @@ impl Names {
         }
         let there: BTreeMap<u32, &SlurmJob> =
             snapshot.jobs.iter().map(|job| (job.id, job)).collect();
+        self.looked = snapshot.at;
+        let known = &self.known;
+        self.charged.retain(|(id, _), charge| {
+            if known.contains_key(id) || there.contains_key(id) {
+                charge.seen = snapshot.at;
+            }
+            charge.seen + KEPT >= snapshot.at
+        });
         self.confirm(&there);
         self.plan_missing(&mut plan, snapshot, &there);
         self.plan_runs(&mut plan, snapshot, &there);
@@ -99,6 +113,7 @@ impl Names {
             let Some(what) = self.what(&job.account, &job.user, &job.name, job.tres) else {
                 continue;
             };
+            self.plan_anew(&mut plan, snapshot, job);
             match job.stage {
                 JobStage::Ended => self.plan_ended(&mut plan, snapshot, job, what),
                 JobStage::Running => self.plan_running(&mut plan, snapshot, job, what),
@@ -136,13 +151,26 @@ impl Names {
                 known.unseen = 0;
                 continue;
             }
-            let Some(run) = &known.run else {
-                plan.add(snapshot.at - 1, Fact::Gone { id });
+            let paused = known.paused();
+            let Some(run) = &mut known.run else {
+                let row = paused.and_then(|paused| row_around(paused, id, snapshot));
+                match row.and_then(|row| Some((row, row.end?))) {
+                    Some((_, end)) if end >= snapshot.at => {}
+                    Some((row, end)) => plan_rest(plan, known, row, end),
+                    None if paused.is_some() && known.unseen < GIVE_UP => {
+                        known.unseen += u32::from(snapshot.is_accounted);
+                    }
+                    None => plan.add(snapshot.at - 1, Fact::Gone { id }),
+                }
                 continue;
             };
-            let ended = snapshot.runs.iter().filter(|row| row.id == id && is_same(run, row.start));
-            if let Some(end) = ended.filter_map(|row| row.end).next_back() {
+            let row = row_of(run, id, snapshot);
+            // So that accounting's row is known again in the next round.
+            run.start = row.map(|row| row.start).or(run.start);
+            if let Some((row, end)) = row.and_then(|row| Some((row, row.end?))) {
                 if end < snapshot.at {
+                    let counted = run.since + row.elapsed - known.charged;
+                    let end = counted_end(counted, end, plan.through);
                     plan.add(end, Fact::End { id, how: How::Over });
                     plan.add(end, Fact::Gone { id });
                 }
@@ -155,6 +183,21 @@ impl Names {
                 plan.add(snapshot.at - 1, Fact::Gone { id });
             }
         }
+    }
+
+    /// A record that was suspended waits again, or another run of it began.
+    fn plan_anew(&mut self, plan: &mut Plan, snapshot: &ClusterSnapshot, job: &SlurmJob) {
+        let id = job.id;
+        let Some(known) = self.known.get_mut(&id) else { return };
+        let Some(paused) = known.paused() else { return };
+        let is_new = job.start.is_some_and(|start| start > paused);
+        if job.stage != JobStage::Pending && !is_new {
+            return;
+        }
+        (known.charged, known.waits) = (0, 0);
+        let charge = Charge { end: paused, seen: snapshot.at, is_exact: false };
+        self.charged.insert((id, paused), charge);
+        plan.add(paused, Fact::Anew { id });
     }
 
     /// Whole runs that only accounting knows.
@@ -170,18 +213,24 @@ impl Names {
             };
             let run = self.known.get(&row.id).and_then(|known| known.run.as_ref());
             let is_known = run.is_some_and(|run| is_same(run, row.start))
-                || self.charged.contains(&(row.id, row.start));
-            let is_there = there
-                .get(&row.id)
-                .is_some_and(|job| job.stage != JobStage::Pending && job.start == Some(row.start));
-            if is_known || is_there || row.elapsed <= 0 {
+                || self.is_charged(row)
+                || self.is_paused(row);
+            // A row that begins later than the run of the record is a piece of that run.
+            let job = there.get(&row.id).filter(|job| {
+                job.stage != JobStage::Pending && job.start.is_some_and(|start| start <= row.start)
+            });
+            // What ended before, and is not charged, had no association then.
+            let has_ended = job.is_some_and(|job| job.stage == JobStage::Ended);
+            let is_told = job.is_some() && (!has_ended || end > plan.through);
+            if is_known || is_told || row.elapsed <= 0 {
                 continue;
             }
             // Of a record that is still there another run is told, or it waits.
-            let is_gone = !there.contains_key(&row.id);
-            match end > plan.through {
-                true => self.plan_whole(plan, row, end, is_gone),
-                false => self.plan_late(plan, snapshot, row, is_gone),
+            let is_gone = has_ended || !there.contains_key(&row.id);
+            if end > plan.through {
+                self.plan_whole(plan, row, end, is_gone);
+            } else {
+                self.plan_late(plan, snapshot, row, is_gone);
             }
         }
     }
@@ -214,49 +263,79 @@ impl Names {
             return;
         }
         let moved = SlurmRun { end: Some(last), ..row.clone() };
-        self.plan_whole(plan, &moved, last, is_gone);
+        if self.plan_whole(plan, &moved, last, is_gone) {
+            let end = row.end.unwrap_or(last);
+            let charge = Charge { end, seen: snapshot.at, is_exact: true };
+            self.charged.insert((row.id, row.start), charge);
+        }
     }
 
-    fn plan_whole(&mut self, plan: &mut Plan, row: &SlurmRun, end: i64, is_gone: bool) {
-        let Some(what) = self.what(&row.account, &row.user, &row.name, row.tres) else { return };
+    /// Whether it is planned: its job has an association.
+    fn plan_whole(&mut self, plan: &mut Plan, row: &SlurmRun, end: i64, is_gone: bool) -> bool {
+        let Some(what) = self.what(&row.account, &row.user, &row.name, row.tres) else {
+            return false;
+        };
+        let (id, start) = (row.id, row.start);
         // Suspensions are left out: as many seconds before the end as it ran.
-        let since = end - row.elapsed;
-        let id = row.id;
-        plan.add(since, Fact::Start { id, start: row.start, since, what });
+        let mut since = end - row.elapsed;
+        for &(seconds, tres) in row.before.iter().filter(|(seconds, _)| *seconds > 0) {
+            // Before it was resized. What is told late has no second of its own.
+            if since <= plan.through || since + seconds >= end {
+                break;
+            }
+            plan.add(since, Fact::Start { id, start, since, what: What { tres, ..what.clone() } });
+            since += seconds;
+            plan.add(since, Fact::End { id, how: How::Paused });
+        }
+        plan.add(since, Fact::Start { id, start, since, what });
         let how = if is_gone { How::Over } else { How::PutBack };
         plan.add(end, Fact::End { id, how });
         if is_gone {
             plan.add(end, Fact::Gone { id });
         }
+        true
     }
 
-    fn plan_ended(&self, plan: &mut Plan, snapshot: &ClusterSnapshot, job: &SlurmJob, what: What) {
+    fn plan_ended(
+        &mut self,
+        plan: &mut Plan,
+        snapshot: &ClusterSnapshot,
+        job: &SlurmJob,
+        what: What,
+    ) {
         let id = job.id;
-        let known = self.known.get(&id);
         let end = job.end.unwrap_or(snapshot.at - 1);
         if end >= snapshot.at {
             return;
         }
-        let run = known.and_then(|known| known.run.as_ref());
+        let is_known = self.known.contains_key(&id);
+        let mut charged = self.known.get(&id).map_or(0, |known| known.charged);
+        let run = self.known.get_mut(&id).and_then(|known| known.run.as_mut());
         match (run, job.start) {
-            (Some(run), start) => {
+            (Some(run), Some(start)) if is_same(run, start) => {
                 // Slurm's own count decides where a suspension was not seen to the second.
-                let charged = known.map_or(0, |known| known.charged);
-                let counted = run.since + job.used - charged;
-                let is_counted = start.is_some() && (plan.through + 1..=end).contains(&counted);
-                let end = if is_counted { counted } else { end };
+                let end = counted_end(run.since + job.used - charged, end, plan.through);
+                plan.add(end, Fact::End { id, how: How::Over });
+                plan.add(end, Fact::Gone { id });
+                return;
+            }
+            (Some(run), start) => {
+                // The run that ended, if any, is another one.
+                let start = start.unwrap_or(end);
+                let back = put_back(run, charged, job, snapshot, plan.through);
+                plan.add(back.unwrap_or(start).min(start), Fact::End { id, how: How::PutBack });
+                charged = 0;
+            }
+            (None, _) => {}
+        }
+        if let Some(start) = job.start.filter(|_| end > plan.through && job.used > 0) {
+            let since = end - (job.used - charged).max(0);
+            if since < end {
+                plan.add(since, Fact::Start { id, start, since, what });
                 plan.add(end, Fact::End { id, how: How::Over });
             }
-            (None, Some(start)) if end > plan.through && job.used > 0 => {
-                let charged = known.map_or(0, |known| known.charged);
-                let since = end - (job.used - charged).max(0);
-                if since < end {
-                    plan.add(since, Fact::Start { id, start, since, what });
-                    plan.add(end, Fact::End { id, how: How::Over });
-                }
-            }
-            (None, _) if known.is_none() => return,
-            (None, _) => {}
+        } else if !is_known {
+            return;
         }
         plan.add(end, Fact::Gone { id });
     }
@@ -271,13 +350,14 @@ impl Names {
         let id = job.id;
         let Some(start) = job.start.filter(|start| *start < snapshot.at) else { return };
         let was_suspended = snapshot.at - start > job.used + 1;
-        let resumed = snapshot.suspensions.get(&id).map(|told| told.at);
+        let told = snapshot.suspensions.get(&id);
+        let mut is_put_back = false;
         if let Some(known) = self.known.get_mut(&id)
             && let Some(run) = &mut known.run
         {
             if is_same(run, start) {
                 run.start = Some(start);
-                if let Some(told) = snapshot.suspensions.get(&id)
+                if let Some(told) = told
                     && told.at > run.since
                     && told.at < snapshot.at
                 {
@@ -294,11 +374,26 @@ impl Names {
                 }
                 return;
             }
-            let end = put_back(run, job, snapshot).unwrap_or(start).min(start);
-            plan.add(end, Fact::End { id, how: How::PutBack });
+            let end = put_back(run, known.charged, job, snapshot, plan.through);
+            plan.add(end.unwrap_or(start).min(start), Fact::End { id, how: How::PutBack });
+            is_put_back = true;
         }
-        let since = match resumed {
-            Some(resumed) if was_suspended => resumed.max(start),
+        let charged = self.known.get(&id).map_or(0, |known| known.charged);
+        let charged = if is_put_back { 0 } else { charged };
+        let since = match told {
+            Some(told) if was_suspended => {
+                let paused = (start + told.ran_before).min(told.at);
+                let is_unseen = charged == 0 && start > plan.through;
+                if is_unseen && (start + 1..snapshot.at).contains(&paused) {
+                    // Its first piece, which nobody saw.
+                    let what = what.clone();
+                    plan.add(start, Fact::Start { id, start, since: start, what });
+                    plan.add(paused, Fact::End { id, how: How::Paused });
+                }
+                told.at.max(start)
+            }
+            // It went on so soon that nobody asked when: as many seconds ago as are not charged.
+            _ if charged > 0 => start.max(snapshot.at - (job.used - charged)),
             _ => start,
         };
         if since < snapshot.at {
@@ -334,28 +429,32 @@ impl Names {
     }
 
     fn plan_pending(
-        &self,
+        &mut self,
         plan: &mut Plan,
         snapshot: &ClusterSnapshot,
         job: &SlurmJob,
         what: What,
     ) {
         let id = job.id;
-        let known = self.known.get(&id);
-        let run = known.and_then(|known| known.run.as_ref());
+        let mut known = self.known.get_mut(&id);
+        let charged = known.as_ref().map_or(0, |known| known.charged);
+        let run = known.as_mut().and_then(|known| known.run.as_mut());
+        let has_run = run.is_some();
         if let Some(run) = run {
-            let end = put_back(run, job, snapshot).unwrap_or(snapshot.at - 1);
+            let end = put_back(run, charged, job, snapshot, plan.through);
+            let end = end.unwrap_or(snapshot.at - 1);
             if end >= snapshot.at {
                 return;
             }
             plan.add(end, Fact::End { id, how: How::PutBack });
         }
         let tasks = if job.is_eligible() { job.tasks } else { 0 };
+        let is_known = known.is_some();
         let is_so = known.is_some_and(|known| {
             let same = known.queue == what.queue && known.tres == what.tres;
             known.waits == tasks && (same || tasks == 0)
         });
-        if run.is_some() || (!is_so && (tasks > 0 || known.is_some())) {
+        if has_run || (!is_so && (tasks > 0 || is_known)) {
             plan.add(snapshot.at - 1, Fact::Wants { id, tasks, what });
         }
     }
@@ -370,11 +469,54 @@ fn is_same(run: &Run, start: i64) -> bool {
     }
 }
 
+/// The row of accounting of a run that was suspended at `paused`.
+fn row_around(paused: i64, id: u32, snapshot: &ClusterSnapshot) -> Option<&SlurmRun> {
+    let is_it = |row: &&SlurmRun| {
+        row.id == id && row.start <= paused && row.end.is_none_or(|end| end >= paused)
+    };
+    snapshot.runs.iter().rfind(is_it)
+}
+
+/// A run that was suspended went on, and ended, while nobody looked: what is not charged yet.
+fn plan_rest(plan: &mut Plan, known: &Known, row: &SlurmRun, end: i64) {
+    let (id, start, rest) = (row.id, row.start, row.elapsed - known.charged);
+    if rest > 0 && end > plan.through + 1 {
+        let (name, queue) = (known.name.clone(), known.queue.clone());
+        let (since, what) = (end - rest, What { name, queue, tres: known.tres });
+        plan.add(since, Fact::Start { id, start, since, what });
+        plan.add(end, Fact::End { id, how: How::Over });
+    }
+    plan.add(end, Fact::Gone { id });
+}
+
+/// The row of accounting of a run: the last that may be of it.
+fn row_of<'a>(run: &Run, id: u32, snapshot: &'a ClusterSnapshot) -> Option<&'a SlurmRun> {
+    let rows = snapshot.runs.iter().filter(|row| {
+        let is_of_it = row.end.is_none_or(|end| end >= run.since);
+        row.id == id && is_same(run, row.start) && is_of_it
+    });
+    rows.max_by_key(|row| row.start)
+}
+
+/// The end of a run, with suspensions left out that were not seen: `counted`, where Slurm's count
+/// of the seconds that it ran has it end, if that second is not told yet.
+fn counted_end(counted: i64, end: i64, through: i64) -> i64 {
+    if (through + 1..=end).contains(&counted) { counted } else { end }
+}
+
 /// When a run ended whose job waits or runs again: as accounting says, else when it was submitted
-/// anew.
-fn put_back(run: &Run, job: &SlurmJob, snapshot: &ClusterSnapshot) -> Option<i64> {
-    let rows = snapshot.runs.iter().filter(|row| row.id == job.id && is_same(run, row.start));
-    let accounted = rows.filter_map(|row| row.end).next_back();
+/// anew. Its start is accounting's from then on. `charged`: the seconds before the piece of now.
+fn put_back(
+    run: &mut Run,
+    charged: i64,
+    job: &SlurmJob,
+    snapshot: &ClusterSnapshot,
+    through: i64,
+) -> Option<i64> {
+    let row = row_of(run, job.id, snapshot);
+    run.start = row.map(|row| row.start).or(run.start);
+    let accounted =
+        row.and_then(|row| Some(counted_end(run.since + row.elapsed - charged, row.end?, through)));
     accounted.or(Some(job.submit).filter(|submit| *submit >= run.since))
 }
 

@@ -81,10 +81,12 @@ impl SlurmWorld {
         std::mem::take(&mut self.names.oddities)
     }
 
-    /// Records whose run the ledger knows and the snapshot does not: accounting may know its end.
+    /// Records whose run the ledger knows, also one that is suspended, and the snapshot does not:
+    /// accounting may know its end.
     pub fn missing(&self, snapshot: &ClusterSnapshot) -> Vec<u32> {
         let there: BTreeSet<u32> = snapshot.jobs.iter().map(|job| job.id).collect();
-        let runs = self.names.known.iter().filter(|(_, known)| known.run.is_some());
+        let runs = self.names.known.iter();
+        let runs = runs.filter(|(_, known)| known.run.is_some() || known.paused().is_some());
         runs.map(|(&id, _)| id).filter(|id| !there.contains(id)).collect()
     }
 

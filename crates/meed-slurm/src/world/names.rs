@@ -1,6 +1,6 @@
 //! What the world knows and the driver does not: records of Slurm, runs, the tree, time 0.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use meed::policy::Policy;
 use meed::{ResourceKinds, Resources, Time};
@@ -8,6 +8,8 @@ use meed_driver::Failed;
 use meed_driver::live::Batch;
 use meed_journal::{JobKey, Name, TaskKey};
 
+use super::pieces::told_of;
+use crate::read::runs::SlurmRun;
 use crate::tree::Tree;
 
 /// The engine's name of all nodes together.
@@ -32,6 +34,14 @@ pub(super) struct Known {
     pub(super) unseen: u32,
 }
 
+impl Known {
+    /// Since when its run is suspended, if it is, as the key of its job says.
+    pub(super) fn paused(&self) -> Option<i64> {
+        let key = self.key.as_ref().filter(|_| self.run.is_none() && self.charged > 0)?;
+        told_of(&key.to_string())
+    }
+}
+
 /// A piece of a run that is being charged.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
@@ -40,6 +50,17 @@ pub(super) struct Run {
     pub(super) start: Option<i64>,
     /// From when this piece is charged: later than the start where the run was suspended.
     pub(super) since: i64,
+}
+
+/// A run that is charged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Charge {
+    /// When it ended.
+    pub(super) end: i64,
+    /// The second of the last look at which its record was known.
+    pub(super) seen: i64,
+    /// Its start is Slurm's: else the run began then or before.
+    pub(super) is_exact: bool,
 }
 
 /// What could not be taken as it was told.
@@ -66,8 +87,11 @@ pub(super) struct Names {
     pub(super) policy: Policy,
     pub(super) pool: Option<Resources>,
     /// Runs that are charged, by record and start: those of accounting that are not among them, and
-    /// ended after the ledger was opened, were never seen.
-    pub(super) charged: BTreeSet<(u32, i64)>,
+    /// ended after the ledger was opened, were never seen. Of records that are gone they are kept
+    /// for as long as an audit goes back.
+    pub(super) charged: BTreeMap<(u32, i64), Charge>,
+    /// The second of the look that is being told.
+    pub(super) looked: i64,
     /// The second up to which all was told when the ledger was opened.
     pub(super) opened: i64,
     pub(super) oddities: Oddities,
@@ -87,6 +111,23 @@ impl Names {
     /// The leaf of a job; `None`: it has no association.
     pub(super) fn leaf(&self, account: &str, user: &str) -> Option<String> {
         self.tree.leaf(account, user).map(str::to_owned)
+    }
+
+    /// Whether the row is of the run of a record that is suspended, as far as the ledger knows.
+    pub(super) fn is_paused(&self, row: &SlurmRun) -> bool {
+        let paused = self.known.get(&row.id).and_then(Known::paused);
+        paused.is_some_and(|paused| row.start <= paused && row.end.is_none_or(|end| end >= paused))
+    }
+
+    /// Whether the run of the row is charged, as a whole or as a piece of a run that was resized.
+    pub(super) fn is_charged(&self, row: &SlurmRun) -> bool {
+        let end = row.end.unwrap_or(i64::MAX);
+        let all = self.charged.range((row.id, i64::MIN)..=(row.id, i64::MAX));
+        all.into_iter().any(|(&(_, start), charge)| {
+            let is_part = start <= row.start && end <= charge.end;
+            let is_it = !charge.is_exact && row.start <= start && start <= end;
+            start == row.start || is_part || is_it
+        })
     }
 
     pub(super) fn set_tree(&mut self, batch: &mut Batch<'_, ()>, tree: Tree) -> Result<(), Failed> {

@@ -3,7 +3,7 @@
 //! What ran when it ended still runs for it: the next round tells what became of it, with Slurm's
 //! own times.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -81,26 +81,14 @@ impl SlurmWorld {
             true => remember(open.folder, open.now - open.history.max(BEFORE)).map_err(named)?,
             false => recall(open.folder)?,
         };
-        let config = config_of(&open.policy);
-        let epoch_us = u64::try_from(epoch).ok().map(|second| second * 1_000_000);
-        let spec = PolicySpec::of(&open.policy, &kinds());
-        let word = spec.word("order").unwrap_or("long-term");
-        let told = header_of("slurm", word, &config, "first-fit");
-        let opening = Opening {
-            header: Header { epoch_us, scenario: open.by.clone(), ..told },
-            config,
-            place: Box::new(|| Box::new(FirstFit::new(kinds().len()))),
-            take: Box::new(|_| Taken { detail: (), max_attempts: 0 }),
-            opened: Opened { by: open.by.clone(), epoch_us },
-            rule: SnapshotRule::default(),
-            reasons: false,
-            wall: UnixMillis::new(u64::try_from(open.now).unwrap_or(0) * 1000),
-        };
+        let opening = opening_of(open, epoch);
         let (mut live, recovered) = Live::open(Box::new(store), opening)?;
         let at = live.instant(live.engine().now());
-        if begins {
+        // The journal of a ledger that ended in its first second may lack the rule.
+        if live.engine().infeasible() != Infeasible::Wait {
             live.at(at, |batch| batch.set_infeasible(Infeasible::Wait))?;
-        } else if *live.engine().policy(QueueId::ROOT) != open.policy {
+        }
+        if !begins && *live.engine().policy(QueueId::ROOT) != open.policy {
             let policy = open.policy.clone();
             live.at(at, |batch| batch.policies_changed(Some(policy), &[]))?;
         }
@@ -113,7 +101,8 @@ impl SlurmWorld {
             weights: BTreeMap::new(),
             policy: open.policy.clone(),
             pool: None,
-            charged: BTreeSet::new(),
+            charged: BTreeMap::new(),
+            looked: open.now,
             opened: epoch,
             oddities: Oddities::default(),
         };
@@ -164,6 +153,25 @@ impl Names {
     }
 }
 
+/// With what the journal of a ledger is opened that began at the second `epoch`.
+fn opening_of(open: &OpenWorld<'_>, epoch: i64) -> Opening<()> {
+    let config = config_of(&open.policy);
+    let epoch_us = u64::try_from(epoch).ok().map(|second| second * 1_000_000);
+    let spec = PolicySpec::of(&open.policy, &kinds());
+    let word = spec.word("order").unwrap_or("long-term");
+    let told = header_of("slurm", word, &config, "first-fit");
+    Opening {
+        header: Header { epoch_us, scenario: open.by.clone(), ..told },
+        config,
+        place: Box::new(|| Box::new(FirstFit::new(kinds().len()))),
+        take: Box::new(|_| Taken { detail: (), max_attempts: 0 }),
+        opened: Opened { by: open.by.clone(), epoch_us },
+        rule: SnapshotRule::default(),
+        reasons: false,
+        wall: UnixMillis::new(u64::try_from(open.now).unwrap_or(0) * 1000),
+    }
+}
+
 /// The engine wants a queue to begin with: that of Slurm's own user root, which every cluster has.
 /// The others are told.
 fn config_of(policy: &Policy) -> Config {
@@ -194,4 +202,36 @@ fn recall(folder: &Path) -> Result<i64, LedgerError> {
             file.display()
         ))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::opened;
+    use super::*;
+
+    #[test]
+    fn a_journal_that_lacks_the_rule_for_what_no_node_holds_gets_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let policy = "long-term".parse::<PolicySpec>().unwrap().policy(&kinds()).unwrap();
+        let open = OpenWorld {
+            folder: folder.path(),
+            policy,
+            by: "a test".to_owned(),
+            now: 1000,
+            history: 0,
+            keep: Retention::default(),
+        };
+        // The program ended between the opening of the journal and the first event.
+        let epoch = remember(folder.path(), 998).unwrap();
+        let journal = folder.path().join("journal");
+        let store = FileStore::open_folder(&journal, FileStoreOptions::default()).unwrap();
+        let (mut live, _) = Live::open(Box::new(store), opening_of(&open, epoch)).unwrap();
+        assert_eq!(live.engine().infeasible(), Infeasible::Refuse);
+        live.commit(UnixMillis::new(1_000_000)).unwrap();
+        drop(live);
+        for _ in 0..2 {
+            let world = opened(&open);
+            assert_eq!(world.live.engine().infeasible(), Infeasible::Wait);
+        }
+    }
 }

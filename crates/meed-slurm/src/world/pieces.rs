@@ -10,7 +10,7 @@ use meed_driver::live::Batch;
 use meed_journal::{Amounts, Arrival, Group, JobKey};
 
 use super::events::{Fact, How, What};
-use super::names::{Known, Names, POOL, Run};
+use super::names::{Charge, Known, Names, POOL, Run};
 
 type Tell<'a, 'l> = &'a mut Batch<'l, ()>;
 
@@ -25,6 +25,7 @@ impl Names {
         facts.iter().try_for_each(|fact| match fact {
             &Fact::End { id, how } => self.end(batch, second, id, how),
             &Fact::Gone { id } => self.gone(batch, id),
+            &Fact::Anew { id } => self.cancel(batch, id),
             Fact::Start { id, start, since, what } => {
                 self.start(batch, second, *id, (*start, *since), what)
             }
@@ -52,13 +53,21 @@ impl Names {
             // What goes on waits under a key that says what is charged already.
             How::Paused => self.bring_to(batch, second, id, 1, &what),
             How::Over | How::PutBack => {
-                self.charged.insert((id, run.start.unwrap_or(run.since)));
+                let (is_exact, seen) = (run.start.is_some(), self.looked);
+                let charge = Charge { end: second, seen, is_exact };
+                // Of a run that is told late the entry is there, with its own end.
+                self.charged.entry((id, run.start.unwrap_or(run.since))).or_insert(charge);
                 Ok(())
             }
         }
     }
 
     fn gone(&mut self, batch: Tell<'_, '_>, id: u32) -> Result<(), Failed> {
+        if let Some(paused) = self.known.get(&id).and_then(Known::paused) {
+            // It ended while it was suspended: nothing of its run is left to be charged.
+            let charge = Charge { end: paused, seen: self.looked, is_exact: false };
+            self.charged.insert((id, paused), charge);
+        }
         self.cancel(batch, id)?;
         self.known.remove(&id);
         Ok(())
@@ -160,4 +169,9 @@ impl Names {
 /// For how many seconds the run of a key was charged before it was suspended.
 pub(super) fn charged_of(key: &str) -> i64 {
     key.split_once('+').and_then(|(_, seconds)| seconds.parse().ok()).unwrap_or(0)
+}
+
+/// The second in which a record was told under this key: of a run that is suspended, when it was.
+pub(super) fn told_of(key: &str) -> Option<i64> {
+    key.split_once('@')?.1.split('+').next()?.parse().ok()
 }

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use meed::Resources;
-use meed_store::{Retention, UnixMillis};
+use meed_store::{Retention, StoreError, UnixMillis};
 
+use super::events::Fact;
 use super::*;
 use crate::read::jobs::{JobStage, SlurmJob, Suspension};
-use crate::read::runs::SlurmRun;
+use crate::read::runs::{SlurmRun, joined, parse_runs};
 use crate::read::shares::parse_shares;
 use crate::spread::Scale;
 use crate::tres::parse_tres;
@@ -24,11 +25,25 @@ fn open(folder: &Path, now: i64) -> SlurmWorld {
         history: 0,
         keep: Retention::default(),
     };
-    let mut world = SlurmWorld::open(&open).unwrap().0;
+    let mut world = opened(&open);
     let shares = "root|||1|\nbio|||1|root\nbio|ann|||\nchem|||1|root\nchem|bob|||\n";
     let shares = shares.replace("ann||", "ann||1").replace("bob||", "bob||1");
     world.configure(Tree::of(&parse_shares(&shares).unwrap())).unwrap();
     world
+}
+
+/// A command that another test starts holds the lock too, until the child has become its program:
+/// it is waited for.
+pub(super) fn opened(open: &OpenWorld<'_>) -> SlurmWorld {
+    for _ in 0..500 {
+        match SlurmWorld::open(open) {
+            Err(LedgerError::Store(StoreError::InUse { .. })) => {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            other => return other.unwrap().0,
+        }
+    }
+    panic!("{} is in use", open.folder.display());
 }
 
 fn cores(count: u64) -> Resources {
@@ -54,6 +69,22 @@ fn job(id: u32, stage: JobStage, times: (i64, Option<i64>, Option<i64>, i64)) ->
     }
 }
 
+/// A run of Ann's in accounting, with two cores.
+fn run(id: u32, start: i64, end: i64) -> SlurmRun {
+    SlurmRun {
+        id,
+        name: id.to_string(),
+        account: "bio".to_owned(),
+        user: "ann".to_owned(),
+        start,
+        end: Some(end),
+        elapsed: end - start,
+        tres: cores(2),
+        is_resized: false,
+        before: Vec::new(),
+    }
+}
+
 fn snapshot(at: i64, jobs: Vec<SlurmJob>) -> ClusterSnapshot {
     ClusterSnapshot { at, pool: cores(16), jobs, ..ClusterSnapshot::default() }
 }
@@ -64,9 +95,13 @@ fn tell(world: &mut SlurmWorld, snapshot: &ClusterSnapshot) {
 
 /// Core-seconds of Ann up to the second of the snapshot.
 fn used(world: &SlurmWorld, at: i64) -> f64 {
+    used_of(world, at, "bio.ann")
+}
+
+fn used_of(world: &SlurmWorld, at: i64, leaf: &str) -> f64 {
     let turn = world.turn(&snapshot(at, Vec::new())).unwrap();
-    let ann = turn.standings.queues.iter().find(|queue| queue.queue == "bio.ann");
-    ann.map_or(0.0, |queue| queue.used)
+    let queue = turn.standings.queues.iter().find(|queue| queue.queue == leaf);
+    queue.map_or(0.0, |queue| queue.used)
 }
 
 use JobStage::{Ended, Pending, Running, Suspended};
@@ -135,16 +170,6 @@ fn what_slurmctld_forgot_is_told_by_accounting() {
     tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
     drop(world);
     let mut world = open(folder.path(), 5000);
-    let run = |id, start, end: i64| SlurmRun {
-        id,
-        name: id.to_string(),
-        account: "bio".to_owned(),
-        user: "ann".to_owned(),
-        start,
-        end: Some(end),
-        elapsed: end - start,
-        tres: cores(2),
-    };
     let mut later = snapshot(5000, Vec::new());
     assert_eq!(world.missing(&later), [1]);
     later.runs = vec![run(1, 1002, 1100), run(7, 2000, 2010)];
@@ -189,4 +214,229 @@ fn the_least_served_comes_first_and_takes_turns() {
     assert_eq!(set[3].site_factor, 0);
     let said = world.take_oddities().refused;
     assert!(said[0].contains("no association"), "{said:?}");
+}
+
+#[test]
+fn a_run_that_went_on_before_a_restart_is_charged_once() {
+    for is_put_back in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut world = open(folder.path(), BEGAN);
+        tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
+        let mut paused = snapshot(1020, vec![job(1, Suspended, (1001, Some(1002), None, 10))]);
+        paused.suspensions.insert(1, Suspension { at: 1012, ran_before: 10 });
+        tell(&mut world, &paused);
+        let mut resumed = snapshot(1030, vec![job(1, Running, (1001, Some(1002), None, 15))]);
+        resumed.suspensions.insert(1, Suspension { at: 1025, ran_before: 10 });
+        tell(&mut world, &resumed);
+        drop(world);
+        let mut world = open(folder.path(), 5000);
+        for at in [5000, 5002, 5060] {
+            let back = is_put_back.then(|| job(1, Pending, (1100, None, None, 0)));
+            let mut later = snapshot(at, back.into_iter().collect());
+            later.runs = vec![SlurmRun { elapsed: 85, ..run(1, 1002, 1100) }];
+            tell(&mut world, &later);
+            assert_eq!(used(&world, at), 170.0, "{at}, put back: {is_put_back}");
+        }
+    }
+}
+
+#[test]
+fn the_run_that_ended_is_not_taken_for_the_run_before_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut world = open(folder.path(), BEGAN);
+    tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
+    drop(world);
+    // Put back at 1020, and cancelled before it ran again; or it ran once more, and ended.
+    let mut world = open(folder.path(), 1500);
+    let ended = job(1, Ended, (1020, Some(1300), Some(1400), 100));
+    tell(&mut world, &snapshot(1500, vec![ended.clone()]));
+    assert_eq!(used(&world, 1500), 36.0 + 200.0);
+    for jobs in [vec![ended], Vec::new()] {
+        let mut audit = snapshot(1560, jobs);
+        audit.runs = vec![run(1, 1002, 1020), run(1, 1300, 1400)];
+        tell(&mut world, &audit);
+        assert_eq!(used(&world, 1560), 236.0);
+    }
+    tell(&mut world, &snapshot(1610, vec![job(2, Running, (1601, Some(1602), None, 8))]));
+    let cancelled = job(2, Ended, (1620, Some(1650), Some(1650), 0));
+    tell(&mut world, &snapshot(1700, vec![cancelled]));
+    assert_eq!(used(&world, 1700), 236.0 + 36.0);
+    assert_eq!(world.take_oddities(), Oddities::default());
+}
+
+#[test]
+fn a_suspension_that_nobody_asked_about_does_not_charge_the_run_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut world = open(folder.path(), BEGAN);
+    tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
+    let mut paused = snapshot(1013, vec![job(1, Suspended, (1001, Some(1002), None, 10))]);
+    paused.suspensions.insert(1, Suspension { at: 1012, ran_before: 10 });
+    tell(&mut world, &paused);
+    // It went on at 1013: it ran for a second less than since its start, which says nothing.
+    let resumed = snapshot(1016, vec![job(1, Running, (1001, Some(1002), None, 13))]);
+    assert!(crate::slurm::to_ask_of(&resumed.jobs, 1016, |id| world.ran(id, 1016)).is_empty());
+    // The ledger charges from that second on, however early it is.
+    let plan = world.names.plan(&resumed, world.through());
+    let starts = plan.iter().flat_map(|(_, facts)| facts).filter_map(|fact| match fact {
+        Fact::Start { since, .. } => Some(*since),
+        _ => None,
+    });
+    assert_eq!(starts.collect::<Vec<i64>>(), [1013]);
+    tell(&mut world, &resumed);
+    assert_eq!(used(&world, 1016), 26.0);
+}
+
+#[test]
+fn the_piece_before_a_suspension_that_nobody_saw_is_charged() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut world = open(folder.path(), BEGAN);
+    let mut resumed = snapshot(1015, vec![job(1, Running, (1001, Some(1002), None, 9))]);
+    resumed.suspensions.insert(1, Suspension { at: 1010, ran_before: 4 });
+    tell(&mut world, &resumed);
+    assert_eq!(used(&world, 1015), 18.0);
+    tell(&mut world, &snapshot(1030, vec![job(1, Ended, (1001, Some(1002), Some(1020), 14))]));
+    assert_eq!(used(&world, 1030), 28.0);
+}
+
+#[test]
+fn suspensions_are_left_out_where_accounting_alone_tells_the_end() {
+    for is_put_back in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut world = open(folder.path(), BEGAN);
+        tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
+        let back = is_put_back.then(|| job(1, Pending, (1100, None, None, 0)));
+        let mut later = snapshot(1200, back.into_iter().collect());
+        later.runs = vec![SlurmRun { elapsed: 68, ..run(1, 1002, 1100) }];
+        tell(&mut world, &later);
+        assert_eq!(used(&world, 1200), 136.0, "put back: {is_put_back}");
+    }
+}
+
+#[test]
+fn a_run_that_was_resized_is_one_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut world = open(folder.path(), BEGAN);
+    let resized = |stage, end, used| SlurmJob {
+        tres: cores(1),
+        ..job(1, stage, (1001, Some(1002), end, used))
+    };
+    tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
+    tell(&mut world, &snapshot(1060, vec![resized(Running, None, 58)]));
+    // Two cores up to the second before the look that sees one.
+    let expected = 2.0 * 57.0 + 41.0;
+    let row = "bio|ann|1001|";
+    let before = format!("1|1|{row}1002|1050|48|cpu=2,billing=2|RESIZING\n");
+    let after = format!("1|1|{row}1050|1100|50|cpu=1,billing=1|COMPLETED\n");
+    let ended = resized(Ended, Some(1100), 98);
+    for (at, rows, jobs) in [
+        (1110, [before.clone(), after.clone()].concat(), vec![ended.clone()]),
+        (1170, [before.clone(), after.clone()].concat(), vec![ended]),
+        // The row before the resize is older than the audit.
+        (1230, after, Vec::new()),
+    ] {
+        let runs = joined(parse_runs(&rows).unwrap());
+        tell(&mut world, &ClusterSnapshot { runs, ..snapshot(at, jobs) });
+        assert_eq!(used(&world, at), expected, "{at}");
+    }
+    // Nobody saw it: each piece counts with what it held.
+    let rows = "\
+9|9|bio|ann|1240|1240|1250|10|cpu=2,billing=2|RESIZING
+9|9|bio|ann|1250|1250|1270|20|cpu=1,billing=1|COMPLETED
+";
+    let runs = joined(parse_runs(rows).unwrap());
+    tell(&mut world, &ClusterSnapshot { runs, ..snapshot(1280, Vec::new()) });
+    assert_eq!(used(&world, 1280), expected + 40.0);
+    assert_eq!(world.take_oddities(), Oddities::default());
+}
+
+#[test]
+fn a_run_that_ended_before_its_association_was_read_is_charged_then() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut world = open(folder.path(), BEGAN);
+    let eves = |mut job: SlurmJob| {
+        job.user = "eve".to_owned();
+        job
+    };
+    let jobs = vec![
+        eves(job(1, Ended, (1001, Some(1002), Some(1050), 48))),
+        job(2, Ended, (1001, Some(1002), Some(1080), 78)),
+    ];
+    tell(&mut world, &snapshot(1100, jobs.clone()));
+    assert_eq!(world.take_oddities().refused.len(), 1);
+    let shares = "root|||1|\nbio|||1|root\nbio|ann||1|\nbio|eve||1|\n";
+    world.configure(Tree::of(&parse_shares(shares).unwrap())).unwrap();
+    for at in [1160, 1220, 1280] {
+        let mut audit = snapshot(at, jobs.clone());
+        let row = SlurmRun { user: "eve".to_owned(), ..run(1, 1002, 1050) };
+        audit.runs = vec![row, run(2, 1002, 1080)];
+        tell(&mut world, &audit);
+        assert_eq!(used_of(&world, at, "bio.eve"), 96.0, "{at}");
+        assert_eq!(used(&world, at), 156.0, "{at}");
+    }
+    assert_eq!(world.take_oddities(), Oddities::default());
+}
+
+#[test]
+fn charges_are_kept_for_as_long_as_they_can_be_told_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut world = open(folder.path(), BEGAN);
+    let both = vec![
+        job(1, Running, (1001, Some(1002), None, 8)),
+        job(2, Ended, (1001, Some(1002), Some(1005), 3)),
+    ];
+    tell(&mut world, &snapshot(1010, both));
+    // The first is put back, and runs again for an hour.
+    let again = |at: i64| job(1, Running, (1012, Some(1020), None, at - 1020));
+    tell(&mut world, &snapshot(1030, vec![again(1030)]));
+    let charged =
+        |world: &SlurmWorld| world.names.charged.keys().map(|(id, _)| *id).collect::<Vec<u32>>();
+    assert_eq!(charged(&world), [1, 2]);
+    tell(&mut world, &snapshot(4600, vec![again(4600)]));
+    assert_eq!(charged(&world), [1], "the second is gone for longer than an audit goes back");
+    let mut later = snapshot(4700, Vec::new());
+    later.runs = vec![run(1, 1002, 1012), run(1, 1020, 4620)];
+    tell(&mut world, &later);
+    tell(&mut world, &ClusterSnapshot { at: 4702, ..later });
+    assert_eq!(used(&world, 4702), 2.0 * (3.0 + 10.0 + 3600.0));
+    tell(&mut world, &snapshot(9000, vec![job(3, Pending, (8990, None, None, 0))]));
+    assert!(charged(&world).is_empty());
+}
+
+#[test]
+fn what_became_of_a_suspended_run_is_charged_once() {
+    let waits = job(1, Pending, (1050, None, None, 0));
+    let again = job(1, Running, (1050, Some(1060), None, 40));
+    let cancelled = job(1, Ended, (1001, Some(1002), Some(1050), 10));
+    // Gone, after it went on or not; cancelled; put back; running again. What it is charged for,
+    // besides its first 10 s.
+    for (jobs, runs, more) in [
+        (vec![], vec![SlurmRun { elapsed: 25, ..run(1, 1002, 1050) }], 15),
+        (vec![], vec![SlurmRun { elapsed: 10, ..run(1, 1002, 1050) }], 0),
+        (vec![cancelled], vec![SlurmRun { elapsed: 10, ..run(1, 1002, 1050) }], 0),
+        (vec![waits], vec![SlurmRun { elapsed: 10, ..run(1, 1002, 1050) }], 0),
+        (vec![again], vec![SlurmRun { elapsed: 10, ..run(1, 1002, 1050) }], 40),
+    ] {
+        for is_new in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut world = open(folder.path(), BEGAN);
+            tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
+            let mut paused = snapshot(1020, vec![job(1, Suspended, (1001, Some(1002), None, 10))]);
+            paused.suspensions.insert(1, Suspension { at: 1012, ran_before: 10 });
+            tell(&mut world, &paused);
+            if is_new {
+                drop(world);
+                world = open(folder.path(), 1100);
+            }
+            let later = ClusterSnapshot { runs: runs.clone(), ..snapshot(1100, jobs.clone()) };
+            assert_eq!(world.missing(&later).len(), 1 - jobs.len());
+            tell(&mut world, &later);
+            let expected = 2.0 * (10 + more) as f64;
+            assert_eq!(used(&world, 1100), expected, "{jobs:?}");
+            if world.running() == 0 {
+                tell(&mut world, &ClusterSnapshot { at: 1104, ..later });
+                assert_eq!(used(&world, 1104), expected, "{jobs:?}");
+            }
+            assert_eq!(world.take_oddities(), Oddities::default());
+        }
+    }
 }
