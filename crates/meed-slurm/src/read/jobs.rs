@@ -93,17 +93,19 @@ const STAGES: [(&str, JobStage); 24] = [
 /// holds, limits, licences, reservations, and conditions that no priority fulfils.
 const WAITS_FOR_ITS_TURN: [&str; 4] = ["None", "Priority", "Resources", "SchedDefer"];
 
-/// How the sentence begins that Slurm puts in place of `Resources` where nodes are down, or are
-/// kept for partitions of a higher tier.
-const NODES_ARE_AWAY: &str = "Nodes required for job are DOWN, DRAINED or reserved";
+/// How the reasons begin that Slurm gives in place of `Resources` where nodes are down, or are kept
+/// for partitions of a higher tier. Seen on 22.05.8: while nodes are drained, all jobs but the first
+/// get the second one, and keep it after the nodes are back, until the scheduler comes to them.
+const NODES_ARE_AWAY: [&str; 2] =
+    ["Nodes required for job are DOWN, DRAINED or reserved", "ReqNodeNotAvail, UnavailableNodes:"];
 
 impl SlurmJob {
     /// It waits, and its turn would be of use: nothing else keeps it back.
     pub fn is_eligible(&self) -> bool {
-        let reason = self.reason.as_str();
+        let (reason, spaced) = (self.reason.as_str(), self.reason.replace('_', " "));
         let is_its_turn = super::missing(reason)
             || WAITS_FOR_ITS_TURN.contains(&reason)
-            || reason.replace('_', " ").starts_with(NODES_ARE_AWAY);
+            || NODES_ARE_AWAY.iter().any(|begins| spaced.starts_with(begins));
         self.stage == JobStage::Pending && is_its_turn
     }
 }
@@ -236,6 +238,7 @@ mod tests {
             "Priority",
             "Resources",
             "Nodes_required_for_job_are_DOWN,_DRAINED_or_reserved_for_jobs_in",
+            "ReqNodeNotAvail, UnavailableNodes:n[1-2]",
         ] {
             assert!(with(reason).is_eligible(), "{reason}");
         }
@@ -249,7 +252,7 @@ mod tests {
             "JobHoldMaxRequeue",
             "InvalidAccount",
             "Licenses",
-            "ReqNodeNotAvail, UnavailableNodes:n1",
+            "ReqNodeNotAvail, Reserved for maintenance",
             "Reservation",
             "ReservationDeleted",
             "DeadLine",
