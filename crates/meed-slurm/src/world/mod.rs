@@ -5,7 +5,7 @@
 //! of an array one with many.
 //!
 //! Time: Slurm tells whole seconds. A round tells what happened before the second in which it
-//! looked, each second at one instant, in order ([`mod@events`]). So a run is charged from the
+//! looked, each second at one instant, in order (`events.rs`). So a run is charged from the
 //! second in which Slurm started it to the second in which Slurm ended it, however late the round
 //! is.
 
