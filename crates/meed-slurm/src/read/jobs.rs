@@ -94,8 +94,8 @@ const STAGES: [(&str, JobStage); 24] = [
 const WAITS_FOR_ITS_TURN: [&str; 4] = ["None", "Priority", "Resources", "SchedDefer"];
 
 /// How the reasons begin that Slurm gives in place of `Resources` where nodes are down, or are kept
-/// for partitions of a higher tier. Seen on 22.05.8: while nodes are drained, all jobs but the first
-/// get the second one, and keep it after the nodes are back, until the scheduler comes to them.
+/// for partitions of a higher tier. Seen on 22.05.8: while nodes are drained, all jobs but one get
+/// the second reason, and keep it after the nodes are back, until the scheduler comes to them.
 const NODES_ARE_AWAY: [&str; 2] =
     ["Nodes required for job are DOWN, DRAINED or reserved", "ReqNodeNotAvail, UnavailableNodes:"];
 
