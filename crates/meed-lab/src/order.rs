@@ -1,5 +1,6 @@
 //! An order in a run: one of Meed's policies, or another scheduler's.
 
+use meed::Span;
 use meed_config::words::did_you_mean;
 use meed_sim::record::RunRecord;
 use meed_sim::scenario::{STATIC, Scenario};
@@ -10,7 +11,7 @@ use crate::rivals::table::{Chosen, RIVALS};
 use crate::rivals::{TOLD, Teller};
 use crate::sweep::SweepError;
 
-/// See the module.
+/// An order, as somebody named it.
 #[derive(Clone)]
 pub struct NamedOrder {
     /// As it was named.
@@ -20,25 +21,35 @@ pub struct NamedOrder {
 }
 
 impl NamedOrder {
-    /// The order of these words in this scenario.
+    /// The order of these words in this scenario. A rival ticks at `cadence`, where there is one.
     ///
     /// # Errors
     ///
-    /// In words: neither a policy here nor a rival, with what is near.
-    pub fn find(words: &str, scenario: &Scenario) -> Result<NamedOrder, String> {
-        if words.split(',').next().map(str::trim) == Some(STATIC) {
-            let why = "static gives each tenant its own part, and serves nobody before another";
-            return Err(format!("{words}: {why}"));
+    /// Neither a policy here nor a rival, with what is near; `option` is where the words stand.
+    pub fn find(
+        option: &str,
+        words: &str,
+        cadence: Option<Span>,
+        scenario: &Scenario,
+    ) -> Result<NamedOrder, SweepError> {
+        let fail = |why: String| SweepError::Settings(format!("{option} {why}"));
+        let name = words.split(',').next().unwrap_or_default();
+        if name.trim() == STATIC {
+            let why = "static gives each tenant its own part, and serves nobody before another; it \
+                       is what rho compares with";
+            return Err(fail(format!("{words}: {why}")));
         }
-        let rival = Chosen::find(words, None)?;
+        let rival = Chosen::find(words, cadence).map_err(fail)?;
         if rival.is_none()
-            && let Err(why) = scenario.check_policy(words)
+            && let Err(error) = scenario.check_policy(words)
         {
             let rivals = || RIVALS.iter().map(|rival| rival.name);
-            let name = words.split(',').next().unwrap_or_default();
             let near = did_you_mean(name, rivals()).unwrap_or_default();
             let known = rivals().collect::<Vec<_>>().join(", ");
-            return Err(format!("{why} Rivals are {known}. {near}").trim_end().to_owned());
+            // What stands in the scenario's file is told with its place there.
+            let what = if error.line.is_some() { error.to_string() } else { error.what };
+            let why = format!("{words}: {what} Rivals are {known}. {near}");
+            return Err(fail(why.trim_end().to_owned()));
         }
         Ok(NamedOrder { words: words.to_owned(), rival })
     }

@@ -2,12 +2,13 @@
 //! there is.
 
 use comfy_table::{Attribute, Cell, CellAlignment, Color, LineStyle, Table, TableStyle};
-use meed_driver::record::{ASSUMED_CLUSTER, Comparison, QueueRecord, RunRecord};
+use meed_driver::record::{Comparison, QueueRecord, RunRecord, assumed_cluster};
 
 use crate::gains;
 use crate::legend;
 use crate::number::{Scale, count};
 use crate::overtaken::sentence;
+use crate::page::capital;
 use crate::tenants::{by_rho, quantile, sorted};
 use crate::words::{clean, wrap};
 
@@ -49,8 +50,8 @@ pub fn summary_table(comparison: &Comparison, options: &TableOptions) -> String 
     let say = |lines: &mut dyn Iterator<Item = String>| -> String {
         lines.map(|line| wrap(&line, options.width, "", "  ")).collect()
     };
-    let is_assumed = |words: &&String| words.starts_with(ASSUMED_CLUSTER);
-    let assumed = comparison.assumptions.iter().find(is_assumed).map(|words| capital(words));
+    let assumed = assumed_cluster(&comparison.assumptions);
+    let assumed = assumed.map(|words| capital(&clean(words)) + ".");
     let gains = say(&mut assumed.into_iter().chain(gains::sentences(runs)));
     let gains = if gains.is_empty() { gains } else { gains + "\n" };
     let (policies, metrics) = (policies(runs), metrics(runs));
@@ -62,15 +63,6 @@ pub fn summary_table(comparison: &Comparison, options: &TableOptions) -> String 
     let policies = policies.render(options);
     let tenants = tenants(runs, last, &metrics, options);
     format!("{gains}{policies}{remarks}\n{tenants}\n{legend}")
-}
-
-/// A sentence: with a capital, and a point at its end.
-fn capital(words: &str) -> String {
-    let mut letters = clean(words);
-    if let Some(first) = letters.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    letters + "."
 }
 
 /// All tenants, or of many the spread and those at its ends.

@@ -24,6 +24,11 @@ pub use overtaken::{MostOvertaken, OVERTAKERS, Overtaken, Overtaker, WithReserve
 /// How an assumption begins that says which cluster was assumed: what all figures rest on.
 pub const ASSUMED_CLUSTER: &str = "assumed cluster: ";
 
+/// The assumption that says which cluster was assumed, where one was.
+pub fn assumed_cluster(assumptions: &[String]) -> Option<&String> {
+    assumptions.iter().find(|words| words.starts_with(ASSUMED_CLUSTER))
+}
+
 /// Version of the JSON output.
 pub const SCHEMA: u32 = 1;
 

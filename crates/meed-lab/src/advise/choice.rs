@@ -129,10 +129,9 @@ pub fn weigh(
     };
     let mut weighed: Vec<Candidate> = candidates.iter().enumerate().map(candidate).collect();
     let waited = runs.first().into_iter().flatten().filter_map(|seen| seen.waited);
-    let waited = waited.fold(None, |most: Option<f64>, part| Some(most.unwrap_or(0.0).max(part)));
-    let seldom_full = waited.filter(|part| *part < SELDOM);
+    let waited = waited.max_by(f64::total_cmp);
     let unfit = unfit(runs);
-    let seldom_full = seldom_full.filter(|_| unfit.is_none());
+    let seldom_full = waited.filter(|part| *part < SELDOM && unfit.is_none());
     let best = match (seldom_full, unfit) {
         (None, None) => best(&weighed, aim),
         _ => 0,

@@ -139,25 +139,11 @@ impl Question {
         let baseline = request.baseline.clone().unwrap_or_else(|| site::of_format(own.format()));
         let candidates = candidates(&baseline.words, &request.policies)?;
         let order = |words: &String| {
-            NamedOrder::find(words, &own).map_err(|why| {
-                let option = if *words == baseline.words { "--baseline" } else { "--policy" };
-                let why = why.strip_prefix("--policy ").unwrap_or(&why);
-                SweepError::Settings(format!("{option} {why}"))
-            })
+            let option = if *words == baseline.words { "--baseline" } else { "--policy" };
+            NamedOrder::find(option, words, None, &own)
         };
         let candidates = candidates.iter().map(order).collect::<Result<Vec<_>, _>>()?;
         let factors = if request.loads.is_empty() { &LOADS[..] } else { &request.loads };
-        let at_load = |&factor: &u32| {
-            let load_set = format!("run.load={}", scaled(own.load_factor(), factor)?);
-            load(std::slice::from_ref(&load_set), &load_set)
-        };
-        let first = own.seed;
-        let last = request.seeds.checked_sub(1).and_then(|more| first.checked_add(more));
-        let Some(last) = last else {
-            let seeds = request.seeds;
-            return Err(SweepError::Settings(format!("--seeds is {seeds}; at least 1 is needed")));
-        };
-        let scenarios = factors.iter().map(at_load).collect::<Result<Vec<_>, _>>()?;
         let sizes = match own.assumes_size() {
             false => Vec::new(),
             true => {
@@ -165,6 +151,22 @@ impl Question {
                 OTHER_SIZES.iter().map(at_size).collect::<Result<Vec<_>, _>>()?
             }
         };
+        let (first, own_load) = (own.seed, own.load_factor());
+        let mut own = Some(own);
+        let at_load = |&factor: &u32| {
+            // At its own load the log is read already.
+            if let Some(own) = own.take_if(|_| factor == 1000) {
+                return Ok(own);
+            }
+            let load_set = format!("run.load={}", scaled(own_load, factor)?);
+            load(std::slice::from_ref(&load_set), &load_set)
+        };
+        let last = request.seeds.checked_sub(1).and_then(|more| first.checked_add(more));
+        let Some(last) = last else {
+            let seeds = request.seeds;
+            return Err(SweepError::Settings(format!("--seeds is {seeds}; at least 1 is needed")));
+        };
+        let scenarios = factors.iter().map(at_load).collect::<Result<Vec<_>, _>>()?;
         Ok(Question {
             log: request.log.clone(),
             scenarios,
@@ -244,8 +246,7 @@ impl Question {
         let told = match words.filter(|_| advice.chosen > 0) {
             None => None,
             Some(words) => {
-                let order = NamedOrder::find(&words, &self.scenarios[0]);
-                let order = order.map_err(SweepError::Settings)?;
+                let order = NamedOrder::find("--baseline", &words, None, &self.scenarios[0])?;
                 let aim = aims::FIGURES.iter().position(|row| row.name == self.aims.aim.name);
                 let seen = run(&[order], &self.scenarios)?;
                 let figure = |seen: &Seen| *seen.figures.get(aim?)?;

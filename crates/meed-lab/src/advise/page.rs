@@ -1,18 +1,19 @@
 //! The answer for people: what to choose and how sure that is, all candidates, and the setting in
 //! the words of each scheduler. One description for terminal and report, and JSON for programs.
 
-use meed_report::page::{Badge, Block, Cell, Page, Section, SpreadChart, SpreadRow, Table, Tone};
+use meed_report::page::{
+    Badge, Block, Cell, Page, Section, SpreadChart, SpreadRow, Table, Tone, capital,
+};
 use serde_json::{Value, json};
 
 use super::aims::{FIGURES, Figure};
-use meed_sim::record::ASSUMED_CLUSTER;
+use meed_sim::record::assumed_cluster;
 
 use super::chance::SAMPLES;
 use super::choice::{Advice, Candidate, Observed};
 use super::memory::Remembers;
 use super::settings::SCHEDULERS;
 use super::{AdviceAnswer, FAIR, Question};
-use crate::sweep::page::capital;
 use crate::sweep::summary::quantile;
 use meed_config::text::clean;
 
@@ -23,13 +24,14 @@ pub fn page(question: &Question, answer: &AdviceAnswer, charts: bool, notes: &[S
     let mut sections = vec![view.candidates(), view.settings()];
     sections.extend(charts.then(|| view.charts()));
     // What all figures rest on comes before them.
-    let is_assumed = |note: &&String| note.starts_with(ASSUMED_CLUSTER);
-    let assumed = notes.iter().find(is_assumed).map(|note| format!("{}.", capital(note)));
-    let mut lead: Vec<String> = assumed.into_iter().collect();
+    let assumed = assumed_cluster(notes);
+    let mut lead: Vec<String> =
+        assumed.map(|note| format!("{}.", capital(note))).into_iter().collect();
     lead.extend(view.lead());
     lead.extend(view.incidents());
     // The loads are said already, all of them.
-    let notes = notes.iter().filter(|note| !note.starts_with("load ") && !is_assumed(note));
+    let is_told = |note: &&String| note.starts_with("load ") || Some(*note) == assumed;
+    let notes = notes.iter().filter(|note| !is_told(note));
     lead.extend(notes.map(|note| format!("Assumed: {note}")));
     // Where the log lies is nobody's business who reads the page.
     let file = question.log.as_path();

@@ -36,18 +36,18 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use meed::{Engine, QueueId, Rank, Span, Time};
-use meed_config::words::did_you_mean;
 use meed_sim::record::RunRecord;
-use meed_sim::scenario::{STATIC, Scenario};
+use meed_sim::scenario::Scenario;
 use meed_sim::world::{Attendant, WorldSetup};
 use meed_sim::{SimulateError, Unwatched, run_one};
 use meed_workload::OnBadLine;
 
 use crate::cores;
+use crate::order::NamedOrder;
 use crate::sweep::SweepError;
 use figures::{FIGURES, Observation, Replicates};
 use liars::{LIES, Ledger, Liar, Lied, Lying};
-use table::{Chosen, RIVALS};
+use table::RIVALS;
 pub use teller::Teller;
 use windows::Windows;
 
@@ -85,15 +85,6 @@ pub struct RivalsRequest {
     pub strict: bool,
 }
 
-/// One of those that are compared.
-#[derive(Clone)]
-pub struct Contender {
-    /// As it was named.
-    pub words: String,
-    /// Where it is another scheduler's.
-    pub rival: Option<Chosen>,
-}
-
 /// A request whose scenarios and orders were read and found right.
 pub struct Contest {
     /// The log.
@@ -105,7 +96,7 @@ pub struct Contest {
     /// The seeds.
     pub seeds: Vec<u64>,
     /// In the order of the page.
-    pub contenders: Vec<Contender>,
+    pub contenders: Vec<NamedOrder>,
     /// How many tenants lie, each by itself, at the first load and seed.
     pub liars: usize,
     strict: bool,
@@ -114,7 +105,7 @@ pub struct Contest {
 /// What became of one contender.
 pub struct Fared {
     /// Which.
-    pub contender: Contender,
+    pub contender: NamedOrder,
     /// By [`FIGURES`]: over loads and seeds.
     pub figures: Vec<Option<Replicates>>,
     /// Mean waits of tenants in seconds at the log's first load and seed: the smallest, quartiles,
@@ -205,7 +196,7 @@ impl Contest {
             })
         })?;
         let each = liars.len() / LIES.len();
-        let standing = |(who, (contender, seen)): (usize, (&Contender, &[Observation]))| {
+        let standing = |(who, (contender, seen)): (usize, (&NamedOrder, &[Observation]))| {
             let own = &lies[who * liars.len()..(who + 1) * liars.len()];
             Fared {
                 contender: contender.clone(),
@@ -227,19 +218,19 @@ impl Contest {
     }
 
     /// A run at the first load and seed in which one lies.
-    fn lie(&self, contender: &Contender, liar: &Liar, truth: &Ledger) -> Result<Lied, SweepError> {
+    fn lie(&self, contender: &NamedOrder, liar: &Liar, truth: &Ledger) -> Result<Lied, SweepError> {
         let mut setup = self.setup(contender, 0, self.seeds[0])?;
         let most = setup.config.largest_node();
         let (source, said) = Lying::new(setup.source, liar.clone(), most);
         setup.source = Box::new(source);
-        let mut watcher = contender.watcher();
+        let mut watcher = watcher(contender);
         let run = self.watched(contender, setup, &mut watcher)?;
         Ok(Lied::of(liar, &said, truth, &Ledger::of(&run)))
     }
 
     fn setup<'a>(
         &self,
-        contender: &Contender,
+        contender: &NamedOrder,
         scenario: usize,
         seed: u64,
     ) -> Result<WorldSetup<'a>, SweepError> {
@@ -253,11 +244,11 @@ impl Contest {
 
     fn observe(
         &self,
-        contender: &Contender,
+        contender: &NamedOrder,
         scenario: usize,
         seed: u64,
     ) -> Result<Observation, SweepError> {
-        let mut watcher = contender.watcher();
+        let mut watcher = watcher(contender);
         let setup = self.setup(contender, scenario, seed)?;
         let run = self.watched(contender, setup, &mut watcher)?;
         Ok(Observation::of(&run, &watcher.windows))
@@ -265,7 +256,7 @@ impl Contest {
 
     fn watched<'a>(
         &self,
-        contender: &Contender,
+        contender: &NamedOrder,
         setup: WorldSetup<'a>,
         watcher: &'a mut Watcher,
     ) -> Result<RunRecord, SweepError> {
@@ -276,13 +267,11 @@ impl Contest {
     }
 }
 
-impl Contender {
-    fn watcher(&self) -> Watcher {
-        Watcher { teller: self.rival.clone().map(Teller::new), windows: Windows::new() }
-    }
+fn watcher(order: &NamedOrder) -> Watcher {
+    Watcher { teller: order.rival.clone().map(Teller::new), windows: Windows::new() }
 }
 
-fn failed(contender: &Contender, source: SimulateError) -> SweepError {
+fn failed(contender: &NamedOrder, source: SimulateError) -> SweepError {
     SweepError::Run { at: contender.words.clone(), source: Box::new(source) }
 }
 
@@ -291,29 +280,11 @@ fn contenders(
     named: &[String],
     cadence: Option<Span>,
     scenario: &Scenario,
-) -> Result<Vec<Contender>, SweepError> {
+) -> Result<Vec<NamedOrder>, SweepError> {
     let all = || OWN.into_iter().chain(RIVALS.iter().map(|rival| rival.name)).map(str::to_owned);
     let names = if named.is_empty() { all().collect() } else { named.to_vec() };
-    let contender = |words: String| {
-        if words.split(',').next().map(str::trim) == Some(STATIC) {
-            let why = "static gives each tenant its own part, and serves nobody before another; it \
-                       is what rho compares with";
-            return Err(SweepError::Settings(format!("--policy {words}: {why}")));
-        }
-        let rival = Chosen::find(&words, cadence);
-        let rival = rival.map_err(|why| SweepError::Settings(format!("--policy {why}")))?;
-        if rival.is_none()
-            && let Err(why) = scenario.check_policy(&words)
-        {
-            let rivals = || RIVALS.iter().map(|rival| rival.name);
-            let name = words.split(',').next().unwrap_or_default();
-            let near = did_you_mean(name, rivals()).unwrap_or_default();
-            let known = rivals().collect::<Vec<_>>().join(", ");
-            return Err(SweepError::Settings(format!("{why} Rivals are {known}. {near}")));
-        }
-        Ok(Contender { words, rival })
-    };
-    names.into_iter().map(contender).collect()
+    let contender = |words: &String| NamedOrder::find("--policy", words, cadence, scenario);
+    names.iter().map(contender).collect()
 }
 
 /// Looks on: takes notes, and tells ranks where there is a rival.

@@ -2,16 +2,15 @@
 //! and JSON.
 
 use meed_report::page::{
-    Badge, Block, Cell, HeatMap, Page, Section, SpreadChart, SpreadRow, Table, Tone,
+    Badge, Block, Cell, HeatMap, Page, Section, SpreadChart, SpreadRow, Table, Tone, capital,
 };
-use meed_sim::record::ASSUMED_CLUSTER;
+use meed_sim::record::assumed_cluster;
 use serde_json::{Map, Value, json};
 
 use super::figures::{FIGURES, FigureUnit, Replicates, RivalFigure};
 use super::liars::{LIES, Lied};
 use super::windows::WINDOWS;
 use super::{Contest, Fared};
-use crate::sweep::page::capital;
 
 /// What the first table shows.
 const SHOWN: [&str; 10] = [
@@ -64,10 +63,10 @@ pub fn page(contest: &Contest, all: &[Fared], charts: bool, notes: &[String]) ->
     }
     sections.push(who(all));
     // What all figures rest on comes before them.
-    let is_assumed = |note: &&String| note.starts_with(ASSUMED_CLUSTER);
-    let assumed = notes.iter().find(is_assumed).map(|note| format!("{}.", capital(note)));
-    let mut lead: Vec<String> = assumed.into_iter().chain([lead(contest)]).collect();
-    let others = notes.iter().filter(|note| !is_assumed(note));
+    let assumed = assumed_cluster(notes);
+    let first = assumed.map(|note| format!("{}.", capital(note)));
+    let mut lead: Vec<String> = first.into_iter().chain([lead(contest)]).collect();
+    let others = notes.iter().filter(|note| Some(*note) != assumed);
     lead.extend(others.map(|note| format!("Assumed: {note}")));
     Page { title: format!("Rivals on {}", name.to_string_lossy()), lead, sections }
 }

@@ -10,6 +10,7 @@
 
 use meed_report::page::{
     Block, Cell, HeatMap, Line, LineChart, Mark, Page, Section, SpreadChart, SpreadRow, Table,
+    capital,
 };
 
 use super::grid::{Axis, Grid, Target, is_memoryless};
@@ -525,9 +526,4 @@ fn with_unit(judged: &Judged) -> String {
     } else {
         format!("{} [{}]", judged.title, judged.unit)
     }
-}
-
-pub(crate) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
