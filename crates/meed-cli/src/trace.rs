@@ -163,9 +163,7 @@ fn resources(summary: &Summary) -> Table {
         ];
         if tells_runs {
             let ran = resource.ran_at_once.map(|ran| [ran.mean, ran.p99, ran.peak]);
-            let words =
-                |amount: Option<f64>| amount.map_or("-".to_owned(), |it| number(Some(it), |_| 1));
-            row.extend((0..3).map(|at| words(ran.map(|ran| ran[at]))));
+            row.extend((0..3).map(|at| number(ran.map(|ran| ran[at]), |_| 1)));
         }
         if tells_load {
             let load = resource.offered_load.map(|load| format!("{:.1} %", load * 100.0));

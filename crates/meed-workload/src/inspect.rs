@@ -1,7 +1,8 @@
 //! What a source holds, in one pass: the numbers to look at before a trace is simulated.
 //!
 //! Quantiles come from histograms with three significant digits; work (demand x duration) is exact.
-//! Cost: memory for the histograms and one entry per queue, whatever the length of the trace.
+//! Cost: memory for the histograms, one entry per queue, and some integers for each job, by which
+//! it is known what ran at once.
 
 use hdrhistogram::Histogram;
 use meed::{MICROS_PER_S, ResourceKinds, Resources, Time};

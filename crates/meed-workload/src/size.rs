@@ -1,7 +1,7 @@
 //! How large a cluster was that a workload ran on: for traces that come without one.
 //!
 //! Where the trace tells when jobs started, what ran at once is known, and the cluster is assumed
-//! to be what did in 99 % of the time, or the widest job ([`RanAtOnce`]). The peak itself is often
+//! to be what did in 99 % of the time, or the widest job ([`SizeRest::RanAtOnce`]). The peak itself is often
 //! an artefact: on CTC-SP2, with 338 processors, it is 592, and 341 in 99 % of the time.
 //!
 //! Where the trace does not tell, all that can be said is how much the jobs would keep busy in the
@@ -129,6 +129,11 @@ impl Footprints {
         known > 0 && known * 2 >= self.starts.len()
     }
 
+    /// Whether a job is a giant beside what all others are.
+    fn is_giant(&self, width: u64, others: u64) -> bool {
+        others > 0 && self.submits.len() >= FEW && width > others.saturating_mul(GIANT)
+    }
+
     /// The widest job of a resource, but for those left out.
     fn widest_but(&self, kind: usize, left_out: &[usize]) -> u64 {
         let jobs = (0..self.submits.len()).filter(|job| !left_out.contains(job));
@@ -152,8 +157,7 @@ impl Footprints {
             // Where one is a giant, another may be one besides it.
             let Some((job, name)) = &self.widest[kind] else { continue };
             let others = order.at_once(self, kind, &[*job]).peak;
-            let is_giant = self.width(*job, kind) > others.saturating_mul(GIANT);
-            if is_giant && others > 0 && self.submits.len() >= FEW {
+            if self.is_giant(self.width(*job, kind), others) {
                 giants.push((*job, name.clone()));
             }
         }
@@ -188,25 +192,17 @@ impl Footprints {
         let mut giants = Vec::new();
         let mean = |work: u128| u64::try_from(work / u128::from(span.max(1))).unwrap_or(u64::MAX);
         let amount = |kind: usize| {
-            let of = |list: &[u64]| -> Vec<u64> {
-                list.iter().skip(kind).step_by(self.kinds.max(1)).copied().collect()
-            };
-            let (held, widths) = (of(&self.held), of(&self.widths));
-            let work = self.work.iter().skip(kind).step_by(self.kinds.max(1));
+            let work = self.work.iter().skip(kind).step_by(self.kinds);
             let all = work.fold(0u128, |sum, work| sum.saturating_add(*work));
-            let held = held.iter().fold(0u64, |sum, held| sum.saturating_add(*held));
+            let held = self.held.iter().skip(kind).step_by(self.kinds);
+            let held = held.fold(0u64, |sum, held| sum.saturating_add(*held));
             let size = |work: u128, widest: u64| mean(work).max(widest).min(held);
-            let mut widest = widths.iter().copied().max().unwrap_or(0);
-            let Some((job, name)) = &self.widest[kind] else { return size(all, widest) };
-            let second = widths.iter().enumerate().filter(|(other, _)| other != job);
-            let second = second.map(|(_, width)| *width).max().unwrap_or(0);
+            let Some((job, name)) = &self.widest[kind] else { return size(all, 0) };
+            let (widest, second) = (self.width(*job, kind), self.widest_but(kind, &[*job]));
             let own = self.work[job * self.kinds + kind];
-            let others = mean(all.saturating_sub(own)).max(second);
-            let is_giant = widest > others.saturating_mul(GIANT);
-            if is_giant && others > 0 && widths.len() >= FEW {
+            if self.is_giant(widest, mean(all.saturating_sub(own)).max(second)) {
                 giants.push(name.clone());
-                widest = second;
-                return size(all - own, widest);
+                return size(all - own, second);
             }
             size(all, widest)
         };

@@ -8,8 +8,10 @@
 
 use std::collections::BTreeMap;
 
-use meed::Unit;
+use meed::{MICROS_PER_S, Unit};
 use meed_config::words::did_you_mean;
+
+use crate::table::times::clock;
 
 use super::{
     Amounts, CPU, ClusterFile, ClusterNode, Fault, GPU, MAX_NODES, MEMORY, amounts, expand_hosts,
@@ -62,7 +64,7 @@ pub(super) fn read(text: &str, cluster: &mut ClusterFile) -> Result<(), Fault> {
     let mut known = BTreeMap::new();
     let (mut nodes, mut partitions) = (Keys::new(), Keys::new());
     let (mut own, mut sets, mut used_by) = (Keys::new(), Keys::new(), Vec::new());
-    let mut left_out = Vec::new();
+    let mut left_out = 0;
     for (number, line) in logical(text) {
         let Some((first, keys)) = keys_of(&line) else { continue };
         let name = keys.get(&first).cloned().unwrap_or_default();
@@ -74,8 +76,7 @@ pub(super) fn read(text: &str, cluster: &mut ClusterFile) -> Result<(), Fault> {
                     continue;
                 }
                 let keys = over(&nodes, keys);
-                let count = add(&keys, number, cluster, &mut known)?;
-                left_out.extend((count > 0).then_some(count));
+                left_out += add(&keys, number, cluster, &mut known)?;
             }
             "partitionname" if name.eq_ignore_ascii_case("DEFAULT") => partitions.extend(keys),
             "partitionname" => used_by.push((number, over(&partitions, keys))),
@@ -84,17 +85,15 @@ pub(super) fn read(text: &str, cluster: &mut ClusterFile) -> Result<(), Fault> {
             _ => own.extend(keys),
         }
     }
-    if !left_out.is_empty() {
-        let count: usize = left_out.iter().sum();
-        cluster.words.push(format!("{count} nodes of the state FUTURE are left out"));
+    if left_out > 0 {
+        cluster.words.push(format!("{left_out} nodes of the state FUTURE are left out"));
     }
     for (number, keys) in &used_by {
         let name = keys.get("partitionname").cloned().unwrap_or_default();
         let list = keys.get("nodes").map(String::as_str).unwrap_or_default();
         place(&name, list, *number, &sets, cluster, &known)?;
     }
-    let (order, why) = order(&own);
-    cluster.order = Some((order, why));
+    cluster.order = Some(order(&own));
     Ok(())
 }
 
@@ -290,23 +289,9 @@ fn order(own: &Keys) -> (String, String) {
 
 /// A time of Slurm in whole minutes, rounded up: `90`, `12:30:00`, `7-0`, `7-12:00`.
 fn minutes(text: &str) -> Option<u64> {
-    let (days, rest) = match text.split_once('-') {
-        Some((days, rest)) => (Some(days.parse::<u64>().ok()?), rest),
-        None => (None, text),
-    };
-    let parts: Option<Vec<u64>> = rest.split(':').map(|part| part.parse().ok()).collect();
-    let seconds = match (days, parts?.as_slice()) {
-        (Some(_), [hours]) => [*hours, 0, 0],
-        (Some(_), [hours, minutes]) => [*hours, *minutes, 0],
-        (None, [minutes]) => [0, *minutes, 0],
-        (None, [minutes, seconds]) => [0, *minutes, *seconds],
-        (_, [hours, minutes, seconds]) => [*hours, *minutes, *seconds],
-        _ => return None,
-    };
-    let [hours, minutes, seconds] = seconds;
-    let days = days.unwrap_or(0).checked_mul(1440)?;
-    let minutes = hours.checked_mul(60)?.checked_add(minutes)?;
-    days.checked_add(minutes)?.checked_add(seconds.div_ceil(60))
+    // Where no colon tells more these are minutes, or days and hours.
+    let text = if text.contains(':') { text.to_owned() } else { format!("{text}:0") };
+    clock(&text).ok().map(|micros| micros.div_ceil(60 * MICROS_PER_S))
 }
 
 fn time(minutes: u64) -> String {

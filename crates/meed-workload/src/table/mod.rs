@@ -38,7 +38,7 @@ mod record;
 mod rows;
 mod separated;
 mod slurm;
-mod times;
+pub(crate) mod times;
 mod weights;
 mod when;
 

@@ -269,7 +269,7 @@ pub(super) fn duration(text: &[u8], unit: TimeUnit) -> Result<u64, Wrong> {
 }
 
 /// `1-02:03:04`, `26:03:04.5`, `03:04`, `1 days 02:03:04`.
-fn clock(text: &str) -> Result<u64, Wrong> {
+pub(crate) fn clock(text: &str) -> Result<u64, Wrong> {
     let blank = |(days, rest): (&str, &str)| {
         let days = days.trim_end_matches("days").trim_end_matches("day").trim_end();
         (days.to_owned(), rest.to_owned())
