@@ -8,7 +8,7 @@ use crate::world::LedgerError;
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ProgramError {
+pub(crate) enum ProgramError {
     /// 3: the policy, or an argument.
     #[error("{0}")]
     Input(String),
@@ -28,7 +28,7 @@ pub enum ProgramError {
 
 impl ProgramError {
     /// The exit code.
-    pub fn code(&self) -> ExitCode {
+    pub(crate) fn code(&self) -> ExitCode {
         ExitCode::from(match self {
             ProgramError::Input(_) => 3,
             ProgramError::File(_) | ProgramError::SlurmWorld(_) => 4,

@@ -15,18 +15,18 @@
 //! | [`run`](mod@run), [`people`] | what the program does |
 
 mod clock;
-pub mod error;
-pub mod out;
-pub mod people;
-pub mod place;
-pub mod read;
-pub mod run;
-pub mod slurm;
-pub mod snapshot;
-pub mod spread;
-pub mod tree;
-pub mod tres;
-pub mod world;
+mod error;
+mod out;
+mod people;
+mod place;
+mod read;
+mod run;
+mod slurm;
+mod snapshot;
+mod spread;
+mod tree;
+mod tres;
+mod world;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -71,6 +71,9 @@ enum Command {
 #[expect(clippy::print_stderr, reason = "the program's own complaint")]
 pub fn main() -> ExitCode {
     clap_complete::CompleteEnv::with_factory(within_meed).var("MEED_COMPLETE").complete();
+    // A journal beyond `ulimit -f` is an error of the write, and not the end of the program. Where
+    // the signal cannot be taken the system ends the program as before.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(why) => why.exit(),

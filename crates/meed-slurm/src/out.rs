@@ -5,16 +5,16 @@ use std::io::Write;
 use meed_config::text::clean;
 
 /// Standard output, or whatever else takes lines.
-pub struct Out(Box<dyn Write>);
+pub(crate) struct Out(Box<dyn Write>);
 
 impl Out {
     /// Says it to `to`.
-    pub fn new(to: Box<dyn Write>) -> Out {
+    pub(crate) fn new(to: Box<dyn Write>) -> Out {
         Out(to)
     }
 
     /// One line; names in it cannot give orders to a terminal.
-    pub fn line(&mut self, text: &str) {
+    pub(crate) fn line(&mut self, text: &str) {
         // Who reads no more is no reason to stop ordering jobs.
         let _ = writeln!(self.0, "{}", clean(text));
         let _ = self.0.flush();

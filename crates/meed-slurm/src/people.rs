@@ -10,7 +10,7 @@ use crate::world::{JobTold, QueueTold, Standings};
 
 /// What `queues` is told.
 #[derive(Args, Clone, Debug)]
-pub struct QueuesArgs {
+pub(crate) struct QueuesArgs {
     #[command(flatten)]
     place: StateArgs,
     /// For programs.
@@ -20,7 +20,7 @@ pub struct QueuesArgs {
 
 /// What `why` is told.
 #[derive(Args, Clone, Debug)]
-pub struct WhyArgs {
+pub(crate) struct WhyArgs {
     /// The job as squeue shows it: 1234, 1234_5, 12+1.
     job: String,
     #[command(flatten)]
@@ -38,7 +38,7 @@ const STALE: i64 = 120;
 /// # Errors
 ///
 /// A state folder without what `run` leaves.
-pub fn queues(args: &QueuesArgs, out: &mut Out) -> Result<(), ProgramError> {
+pub(crate) fn queues(args: &QueuesArgs, out: &mut Out) -> Result<(), ProgramError> {
     let standings = args.place.standings()?;
     if args.json {
         return json(&standings, out);
@@ -95,7 +95,7 @@ fn table(rows: &[[String; 8]]) -> Vec<String> {
 /// # Errors
 ///
 /// A job that does not wait, as far as the last look knows.
-pub fn why(args: &WhyArgs, out: &mut Out) -> Result<(), ProgramError> {
+pub(crate) fn why(args: &WhyArgs, out: &mut Out) -> Result<(), ProgramError> {
     let standings = args.place.standings()?;
     let job = find(&standings, &args.job).ok_or_else(|| {
         ProgramError::Input(format!(

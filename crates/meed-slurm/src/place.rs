@@ -11,7 +11,7 @@ use crate::world::Standings;
 
 /// Where the state is.
 #[derive(Args, Clone, Debug)]
-pub struct StateArgs {
+pub(crate) struct StateArgs {
     /// The folder of the journal and of what is told to people. Where several hosts might run Meed,
     /// it lies on a file system that they share, so that the second is refused.
     #[arg(long, value_name = "FOLDER", default_value = "/var/lib/meed-slurm")]

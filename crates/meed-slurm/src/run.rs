@@ -26,7 +26,7 @@ use crate::world::{LedgerError, OpenWorld, SlurmWorld, Turn, changes};
 
 /// What `run` is told.
 #[derive(Args, Clone, Debug)]
-pub struct RunArgs {
+pub(crate) struct RunArgs {
     #[command(flatten)]
     place: StateArgs,
     /// Sets site factors. Without it the program says what it would set, and sets nothing.
@@ -66,13 +66,16 @@ const TREE_EVERY: i64 = 60;
 /// The longest pause while Slurm does not answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How often a signal is looked for during a pause.
+const LISTENS: Duration = Duration::from_millis(200);
+
 /// Runs until a signal.
 ///
 /// # Errors
 ///
 /// A site that lacks something, a folder that another instance holds, a journal that cannot be
 /// written. Slurm that does not answer is waited for.
-pub fn run(args: &RunArgs, out: &mut Out) -> Result<(), ProgramError> {
+pub(crate) fn run(args: &RunArgs, out: &mut Out) -> Result<(), ProgramError> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stop))
@@ -83,7 +86,7 @@ pub fn run(args: &RunArgs, out: &mut Out) -> Result<(), ProgramError> {
     let mut pause = every;
     let mut rounds = 0;
     while !stop.load(Ordering::Relaxed) {
-        let began = clock::millis();
+        let began = clock::monotonic();
         match looker.round(out) {
             Ok(()) => pause = every,
             Err(ProgramError::Slurm(why)) => {
@@ -96,10 +99,10 @@ pub fn run(args: &RunArgs, out: &mut Out) -> Result<(), ProgramError> {
         if args.rounds.is_some_and(|most| rounds >= most) {
             break;
         }
-        let next = began + u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
-        while !stop.load(Ordering::Relaxed) && clock::millis() < next {
-            let left = next.saturating_sub(clock::millis()).min(200);
-            std::thread::sleep(Duration::from_millis(left));
+        while !stop.load(Ordering::Relaxed)
+            && let Some(left) = pause.checked_sub(began.elapsed())
+        {
+            std::thread::sleep(left.min(LISTENS));
         }
     }
     Ok(())
@@ -316,9 +319,9 @@ impl Looker {
         if wanted.is_empty() {
             return Ok(());
         }
-        let began = clock::millis();
+        let began = clock::monotonic();
         let complaints = self.slurm.set(wanted)?;
-        let took = clock::millis() - began;
+        let took = began.elapsed().as_millis();
         out.line(&format!("{} site factors set in {took} ms", wanted.len()));
         self.say_once(complaints.iter().map(|said| format!("scontrol: {said}")).collect(), out);
         Ok(())
@@ -403,12 +406,16 @@ fn held(place: &StateArgs, why: LedgerError) -> ProgramError {
 /// # Errors
 ///
 /// An instance that would set them again; Slurm that does not answer.
-pub fn reset(place: &StateArgs, out: &mut Out) -> Result<(), ProgramError> {
+pub(crate) fn reset(place: &StateArgs, out: &mut Out) -> Result<(), ProgramError> {
     let journal = place.state.join("journal");
-    if journal.is_dir() {
-        let opened = meed_store::FileStore::open_folder(&journal, Default::default());
-        opened.map_err(|why| held(place, why.into()))?;
-    }
+    // Held until all is set back: no instance begins meanwhile.
+    let _held = match journal.is_dir() {
+        false => None,
+        true => {
+            let opened = meed_store::FileStore::open_folder(&journal, Default::default());
+            Some(opened.map_err(|why| held(place, why.into()))?)
+        }
+    };
     let slurm = Slurm::find(PATIENCE)?;
     let jobs = slurm.jobs()?;
     let live = jobs.iter().filter(|job| job.stage != crate::read::jobs::JobStage::Ended);

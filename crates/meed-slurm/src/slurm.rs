@@ -19,7 +19,7 @@ use crate::spread::FactorChange;
 /// Why Slurm did not answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum SlurmError {
+pub(crate) enum SlurmError {
     /// A program is not there.
     #[error("{program}: {why}; meed slurm runs where Slurm's commands and slurm.conf are")]
     Missing {
@@ -43,7 +43,7 @@ pub enum SlurmError {
 
 /// Slurm's commands.
 #[derive(Clone, Debug)]
-pub struct Slurm {
+pub(crate) struct Slurm {
     form: SlurmForm,
     limit: Duration,
 }
@@ -58,18 +58,18 @@ impl Slurm {
     /// # Errors
     ///
     /// Commands that are not there; a version that is too old.
-    pub fn find(limit: Duration) -> Result<Slurm, SlurmError> {
-        let version = ask("scontrol", &["--version"], None, limit)?;
+    pub(crate) fn find(limit: Duration) -> Result<Slurm, SlurmError> {
+        let version = ask("scontrol", &["--version"], limit)?;
         Ok(Slurm { form: form_of(version.trim()).map_err(SlurmError::Form)?, limit })
     }
 
     /// The site's settings.
-    pub fn config(&self) -> Result<SlurmConfig, SlurmError> {
+    pub(crate) fn config(&self) -> Result<SlurmConfig, SlurmError> {
         Ok(parse_config(&self.ask("scontrol", &["show", "config"])?))
     }
 
     /// Associations of a cluster.
-    pub fn shares(&self, cluster: &str) -> Result<Vec<Association>, SlurmError> {
+    pub(crate) fn shares(&self, cluster: &str) -> Result<Vec<Association>, SlurmError> {
         let (format, cluster) =
             (format!("format={}", self.form.shares), format!("cluster={cluster}"));
         let args = ["--noheader", "--parsable2", "show", "assoc", &cluster, &format];
@@ -77,44 +77,37 @@ impl Slurm {
     }
 
     /// All nodes.
-    pub fn nodes(&self) -> Result<Vec<SlurmNode>, SlurmError> {
+    pub(crate) fn nodes(&self) -> Result<Vec<SlurmNode>, SlurmError> {
         let text = self.ask("scontrol", &["show", "node", "--oneliner"])?;
         parse_nodes(&text).map_err(SlurmError::Form)
     }
 
     /// All records of `slurmctld`.
-    pub fn jobs(&self) -> Result<Vec<SlurmJob>, SlurmError> {
+    pub(crate) fn jobs(&self) -> Result<Vec<SlurmJob>, SlurmError> {
         let args = ["--noheader", "--all", "--states=all", "-O", self.form.jobs];
         parse_jobs(&self.ask("squeue", &args)?).map_err(SlurmError::Form)
     }
 
-    /// One record, or the records of an array.
-    pub fn job(&self, number: &str) -> Result<Vec<SlurmJob>, SlurmError> {
-        let jobs = format!("--jobs={number}");
-        let args = ["--noheader", "--all", "--states=all", &jobs, "-O", self.form.jobs];
-        parse_jobs(&self.ask("squeue", &args)?).map_err(SlurmError::Form)
-    }
-
     /// Site factors of jobs that wait.
-    pub fn factors(&self) -> Result<BTreeMap<u32, i64>, SlurmError> {
+    pub(crate) fn factors(&self) -> Result<BTreeMap<u32, i64>, SlurmError> {
         let args = ["--noheader", "-o", self.form.factors];
         parse_factors(&self.ask("sprio", &args)?).map_err(SlurmError::Form)
     }
 
     /// When a job was suspended or resumed last.
-    pub fn suspension(&self, job: u32) -> Result<Option<Suspension>, SlurmError> {
+    pub(crate) fn suspension(&self, job: u32) -> Result<Option<Suspension>, SlurmError> {
         let text = self.ask("scontrol", &["show", "job", "--oneliner", &job.to_string()])?;
         Ok(parse_suspension(&text))
     }
 
     /// Runs that accounting knows since a second, of all users.
-    pub fn runs_since(&self, second: i64) -> Result<Vec<SlurmRun>, SlurmError> {
+    pub(crate) fn runs_since(&self, second: i64) -> Result<Vec<SlurmRun>, SlurmError> {
         let since = format!("--starttime={}", calendar(second));
         self.runs(&["--allusers", &since, "--endtime=now"])
     }
 
     /// Runs of these jobs.
-    pub fn runs_of(&self, jobs: &[u32]) -> Result<Vec<SlurmRun>, SlurmError> {
+    pub(crate) fn runs_of(&self, jobs: &[u32]) -> Result<Vec<SlurmRun>, SlurmError> {
         let mut runs = Vec::new();
         for some in jobs.chunks(NUMBERS) {
             let numbers: Vec<String> = some.iter().map(u32::to_string).collect();
@@ -132,7 +125,7 @@ impl Slurm {
 
     /// Sets site factors, in order, in one session of `scontrol`; jobs next to each other that get
     /// one factor in one call. What was complained of, besides jobs that are gone meanwhile.
-    pub fn set(&self, changes: &[FactorChange]) -> Result<Vec<String>, SlurmError> {
+    pub(crate) fn set(&self, changes: &[FactorChange]) -> Result<Vec<String>, SlurmError> {
         let mut lines = String::new();
         for same in changes.chunk_by(|one, other| one.site_factor == other.site_factor) {
             for some in same.chunks(NUMBERS) {
@@ -154,7 +147,7 @@ impl Slurm {
     }
 
     /// Why this user may not set site factors, in a sentence; `None`: it may.
-    pub fn lacks_rights(&self, config: &SlurmConfig) -> Result<Option<String>, SlurmError> {
+    pub(crate) fn lacks_rights(&self, config: &SlurmConfig) -> Result<Option<String>, SlurmError> {
         let user = self.ask("id", &["-un"])?.trim().to_owned();
         let owner = config.get("SlurmUser").and_then(|owner| owner.split('(').next());
         if user == "root" || owner == Some(&user) {
@@ -173,7 +166,7 @@ impl Slurm {
     }
 
     fn ask(&self, program: &str, args: &[&str]) -> Result<String, SlurmError> {
-        ask(program, args, None, self.limit)
+        ask(program, args, self.limit)
     }
 }
 
@@ -187,7 +180,7 @@ fn is_of_the_past(line: &str) -> bool {
 /// Records whose suspension matters for the ledger: those that are suspended and ran, and those
 /// that run and have done so for less time than the ledger would charge. `ran`: for how long it
 /// charges those that it knows.
-pub fn to_ask_of(jobs: &[SlurmJob], at: i64, ran: impl Fn(u32) -> Option<i64>) -> Vec<u32> {
+pub(crate) fn to_ask_of(jobs: &[SlurmJob], at: i64, ran: impl Fn(u32) -> Option<i64>) -> Vec<u32> {
     let asks = jobs.iter().filter(|job| match job.stage {
         JobStage::Suspended => ran(job.id).is_some(),
         JobStage::Running => {
@@ -206,13 +199,8 @@ struct Said {
     is_well: bool,
 }
 
-fn ask(
-    program: &str,
-    args: &[&str],
-    input: Option<&str>,
-    limit: Duration,
-) -> Result<String, SlurmError> {
-    let said = run(program, args, input, limit)?;
+fn ask(program: &str, args: &[&str], limit: Duration) -> Result<String, SlurmError> {
+    let said = run(program, args, None, limit)?;
     if said.is_well {
         return Ok(said.stdout);
     }
@@ -296,17 +284,17 @@ mod tests {
 
     #[test]
     fn a_program_that_says_nothing_is_given_up() {
-        let why = ask("sleep", &["5"], None, Duration::from_millis(50)).unwrap_err();
+        let why = ask("sleep", &["5"], Duration::from_millis(50)).unwrap_err();
         assert!(why.to_string().contains("no answer"), "{why}");
-        let why = ask("no-such-program", &[], None, Duration::from_secs(1)).unwrap_err();
+        let why = ask("no-such-program", &[], Duration::from_secs(1)).unwrap_err();
         assert!(why.to_string().contains("where Slurm's commands"), "{why}");
     }
 
     #[test]
     fn input_goes_in_and_failures_have_their_words() {
-        let text = ask("cat", &[], Some("update\n"), Duration::from_secs(5)).unwrap();
-        assert_eq!(text, "update\n");
-        let why = ask("cat", &["/no/such"], None, Duration::from_secs(5)).unwrap_err();
+        let said = run("cat", &[], Some("update\n"), Duration::from_secs(5)).unwrap();
+        assert_eq!(said.stdout, "update\n");
+        let why = ask("cat", &["/no/such"], Duration::from_secs(5)).unwrap_err();
         assert!(why.to_string().contains("/no/such"), "{why}");
     }
 }

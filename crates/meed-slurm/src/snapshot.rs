@@ -12,7 +12,7 @@ pub(crate) const AUDIT: i64 = 600;
 
 /// The cluster at one instant.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ClusterSnapshot {
+pub(crate) struct ClusterSnapshot {
     /// The second in which it was asked for; since 1970. All that happened before it is in here.
     pub at: i64,
     /// What the nodes that take jobs hold together.

@@ -13,7 +13,7 @@
 
 /// A job in its place of the order, with the factor that Slurm has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct OrderPlace {
+pub(crate) struct OrderPlace {
     /// Slurm's number.
     pub job: u32,
     /// Its site factor now.
@@ -22,7 +22,7 @@ pub struct OrderPlace {
 
 /// A site factor that is to be another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FactorChange {
+pub(crate) struct FactorChange {
     /// Slurm's number.
     pub job: u32,
     /// What it becomes.
@@ -31,7 +31,7 @@ pub struct FactorChange {
 
 /// The distance of factors, and the highest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Scale {
+pub(crate) struct Scale {
     step: i64,
     ceiling: i64,
 }
@@ -48,7 +48,7 @@ impl Scale {
     /// # Errors
     ///
     /// Factors that leave no room for so many steps below the largest site factor: in a sentence.
-    pub fn new(overruled: i64, first: usize) -> Result<Scale, String> {
+    pub(crate) fn new(overruled: i64, first: usize) -> Result<Scale, String> {
         let step = overruled.max(0) + 1;
         let jobs = i64::try_from(first).unwrap_or(i64::MAX).max(1);
         let least = step.checked_mul(jobs.saturating_mul(2)).filter(|least| *least <= LARGEST);
@@ -65,7 +65,7 @@ impl Scale {
 
     /// The changes that bring `order` into force, the first of the order first. `rest`: jobs behind
     /// it that have a factor, which is taken back.
-    pub fn changes(&self, order: &[OrderPlace], rest: &[OrderPlace]) -> Vec<FactorChange> {
+    pub(crate) fn changes(&self, order: &[OrderPlace], rest: &[OrderPlace]) -> Vec<FactorChange> {
         let kept = self.kept(order);
         let mut factors: Vec<i64> = vec![0; order.len()];
         let (mut from, mut above) = (0, None);

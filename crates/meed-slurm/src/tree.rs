@@ -20,7 +20,7 @@ use crate::read::shares::{Association, Share};
 
 /// A queue that is to be there.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct TreeQueue {
+pub(crate) struct TreeQueue {
     /// Full name; parents come before their children.
     pub name: String,
     /// In thousandths.
@@ -29,7 +29,7 @@ pub struct TreeQueue {
 
 /// The tree, and who is where in it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Tree {
+pub(crate) struct Tree {
     queues: Vec<TreeQueue>,
     leaves: BTreeMap<(String, String), String>,
     remarks: Vec<String>,
@@ -41,7 +41,7 @@ const ONE: u64 = 1000;
 
 impl Tree {
     /// The tree of these associations.
-    pub fn of(rows: &[Association]) -> Tree {
+    pub(crate) fn of(rows: &[Association]) -> Tree {
         let mut tree = Tree::default();
         let accounts: BTreeMap<&str, &Association> = rows
             .iter()
@@ -164,17 +164,17 @@ impl Tree {
     }
 
     /// Queues, parents first.
-    pub fn queues(&self) -> &[TreeQueue] {
+    pub(crate) fn queues(&self) -> &[TreeQueue] {
         &self.queues
     }
 
     /// Where the tree means something else than in Slurm, a sentence each.
-    pub fn remarks(&self) -> &[String] {
+    pub(crate) fn remarks(&self) -> &[String] {
         &self.remarks
     }
 
     /// The leaf of a user in an account.
-    pub fn leaf(&self, account: &str, user: &str) -> Option<&str> {
+    pub(crate) fn leaf(&self, account: &str, user: &str) -> Option<&str> {
         // Slurm keeps account names in lower case, and so do jobs.
         self.leaves.get(&(account.to_owned(), user.to_owned())).map(String::as_str)
     }

@@ -5,7 +5,7 @@ use meed::{ResourceKinds, Resources, Unit};
 /// What the ledger counts, in this order: `cpu`, `memory`, `gpu`, `billing`.
 ///
 /// `billing` is what Slurm itself charges: TRES by the partition's `TRESBillingWeights`.
-pub fn kinds() -> ResourceKinds {
+pub(crate) fn kinds() -> ResourceKinds {
     let kinds = [
         ("cpu", Unit::Milli),
         ("memory", Unit::Bytes),
@@ -23,7 +23,7 @@ pub fn kinds() -> ResourceKinds {
 /// # Errors
 ///
 /// A value that is no number, in a sentence.
-pub fn parse_tres(text: &str) -> Result<Resources, String> {
+pub(crate) fn parse_tres(text: &str) -> Result<Resources, String> {
     let (mut cpu, mut memory, mut gpu, mut typed, mut billing) = (0, 0, None, 0u64, 0);
     for part in text.split(',').filter(|part| !part.is_empty()) {
         let (name, value) = part

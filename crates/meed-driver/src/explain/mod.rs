@@ -349,7 +349,7 @@ fn order_of(engine: &Engine, queue: QueueId) -> &'static str {
 }
 
 /// The order at each level from the root down to `leaf`.
-fn levels(tree: &Engine, leaf: QueueId) -> Vec<Level> {
+pub fn levels(tree: &Engine, leaf: QueueId) -> Vec<Level> {
     let mut path = vec![leaf];
     while let Some(parent) = tree.queue(path[path.len() - 1]).parent {
         path.push(parent);

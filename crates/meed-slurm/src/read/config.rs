@@ -4,29 +4,29 @@ use std::collections::BTreeMap;
 
 /// Settings by name.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct SlurmConfig(BTreeMap<String, String>);
+pub(crate) struct SlurmConfig(BTreeMap<String, String>);
 
 /// Reads lines of the form `Name = value`; other lines are passed over.
-pub fn parse_config(text: &str) -> SlurmConfig {
+pub(crate) fn parse_config(text: &str) -> SlurmConfig {
     let rows = text.lines().filter_map(|line| line.split_once('='));
     SlurmConfig(rows.map(|(name, value)| (name.trim().into(), value.trim().into())).collect())
 }
 
 impl SlurmConfig {
     /// The value of a setting, where it is set.
-    pub fn get(&self, name: &str) -> Option<&str> {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str).filter(|value| *value != "(null)")
     }
 
     /// The number at the beginning of a setting: of `300 sec` it is 300; 0 where there is none.
-    pub fn number(&self, name: &str) -> i64 {
+    pub(crate) fn number(&self, name: &str) -> i64 {
         let first = self.get(name).and_then(|value| value.split_whitespace().next());
         first.and_then(|word| word.parse().ok()).unwrap_or(0)
     }
 
     /// What is missing for site factors to be the order, a sentence each: errors that no
     /// order can overcome, and remarks.
-    pub fn check(&self) -> (Vec<String>, Vec<String>) {
+    pub(crate) fn check(&self) -> (Vec<String>, Vec<String>) {
         let (mut wrong, mut remarks) = (Vec::new(), Vec::new());
         let kind = self.get("PriorityType").unwrap_or("priority/basic");
         if kind != "priority/multifactor" {
@@ -78,7 +78,7 @@ impl SlurmConfig {
 
     /// What the factors that Meed's order is to overrule can add up to: age, fair share, size,
     /// association, and each resource of `PriorityWeightTRES`.
-    pub fn overruled(&self) -> i64 {
+    pub(crate) fn overruled(&self) -> i64 {
         let names = ["Age", "FairShare", "JobSize", "Assoc"];
         let weights = names.iter().map(|name| self.number(&format!("PriorityWeight{name}")).max(0));
         weights.chain(self.weights_of_tres()).fold(0, i64::saturating_add)

@@ -5,7 +5,7 @@
 
 /// What is asked of the commands from a version on.
 #[derive(Clone, Copy, Debug)]
-pub struct SlurmForm {
+pub(crate) struct SlurmForm {
     /// The first version of this form: year and month.
     pub from: (u32, u32),
     /// `squeue -O`, each with its least width and the bar behind it.
@@ -19,7 +19,7 @@ pub struct SlurmForm {
 }
 
 /// The forms, oldest first.
-pub const FORMS: [SlurmForm; 1] = [SlurmForm {
+pub(crate) const FORMS: [SlurmForm; 1] = [SlurmForm {
     from: (22, 5),
     jobs: "JobID:.12|,JobArrayID:.400|,Account:.200|,UserName:.100|,State:.20|,SubmitTime:.14|,\
            StartTime:.14|,EndTime:.14|,TimeUsed:.20|,Reason:.60|,tres-alloc:.400|,Partition:.200",
@@ -29,7 +29,7 @@ pub const FORMS: [SlurmForm; 1] = [SlurmForm {
 }];
 
 /// The form of a version such as `slurm-wlm 22.05.8`; in a sentence why there is none.
-pub fn form_of(version: &str) -> Result<SlurmForm, String> {
+pub(crate) fn form_of(version: &str) -> Result<SlurmForm, String> {
     let number = version.split_whitespace().next_back().unwrap_or_default();
     let mut parts = number.split('.').map(|part| part.parse::<u32>().ok());
     let (Some(Some(year)), Some(Some(month))) = (parts.next(), parts.next()) else {

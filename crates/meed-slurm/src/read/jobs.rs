@@ -10,7 +10,7 @@ use crate::tres::parse_tres;
 
 /// How far a job is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum JobStage {
+pub(crate) enum JobStage {
     /// It waits.
     Pending,
     /// It holds what was allocated.
@@ -24,7 +24,7 @@ pub enum JobStage {
 /// One record of `slurmctld`: a job, a component of a heterogeneous job, a started element of an
 /// array, or all elements of an array that have not started.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SlurmJob {
+pub(crate) struct SlurmJob {
     /// Slurm's number of the record.
     pub id: u32,
     /// As people write it: `1045_5`, `3+1`, `1045_[6-10%2]`.
@@ -53,7 +53,7 @@ pub struct SlurmJob {
 
 /// When a job was last suspended or resumed, and how long it had run before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Suspension {
+pub(crate) struct Suspension {
     /// Seconds since 1970.
     pub at: i64,
     /// Seconds.
@@ -101,7 +101,7 @@ const NODES_ARE_AWAY: [&str; 2] =
 
 impl SlurmJob {
     /// It waits, and its turn would be of use: nothing else keeps it back.
-    pub fn is_eligible(&self) -> bool {
+    pub(crate) fn is_eligible(&self) -> bool {
         let (reason, spaced) = (self.reason.as_str(), self.reason.replace('_', " "));
         let is_its_turn = super::missing(reason)
             || WAITS_FOR_ITS_TURN.contains(&reason)
@@ -115,7 +115,7 @@ impl SlurmJob {
 /// # Errors
 ///
 /// The first line that is not of that form, in a sentence.
-pub fn parse_jobs(text: &str) -> Result<Vec<SlurmJob>, String> {
+pub(crate) fn parse_jobs(text: &str) -> Result<Vec<SlurmJob>, String> {
     text.lines().filter(|line| !line.trim().is_empty()).map(job).collect()
 }
 
@@ -175,7 +175,7 @@ fn elements(name: &str) -> Result<u32, String> {
 /// # Errors
 ///
 /// The first line that is not of that form, in a sentence.
-pub fn parse_factors(text: &str) -> Result<BTreeMap<u32, i64>, String> {
+pub(crate) fn parse_factors(text: &str) -> Result<BTreeMap<u32, i64>, String> {
     let mut factors = BTreeMap::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let [id, factor] = columns::<2>(line, "sprio")?;
@@ -187,7 +187,7 @@ pub fn parse_factors(text: &str) -> Result<BTreeMap<u32, i64>, String> {
 }
 
 /// The suspension of one job, from `scontrol show job -o` with times in seconds.
-pub fn parse_suspension(text: &str) -> Option<Suspension> {
+pub(crate) fn parse_suspension(text: &str) -> Option<Suspension> {
     let field = |name: &str| {
         text.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
     };

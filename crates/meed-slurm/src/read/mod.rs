@@ -9,12 +9,12 @@
 //! | [`shares`] | `sacctmgr show assoc` |
 //! | [`config`] | `scontrol show config` |
 
-pub mod config;
-pub mod form;
-pub mod jobs;
-pub mod nodes;
-pub mod runs;
-pub mod shares;
+pub(crate) mod config;
+pub(crate) mod form;
+pub(crate) mod jobs;
+pub(crate) mod nodes;
+pub(crate) mod runs;
+pub(crate) mod shares;
 
 /// A fact that is not printed: `N/A`, `None`, `Unknown`, `NONE`, nothing.
 fn missing(text: &str) -> bool {

@@ -6,7 +6,7 @@ use crate::tres::parse_tres;
 
 /// A node of the cluster.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SlurmNode {
+pub(crate) struct SlurmNode {
     /// Its name.
     pub name: String,
     /// What it holds (`CfgTRES`).
@@ -25,7 +25,7 @@ const AWAY: [&str; 7] =
 /// # Errors
 ///
 /// The first line that names no node or no state, in a sentence.
-pub fn parse_nodes(text: &str) -> Result<Vec<SlurmNode>, String> {
+pub(crate) fn parse_nodes(text: &str) -> Result<Vec<SlurmNode>, String> {
     text.lines().filter(|line| !line.trim().is_empty()).map(node).collect()
 }
 
@@ -44,7 +44,7 @@ fn node(line: &str) -> Result<SlurmNode, String> {
 }
 
 /// What the nodes that take jobs hold together.
-pub fn pool_of(nodes: &[SlurmNode]) -> Resources {
+pub(crate) fn pool_of(nodes: &[SlurmNode]) -> Resources {
     let mut pool = Resources::zero(4);
     for node in nodes.iter().filter(|node| node.is_up) {
         for (sum, more) in pool.as_mut_slice().iter_mut().zip(node.capacity.as_slice()) {

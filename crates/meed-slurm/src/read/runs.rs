@@ -7,7 +7,7 @@ use crate::tres::parse_tres;
 
 /// One run of a job: a job that was put back has several.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SlurmRun {
+pub(crate) struct SlurmRun {
     /// Slurm's number of the record.
     pub id: u32,
     /// As people write it.
@@ -36,7 +36,7 @@ pub struct SlurmRun {
 /// # Errors
 ///
 /// The first line that is not of that form, in a sentence.
-pub fn parse_runs(text: &str) -> Result<Vec<SlurmRun>, String> {
+pub(crate) fn parse_runs(text: &str) -> Result<Vec<SlurmRun>, String> {
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     lines.filter_map(|line| run(line).transpose()).collect()
 }
@@ -68,7 +68,7 @@ fn run(line: &str) -> Result<Option<SlurmRun>, String> {
 /// Runs of rows in any order: a row that was read twice counts once, and the rows of a run that was
 /// resized are one run with the first start. `slurmdbd` begins a row at each resize, where `squeue`
 /// keeps the start.
-pub fn joined(mut rows: Vec<SlurmRun>) -> Vec<SlurmRun> {
+pub(crate) fn joined(mut rows: Vec<SlurmRun>) -> Vec<SlurmRun> {
     rows.sort_by_key(|row| (row.id, row.start, row.end.unwrap_or(i64::MIN)));
     rows.dedup_by(|next, last| {
         let is_one = (last.id, last.start) == (next.id, next.start);

@@ -4,7 +4,7 @@ use super::columns;
 
 /// The value of `Fairshare`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Share {
+pub(crate) enum Share {
     /// So many shares among its siblings; 0 is legal.
     Of(u64),
     /// `parent`.
@@ -13,7 +13,7 @@ pub enum Share {
 
 /// A row of `sacctmgr show assoc`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Association {
+pub(crate) struct Association {
     /// The account, or the account of the user.
     pub account: String,
     /// The user; empty for the account itself.
@@ -31,7 +31,7 @@ pub struct Association {
 /// # Errors
 ///
 /// The first line that is not of that form, in a sentence.
-pub fn parse_shares(text: &str) -> Result<Vec<Association>, String> {
+pub(crate) fn parse_shares(text: &str) -> Result<Vec<Association>, String> {
     text.lines().filter(|line| !line.trim().is_empty()).map(association).collect()
 }
 

@@ -26,14 +26,14 @@ use meed_store::{Retention, UnixMillis};
 
 use crate::snapshot::ClusterSnapshot;
 use crate::tree::Tree;
-pub use names::Oddities;
+pub(crate) use names::Oddities;
 use names::{Names, POOL};
-pub use open::{LedgerError, OpenWorld};
-pub use told::{JobTold, LevelTold, QueueTold, Standings};
-pub use turn::{Turn, changes};
+pub(crate) use open::{LedgerError, OpenWorld};
+pub(crate) use told::{JobTold, LevelTold, QueueTold, Standings};
+pub(crate) use turn::{Turn, changes};
 
 /// The world of one Slurm: its ledger, and what the driver does not know.
-pub struct SlurmWorld {
+pub(crate) struct SlurmWorld {
     live: Live<()>,
     names: Names,
     keep: Retention,
@@ -41,7 +41,7 @@ pub struct SlurmWorld {
 
 impl SlurmWorld {
     /// The second up to which all is told.
-    pub fn through(&self) -> i64 {
+    pub(crate) fn through(&self) -> i64 {
         self.names.second(self.live.engine().now())
     }
 
@@ -51,7 +51,7 @@ impl SlurmWorld {
     /// # Errors
     ///
     /// A journal that cannot be written.
-    pub fn configure(&mut self, tree: Tree) -> Result<(), Failed> {
+    pub(crate) fn configure(&mut self, tree: Tree) -> Result<(), Failed> {
         if tree.queues() == self.names.tree.queues() {
             self.names.tree = tree;
             return Ok(());
@@ -64,7 +64,11 @@ impl SlurmWorld {
     /// # Errors
     ///
     /// A journal that cannot be written: the world is to be opened again.
-    pub fn tell(&mut self, snapshot: &ClusterSnapshot, wall: UnixMillis) -> Result<(), Failed> {
+    pub(crate) fn tell(
+        &mut self,
+        snapshot: &ClusterSnapshot,
+        wall: UnixMillis,
+    ) -> Result<(), Failed> {
         self.set_pool(snapshot)?;
         let through = self.through();
         let plan = self.names.plan(snapshot, through);
@@ -77,13 +81,13 @@ impl SlurmWorld {
     }
 
     /// What was odd since the last time that this was asked.
-    pub fn take_oddities(&mut self) -> Oddities {
+    pub(crate) fn take_oddities(&mut self) -> Oddities {
         std::mem::take(&mut self.names.oddities)
     }
 
     /// Records whose run the ledger knows, also one that is suspended, and the snapshot does not:
     /// accounting may know its end.
-    pub fn missing(&self, snapshot: &ClusterSnapshot) -> Vec<u32> {
+    pub(crate) fn missing(&self, snapshot: &ClusterSnapshot) -> Vec<u32> {
         let there: BTreeSet<u32> = snapshot.jobs.iter().map(|job| job.id).collect();
         let runs = self.names.known.iter();
         let runs = runs.filter(|(_, known)| known.run.is_some() || known.paused().is_some());
@@ -92,18 +96,19 @@ impl SlurmWorld {
 
     /// For how many seconds a record that runs has been charged up to `at`, suspensions left out;
     /// `None`: it does not run, as far as the ledger knows.
-    pub fn ran(&self, id: u32, at: i64) -> Option<i64> {
+    pub(crate) fn ran(&self, id: u32, at: i64) -> Option<i64> {
         let known = self.names.known.get(&id)?;
         known.run.as_ref().map(|run| known.charged + at - run.since)
     }
 
     /// Records that run as far as the ledger knows.
-    pub fn running(&self) -> usize {
+    #[cfg(test)]
+    fn running(&self) -> usize {
         self.names.known.values().filter(|known| known.run.is_some()).count()
     }
 
     /// Where the tree means something else than in Slurm.
-    pub fn remarks(&self) -> &[String] {
+    pub(crate) fn remarks(&self) -> &[String] {
         self.names.tree.remarks()
     }
 

@@ -65,7 +65,7 @@ pub(super) struct Charge {
 
 /// What could not be taken as it was told.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Oddities {
+pub(crate) struct Oddities {
     /// Facts that the engine refused, in words.
     pub refused: Vec<String>,
     /// Events that were told after time had passed them; each is charged to the next second.

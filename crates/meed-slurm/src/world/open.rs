@@ -32,7 +32,7 @@ const BEFORE: i64 = 2;
 /// Why a ledger cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum LedgerError {
+pub(crate) enum LedgerError {
     /// A file of the state folder.
     #[error("{0}")]
     File(String),
@@ -49,7 +49,7 @@ pub enum LedgerError {
 
 /// With what a ledger is opened.
 #[derive(Clone, Debug)]
-pub struct OpenWorld<'a> {
+pub(crate) struct OpenWorld<'a> {
     /// The folder of the journal.
     pub folder: &'a Path,
     /// The order.
@@ -71,7 +71,7 @@ impl SlurmWorld {
     ///
     /// A folder that cannot be written or that another instance holds, a journal that is damaged,
     /// a policy that the ledger cannot go over to.
-    pub fn open(open: &OpenWorld<'_>) -> Result<(SlurmWorld, Vec<String>), LedgerError> {
+    pub(crate) fn open(open: &OpenWorld<'_>) -> Result<(SlurmWorld, Vec<String>), LedgerError> {
         let named = |why: io::Error| LedgerError::File(format!("{}: {why}", open.folder.display()));
         std::fs::create_dir_all(open.folder).map_err(named)?;
         let journal = open.folder.join("journal");

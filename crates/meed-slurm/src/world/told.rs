@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use meed::{Engine, QueueId, Time};
-use meed_driver::explain::Subject;
+use meed_driver::explain::levels;
 use meed_driver::{Driver, Failed, Off};
 use serde::{Deserialize, Serialize};
 
 /// A leaf.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct QueueTold {
+pub(crate) struct QueueTold {
     /// Its full name.
     pub queue: String,
     /// Its place, from 0, among leaves in which something waits.
@@ -32,7 +32,7 @@ pub struct QueueTold {
 
 /// The order among the children of one queue on the way down to a leaf.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct LevelTold {
+pub(crate) struct LevelTold {
     /// Whose children; empty for the root.
     pub among: String,
     /// The policy that orders them.
@@ -45,7 +45,7 @@ pub struct LevelTold {
 
 /// A job that waits.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct JobTold {
+pub(crate) struct JobTold {
     /// Slurm's number.
     pub id: u32,
     /// As people write it.
@@ -62,7 +62,7 @@ pub struct JobTold {
 
 /// All of it, as of one second.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Standings {
+pub(crate) struct Standings {
     /// Seconds since 1970.
     pub at: i64,
     /// The policy of the root.
@@ -86,8 +86,7 @@ impl Standings {
                 continue;
             }
             let name = copy.engine().queue(leaf).name.to_owned();
-            let standing = copy.explain(now, leaf, Subject::Queue)?;
-            let levels = standing.levels.into_iter().map(|level| LevelTold {
+            let levels = levels(copy.engine(), leaf).into_iter().map(|level| LevelTold {
                 among: level.among,
                 order: level.order.to_owned(),
                 place: level.place,

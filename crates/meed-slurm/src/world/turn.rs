@@ -25,7 +25,7 @@ const MOST: u64 = 50_000;
 
 /// The order, and what people are told of it.
 #[derive(Clone, Debug, Default)]
-pub struct Turn {
+pub(crate) struct Turn {
     /// Numbers of jobs, the first first.
     pub order: Vec<u32>,
     /// How queues and jobs stand.
@@ -38,7 +38,7 @@ impl SlurmWorld {
     /// # Errors
     ///
     /// A state that cannot be copied: a fault of the program, in words.
-    pub fn turn(&self, snapshot: &ClusterSnapshot) -> Result<Turn, Failed> {
+    pub(crate) fn turn(&self, snapshot: &ClusterSnapshot) -> Result<Turn, Failed> {
         let place = Box::new(FirstFit::new(self.names.kinds.len()));
         let copied = Driver::<(), Off>::from_state(&self.live.state(), place, Off);
         let mut copy = copied.map_err(Failed::Record)?;
@@ -128,7 +128,7 @@ impl SlurmWorld {
 }
 
 /// The changes that bring the first jobs of an order into force.
-pub fn changes(
+pub(crate) fn changes(
     order: &[u32],
     snapshot: &ClusterSnapshot,
     scale: Scale,
