@@ -85,7 +85,7 @@ impl Failure {
 }
 
 /// What clap says of a command line, in our form; help and version are no failure.
-pub fn of_command_line(error: &clap::Error) -> Failure {
+pub(crate) fn of_command_line(error: &clap::Error) -> Failure {
     if !error.use_stderr() {
         error.exit();
     }

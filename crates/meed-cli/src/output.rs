@@ -14,7 +14,7 @@ use crate::exit::Failure;
 /// A file that grows beyond the limit of its owner (`ulimit -f`) ends the program with SIGXFSZ
 /// unless somebody takes the signal; then the write fails like any other, and is told. Each program
 /// calls this first.
-pub fn refuse_large_files_by_an_error() {
+pub(crate) fn refuse_large_files_by_an_error() {
     #[cfg(unix)]
     {
         let taken = std::sync::Arc::default();

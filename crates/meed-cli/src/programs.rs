@@ -31,26 +31,19 @@ pub struct Program {
     page: &'static str,
     /// The commands of `meed` that it runs.
     pub(crate) commands: &'static [Own],
-    kind: Kind,
-}
-
-/// What a program takes as its command line.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// Commands of `meed`, each with its name. It writes their pages of the manual, says what may
-    /// come next in their command lines, and ends with the exit codes of `meed`.
-    Commands,
-    /// What stands behind the one command that runs it.
-    Behind,
-    /// The same; it writes its pages of the manual and says what may come next as well.
-    BehindInShell,
+    /// Whether the name of the command is left out of its command line, for it has one command.
+    omits_name: bool,
+    /// Whether it writes its pages of the manual, says what may come next in its command lines, and
+    /// ends with the exit codes of `meed`.
+    speaks_meed: bool,
 }
 
 /// Serves a machine, and asks servers and clusters.
 pub const SERVER: Program = Program {
     name: "meed-server",
     page: "docs/server.md",
-    kind: Kind::Commands,
+    omits_name: false,
+    speaks_meed: true,
     commands: &[
         own(
             "serve",
@@ -90,7 +83,8 @@ pub const SERVER: Program = Program {
 pub const KUBERNETES: Program = Program {
     name: "meed-kubernetes",
     page: "docs/kubernetes.md",
-    kind: Kind::Behind,
+    omits_name: true,
+    speaks_meed: false,
     commands: &[own(
         "kubernetes",
         "Shares a Kubernetes cluster: runs the program meed-kubernetes, which is built by itself \
@@ -102,7 +96,8 @@ pub const KUBERNETES: Program = Program {
 pub const PAPERS: Program = Program {
     name: "meed-papers",
     page: "docs/reproduction.md",
-    kind: Kind::Commands,
+    omits_name: false,
+    speaks_meed: true,
     commands: &[
         own(
             "reproduce",
@@ -120,7 +115,8 @@ pub const PAPERS: Program = Program {
 pub const SLURM: Program = Program {
     name: "meed-slurm",
     page: "docs/slurm.md",
-    kind: Kind::BehindInShell,
+    omits_name: true,
+    speaks_meed: true,
     commands: &[own(
         "slurm",
         "Orders the jobs of a running Slurm: runs the program meed-slurm (docs/slurm.md)",
@@ -153,7 +149,7 @@ pub(crate) fn beside(words: &[OsString]) -> Option<(&'static Program, Vec<OsStri
         _ => (words, None),
     };
     let program = of_command(words.first()?)?;
-    let from = usize::from(program.kind != Kind::Commands);
+    let from = usize::from(program.omits_name);
     Some((program, words[from..].iter().cloned().chain(help).collect()))
 }
 
@@ -162,7 +158,7 @@ pub(crate) fn beside(words: &[OsString]) -> Option<(&'static Program, Vec<OsStri
 pub(crate) fn completes(arguments: impl Iterator<Item = OsString>) -> Option<&'static Program> {
     // The shell gives: this program, `--`, and the words so far, the first of which is `meed`.
     let command = arguments.skip_while(|word| word != "--").nth(2)?;
-    of_command(&command).filter(|program| program.kind != Kind::Behind)
+    of_command(&command).filter(|program| program.speaks_meed)
 }
 
 fn of_command(command: &OsStr) -> Option<&'static Program> {
@@ -173,7 +169,7 @@ fn of_command(command: &OsStr) -> Option<&'static Program> {
 /// The pages of the manual for commands that other programs run: each program that is there writes
 /// its own.
 pub(crate) fn manual(folder: &Path) -> Result<(), Failure> {
-    let writes = |program: &&Program| program.kind != Kind::Behind && program.is_there();
+    let writes = |program: &&Program| program.speaks_meed && program.is_there();
     let mut programs = PROGRAMS.iter().filter(writes);
     programs.try_for_each(|program| program.ask(&["man".into(), folder.into()]).map(drop))
 }
@@ -191,20 +187,18 @@ impl Program {
         let answer = answer.map_err(|why| self.not_started(&program, &why))?;
         let said = String::from_utf8_lossy(&answer.stderr);
         if answer.status.success() {
-            if self.kind == Kind::Commands {
+            if self.speaks_meed {
                 // Its remarks are ours. Without standard error there is nobody to be told.
                 let _ = std::io::stderr().write_all(said.as_bytes());
             }
             return Ok(String::from_utf8_lossy(&answer.stdout).into_owned());
         }
         let sentence = said.trim();
-        Err(match self.kind {
-            Kind::Behind | Kind::BehindInShell => Failure::Run(sentence.to_owned()),
-            Kind::Commands => {
-                let sentence = sentence.strip_prefix("meed: ").unwrap_or(sentence);
-                Failure::of_code(answer.status.code(), sentence.to_owned())
-            }
-        })
+        if !self.speaks_meed {
+            return Err(Failure::Run(sentence.to_owned()));
+        }
+        let own = ["meed: ", "meed slurm: "].iter().find_map(|name| sentence.strip_prefix(name));
+        Err(Failure::of_code(answer.status.code(), own.unwrap_or(sentence).to_owned()))
     }
 
     /// Runs the program in place of this one, so that signals reach it and its exit code is ours.

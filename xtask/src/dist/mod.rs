@@ -3,8 +3,8 @@
 //! Python; a list of what is in them (SBOM); checksums. All of it is left in target/dist-out.
 //!
 //! Each thing that is made is tried as a stranger would: in an empty folder, without an environment
-//! (`try_out.rs`). `cargo xtask dist quick` packs and tries the programs as `cargo build --release`
-//! makes them, in seconds: for CI, where programs compiled in one piece take too long; and `cargo
+//! (`try_out.rs`). `cargo xtask dist quick` builds, packs and tries the programs as `cargo build
+//! --release` makes them: for CI, where programs compiled in one piece take too long; and `cargo
 //! xtask dist with PROGRAM` those that were built elsewhere.
 
 mod licences;

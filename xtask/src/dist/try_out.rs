@@ -115,6 +115,7 @@ pub(crate) fn archive(archive: &Path) -> Result<(), String> {
         "man/meed-simulate.1",
         "man/meed-audit.1",
         "man/meed-serve.1",
+        "man/meed-slurm-run.1",
         "man/meed-token-create.1",
         "completions/_meed",
         "LICENSES-OF-PARTS",
