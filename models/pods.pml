@@ -13,7 +13,7 @@
    crash         the leader ends; the next has the lease (epoch 2) and the last checkpoint
 
    Not in the model: a write that is carried out after its leader has read the pod again (15 s and
-   more), and an API server whose copy of the Lease is old.
+   more). An API server whose copy of the Lease is old is in fence.pml.
    Run: cargo xtask models. With WITHOUT_UID the PATCH names no uid: the search must find a pod that
    is charged from before it was made. */
 

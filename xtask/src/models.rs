@@ -26,6 +26,14 @@ const SEARCHES: &[(&str, &[&str], &str, bool)] = &[
     ("server", &[], "kept", true),
     ("server", &[], "once", true),
     ("server", &["WITHOUT_CUT_OFF"], "over", false),
+    ("fence", &[], "stays", true),
+    ("fence", &["WITHOUT_READ"], "stays", false),
+    ("fence", &[], "late_only", true),
+    ("fence", &[], "room", false),
+    ("epochs", &[], "begin", true),
+    ("epochs", &["WITHOUT_OWN_BEGIN"], "begin", false),
+    ("epochs", &[], "taken", true),
+    ("epochs", &["WITHOUT_AGAIN"], "taken", false),
 ];
 
 /// Steps of a search at most: deeper ones are an error, not a result.

@@ -24,6 +24,8 @@ pub(crate) enum Then {
     Silent,
     /// It is carried out, and the answer is this code.
     DoneBut(u16),
+    /// It is refused, in these words.
+    Refused(&'static str),
 }
 
 /// Objects by their paths, and their common version.
@@ -205,7 +207,7 @@ impl Fake {
                 false => hook(&parts.method, parts.uri.path(), objects),
             };
             match then {
-                Then::Silent => (then, 0, Value::Null),
+                Then::Silent | Then::Refused(_) => (then, 0, Value::Null),
                 _ => {
                     let (code, answer) = objects.carry_out(&parts.method, &parts.uri, body);
                     (then, code, answer)
@@ -215,12 +217,17 @@ impl Fake {
         let (code, mut answer) = match then {
             Then::Silent => std::future::pending().await,
             Then::DoneBut(other) => (other, json!({})),
+            Then::Refused(_) => (422, json!({})),
             Then::Goes => (code, answer),
         };
         if code >= 400 {
             let reason = if code == 404 { "NotFound" } else { "Told" };
+            let message = match then {
+                Then::Refused(why) => why.to_owned(),
+                _ => format!("code {code}"),
+            };
             answer = json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure",
-                "message": format!("code {code}"), "reason": reason, "code": code });
+                "message": message, "reason": reason, "code": code });
         }
         let body = Full::new(Bytes::from(answer.to_string()));
         Response::builder().status(code).body(body).unwrap()

@@ -11,7 +11,8 @@
 //!
 //! Invariant: two holders never believe to lead at one time, as long as the monotonic clocks run at
 //! the same rate to a third; what a stopped process still sends is refused by the fence (the
-//! admission policies), for its epoch is old.
+//! admission policies), for its epoch is old. The fence compares with the copy of the Lease that an
+//! API server keeps, which may be behind: who is refused reads the Lease itself ([`Claim`]).
 
 use std::time::{Duration, Instant};
 
@@ -90,16 +91,51 @@ fn held(me: &str, epoch: i32, taken: i64, renewed: i64) -> LeaseSpec {
     }
 }
 
+/// Who leads, in which term, by one Lease.
+#[derive(Clone)]
+pub(crate) struct Claim {
+    api: Api<Lease>,
+    name: String,
+    holder: String,
+    epoch: i32,
+}
+
+impl Claim {
+    pub(crate) fn holder(&self) -> &str {
+        &self.holder
+    }
+
+    /// The number of the term.
+    pub(crate) fn epoch(&self) -> i32 {
+        self.epoch
+    }
+
+    /// Whether the database says that the term is over. A Lease that cannot be read does not say
+    /// so: the renewals find out in time.
+    pub(crate) async fn is_over(&self) -> bool {
+        match timeout(ATTEMPT, self.api.get(&self.name)).await {
+            Ok(Ok(lease)) => !self.is_of(&lease),
+            Ok(Err(error)) => is_code(&error, 404),
+            Err(_) => false,
+        }
+    }
+
+    fn is_of(&self, lease: &Lease) -> bool {
+        let spec = lease.spec.as_ref();
+        spec.is_some_and(|spec| {
+            spec.holder_identity.as_deref() == Some(self.holder.as_str())
+                && spec.lease_transitions == Some(self.epoch)
+        })
+    }
+}
+
 /// A lease that this process holds.
 pub(crate) struct Held {
-    api: Api<Lease>,
+    claim: Claim,
     lease: Lease,
-    me: String,
     taken: i64,
     /// Renewals that had no answer: what they wrote, and when they were sent.
     sent: Vec<(Option<MicroTime>, Instant)>,
-    /// The term.
-    pub(crate) epoch: i32,
 }
 
 /// A lease in its namespace.
@@ -136,8 +172,9 @@ pub(crate) async fn take(
                     && let Some(lease) = write(&api, client, namespace, *wanted).await?
                 {
                     let epoch = lease.spec.as_ref().and_then(|spec| spec.lease_transitions);
-                    let (me, epoch) = (me.to_owned(), epoch.unwrap_or(0));
-                    return Ok(Held { api, lease, me, taken: wall, sent: Vec::new(), epoch });
+                    let (name, holder) = (name.to_owned(), me.to_owned());
+                    let claim = Claim { api, name, holder, epoch: epoch.unwrap_or(0) };
+                    return Ok(Held { claim, lease, taken: wall, sent: Vec::new() });
                 }
             }
             Err(why) if is_code(&why, 403) => {
@@ -206,6 +243,10 @@ enum Renewal {
 }
 
 impl Held {
+    pub(crate) fn claim(&self) -> &Claim {
+        &self.claim
+    }
+
     /// Renews until it cannot: then this process must do nothing more. Says why.
     pub(crate) async fn keep(&mut self) -> String {
         let mut renewed = monotonic();
@@ -230,12 +271,12 @@ impl Held {
     /// One attempt.
     async fn renew(&mut self) -> Renewal {
         let mut wanted = self.lease.clone();
-        let spec = held(&self.me, self.epoch, self.taken, unix_micros());
+        let Claim { api, name, holder, epoch } = &self.claim;
+        let spec = held(holder, *epoch, self.taken, unix_micros());
         let asked = monotonic();
         self.sent.push((spec.renew_time.clone(), asked));
         wanted.spec = Some(spec);
-        let name = wanted.metadata.name.clone().unwrap_or_default();
-        match self.api.replace(&name, &PostParams::default(), &wanted).await {
+        match api.replace(name, &PostParams::default(), &wanted).await {
             Ok(lease) => {
                 self.lease = lease;
                 return Renewal::Done(asked);
@@ -243,9 +284,9 @@ impl Held {
             Err(error) if is_code(&error, 409) || is_code(&error, 404) => {}
             Err(_) => return Renewal::Failed,
         }
-        match self.api.get(&name).await {
+        match api.get(name).await {
             // Somebody touched its labels; or a renewal was carried out, and its answer is late.
-            Ok(lease) if self.is_mine(&lease) => {
+            Ok(lease) if self.claim.is_of(&lease) => {
                 let told = lease.spec.as_ref().and_then(|spec| spec.renew_time.clone());
                 self.lease = lease;
                 let carried_out = self.sent.iter().rfind(|(sent, _)| *sent == told);
@@ -257,22 +298,14 @@ impl Held {
         }
     }
 
-    fn is_mine(&self, lease: &Lease) -> bool {
-        let spec = lease.spec.as_ref();
-        spec.is_some_and(|spec| {
-            spec.holder_identity.as_deref() == Some(self.me.as_str())
-                && spec.lease_transitions == Some(self.epoch)
-        })
-    }
-
     /// Lets go, so that the next need not wait.
     pub(crate) async fn release(mut self) {
-        let name = self.lease.metadata.name.clone().unwrap_or_default();
         if let Some(spec) = &mut self.lease.spec {
             spec.holder_identity = Some(String::new());
         }
         // Where that fails, the next waits until the lease is stale.
-        drop(self.api.replace(&name, &PostParams::default(), &self.lease).await);
+        let Claim { api, name, .. } = &self.claim;
+        drop(api.replace(name, &PostParams::default(), &self.lease).await);
     }
 }
 
@@ -376,12 +409,12 @@ mod tests {
     #[tokio::test]
     async fn a_lease_that_was_deleted_is_taken_with_the_epoch_after_the_ledgers() {
         let fake = Fake::start().await;
-        assert_eq!(taken(&fake, "first").await.epoch, 1, "nobody has led before");
+        assert_eq!(taken(&fake, "first").await.claim.epoch, 1, "nobody has led before");
         fake.objects(|objects| {
             objects.remove(LEASE);
             objects.put(HEAD, head(300))
         });
-        assert_eq!(taken(&fake, "second").await.epoch, 301);
+        assert_eq!(taken(&fake, "second").await.claim.epoch, 301);
     }
 
     /// Nobody takes a lease whose epoch may have been used.
@@ -394,7 +427,7 @@ mod tests {
             true => Then::DoneBut(500),
             false => Then::Goes,
         });
-        assert_eq!(taken(&fake, "me").await.epoch, 5);
+        assert_eq!(taken(&fake, "me").await.claim.epoch, 5);
     }
 
     /// The connection of a standby goes silent; new ones work.
@@ -411,7 +444,7 @@ mod tests {
             }
             server.freeze();
         });
-        assert_eq!(taken(&fake, "me").await.epoch, 2);
+        assert_eq!(taken(&fake, "me").await.claim.epoch, 2);
         freezes.await.unwrap();
     }
 

@@ -22,7 +22,7 @@ use crate::connect::Connector;
 use crate::dashboard::{self, question::Ask};
 use crate::error::KubernetesError;
 use crate::hear::Ears;
-use crate::lease::{self, Held, LeaseName};
+use crate::lease::{self, Claim, Held, LeaseName};
 use crate::ledger::{About, CHECKPOINT_PATIENCE, Checkpoint, LedgerStore, Writes};
 use crate::listen::listen;
 use crate::log;
@@ -113,11 +113,11 @@ async fn serve(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
         ) => held?,
         () = ends.wait() => return Ok(()),
     };
-    let writes = Writes { epoch: held.epoch, holder: me };
+    let claim = held.claim().clone();
     let leads = Arc::new(AtomicBool::new(true));
     let keeper = keep(held, leads.clone(), tell.clone());
     let namespace = namespace.clone();
-    let begin = Begin { settings, client, namespace, writes, picture, watches, board };
+    let begin = Begin { settings, client, namespace, claim, picture, watches, board };
     let led = begin.lead(log, (evictor, tell, leads), (&mut heard, &mut ends), asks).await;
     // However it ends: the next need not wait until the lease is stale.
     let_go(keeper).await;
@@ -165,7 +165,7 @@ struct Begin<'s> {
     settings: &'s KubernetesSettings,
     client: Client,
     namespace: String,
-    writes: Writes,
+    claim: Claim,
     picture: Picture,
     watches: Watches,
     board: Arc<Board>,
@@ -200,7 +200,7 @@ impl<'s> Begin<'s> {
         (heard, ends): (&mut mpsc::Receiver<Heard>, &mut Ends),
         asks: Option<mpsc::Receiver<Ask>>,
     ) -> Result<(), KubernetesError> {
-        let epoch = self.writes.epoch;
+        let epoch = self.claim.epoch();
         log::line(&format!("leads, epoch {epoch}"));
         self.board.stage(Stage::Reads, epoch);
         let since = monotonic();
@@ -223,13 +223,13 @@ impl<'s> Begin<'s> {
     /// begins it waits for a queue.
     async fn read(&mut self, heard: &mut mpsc::Receiver<Heard>) -> Result<Read, KubernetesError> {
         let (client, namespace) = (&self.client, self.namespace.as_str());
-        let opened = patiently(|| LedgerStore::open(client, namespace, self.writes.clone()));
+        let opened = patiently(|| LedgerStore::open(client, namespace, self.writes()));
         let (ledger, checkpoint) = opened.await?;
         if let Some(checkpoint) = &checkpoint {
             ensure_same(self.settings, &checkpoint.about)?;
         }
         let kinds = self.settings.kinds()?;
-        let version = match self.writes.epoch {
+        let version = match self.claim.epoch() {
             // Nobody has led before.
             ..=1 => 0,
             _ => patiently(|| watch::version_of_now(client)).await?,
@@ -250,7 +250,7 @@ impl<'s> Begin<'s> {
             picture.is_whole() && World::can_begin(&kinds, &root, picture.queues())
         };
         while checkpoint.is_none() && !can_begin(&self.picture) {
-            self.board.stage(Stage::WaitsForQueue, self.writes.epoch);
+            self.board.stage(Stage::WaitsForQueue, self.claim.epoch());
             tokio::select! {
                 _ = look.tick() => {}
                 Some(one) = heard.recv() => self.picture.hear(one)?,
@@ -259,14 +259,18 @@ impl<'s> Begin<'s> {
         Ok(Read { ledger, checkpoint, now: wall(&self.client).await })
     }
 
+    fn writes(&self) -> Writes {
+        Writes { epoch: self.claim.epoch(), holder: self.claim.holder().to_owned() }
+    }
+
     fn term(
         self,
         Read { ledger, checkpoint, now }: Read,
         log: DecisionLog,
         (evictor, tell, leads): Hands,
     ) -> Result<(Term<'s>, Watches), KubernetesError> {
-        let Begin { settings, client, writes, picture, watches, board, .. } = self;
-        let epoch = writes.epoch;
+        let Begin { settings, client, claim, picture, watches, board, .. } = self;
+        let epoch = claim.epoch();
         let about = checkpoint.as_ref().map_or_else(
             || About {
                 origin: now,
@@ -286,7 +290,7 @@ impl<'s> Begin<'s> {
         let looker = Looker::new(client.clone(), tell.clone());
         let hears = (tell, Arc::clone(&board));
         let in_flight = settings.in_flight.into();
-        let writer = Writer::new((client.clone(), evictor), epoch, in_flight, hears, leads);
+        let writer = Writer::new((client.clone(), evictor), claim, in_flight, hears, leads);
         let term = Term {
             settings,
             client,

@@ -39,6 +39,7 @@ use crate::board::{Board, Wrote};
 use crate::clock::unix_micros;
 use crate::error::{is_code, is_fenced};
 use crate::keys;
+use crate::lease::Claim;
 use crate::pod::PodName;
 use crate::watch::Heard;
 use crate::world::{Answer, EvictOrder, Found, Mark, Order, Saying, StartOrder};
@@ -68,7 +69,7 @@ pub(crate) struct Writer {
     client: Client,
     /// The same, and it does not try again by itself: a 429 of an eviction is an answer.
     evictor: Client,
-    epoch: i32,
+    claim: Claim,
     slots: Arc<Semaphore>,
     heard: mpsc::Sender<Heard>,
     /// Whether this process leads still.
@@ -82,10 +83,10 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Writes for the term `epoch`, `in_flight` at a time.
+    /// Writes in the term of `claim`, `in_flight` at a time.
     pub(crate) fn new(
         (client, evictor): (Client, Client),
-        epoch: i32,
+        claim: Claim,
         in_flight: usize,
         (heard, board): (mpsc::Sender<Heard>, Arc<Board>),
         leads: Arc<AtomicBool>,
@@ -96,7 +97,7 @@ impl Writer {
         Writer {
             client,
             evictor,
-            epoch,
+            claim,
             slots,
             heard,
             leads,
@@ -158,7 +159,7 @@ impl Writer {
             while writer.leads.load(Ordering::Relaxed) {
                 let heard = match timeout(PATIENCE, writer.try_to_evict(&order.pod)).await {
                     Ok(Ok(())) => return,
-                    Ok(Err(error)) if is_fenced(&error) => {
+                    Ok(Err(error)) if writer.is_deposed(&error).await => {
                         Heard::Deposed("an eviction was refused: another leads".to_owned())
                     }
                     Ok(Err(kube::Error::Api(status))) => {
@@ -195,7 +196,7 @@ impl Writer {
             "kind": "Eviction",
             "metadata": {
                 "name": pod.name, "namespace": pod.namespace,
-                "annotations": { (keys::EPOCH): self.epoch.to_string() },
+                "annotations": { (keys::EPOCH): self.claim.epoch().to_string() },
             },
             "deleteOptions": { "preconditions": { "uid": pod.uid } },
         });
@@ -233,20 +234,27 @@ impl Writer {
             });
             match written {
                 Ok(Ok(())) => return Heard::Answer(Answer { uid, found: Found::Done }),
-                Ok(Err(error)) if is_fenced(&error) => {
+                Ok(Err(error)) if self.is_deposed(&error).await => {
                     return Heard::Deposed("a write was refused: another leads".to_owned());
                 }
                 Ok(Err(error)) => Some(error),
                 Err(_) => None,
             }
         };
-        let will_stay = error
-            .as_ref()
-            .is_some_and(|error| [400, 403, 422].iter().any(|&code| is_code(error, code)));
+        let will_stay = error.as_ref().is_some_and(|error| {
+            !is_fenced(error) && [400, 403, 422].iter().any(|&code| is_code(error, code))
+        });
         sleep(if will_stay { LONG_PAUSE } else { PAUSE }).await;
         let why = error.map_or_else(|| "no answer in time".to_owned(), |why| why.to_string());
         let found = self.read(order, why).await;
         Heard::Answer(Answer { uid, found })
+    }
+
+    /// Whether another leads, and a write was refused for it. The fence alone does not say so: the
+    /// first writes of a term may come to an API server whose copy of the Lease is that of the term
+    /// before. Such a write is tried again, as any that was refused.
+    async fn is_deposed(&self, error: &kube::Error) -> bool {
+        is_fenced(error) && self.claim.is_over().await
     }
 
     /// The pod as it is, however long that takes.
@@ -270,7 +278,7 @@ impl Writer {
     async fn write(&self, order: &StartOrder) -> Result<(), kube::Error> {
         let StartOrder { pod, queue, node, binds, pin, applied, started } = order;
         let annotations = json!({
-            (keys::EPOCH): self.epoch.to_string(),
+            (keys::EPOCH): self.claim.epoch().to_string(),
             (keys::CHARGED): queue,
             (keys::STARTED): started.to_string(),
             (keys::NODE): node,
@@ -397,6 +405,56 @@ async fn post(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fake::{Fake, Then};
+    use crate::lease::{self, LeaseName};
+
+    const LEASE: &str = "/apis/coordination.k8s.io/v1/namespaces/n/leases/meed";
+    const POD: &str = "/api/v1/namespaces/n/pods/p";
+
+    /// The first write of a term comes to an API server that has the lease of the term before; then
+    /// another leads.
+    #[tokio::test]
+    async fn an_old_copy_of_the_lease_at_an_api_server_does_not_end_a_term() {
+        let fake = Fake::start().await;
+        let board = Arc::new(Board::default());
+        let elector = fake.connector().for_lease().unwrap();
+        let name = LeaseName { namespace: "n", name: "meed" };
+        let held = lease::take(&elector, name, "me", &board).await.unwrap();
+        fake.objects(|objects| objects.put(POD, json!({ "metadata": { "uid": "u" } })));
+        fake.on(|_, path, _| match path.ends_with("/binding") {
+            true => Then::Refused("ValidatingAdmissionPolicy: another leader has taken over"),
+            false => Then::Goes,
+        });
+        let clients = (fake.connector().client().unwrap(), fake.connector().client().unwrap());
+        let (tell, mut heard) = mpsc::channel(10);
+        let leads = Arc::new(AtomicBool::new(true));
+        let writer = Writer::new(clients, held.claim().clone(), 1, (tell, board), leads);
+        let [namespace, name, uid] = ["n", "p", "u"].map(str::to_owned);
+        let order = StartOrder {
+            pod: PodName { namespace, name, uid },
+            queue: "q".to_owned(),
+            node: "node".to_owned(),
+            binds: true,
+            pin: None,
+            applied: false,
+            started: 0,
+        };
+        writer.start(order.clone());
+        match heard.recv().await {
+            Some(Heard::Answer(Answer { found: Found::Pod(pod, why), .. })) => {
+                assert_eq!(pod.metadata.uid.as_deref(), Some("u"));
+                assert!(why.contains("another leader has taken over"), "{why}");
+            }
+            other => panic!("{other:?}"),
+        }
+        let other = json!({ "spec": { "holderIdentity": "other", "leaseTransitions": 2 } });
+        fake.objects(|objects| objects.put(LEASE, other));
+        writer.start(order);
+        match heard.recv().await {
+            Some(Heard::Deposed(why)) => assert!(why.contains("another leads"), "{why}"),
+            other => panic!("{other:?}"),
+        }
+    }
 
     #[test]
     fn a_mark_is_for_the_pod_that_was_read_and_never_for_one_that_is_bound() {

@@ -111,15 +111,14 @@ fn open_live(
         None => Box::new(crate::nowhere::Nowhere::default()),
     };
     let begins = store.durable() == meed_store::Seq::ZERO;
-    let epoch_us = match (begins, &open.folder) {
+    let epoch_us = match (begins, folder) {
         (true, None) => open.now * 1000,
-        (true, Some(all)) => {
-            epochs::remember_begin(Path::new(all), open.now).map_err(refused)?;
+        (true, Some(folder)) => {
+            epochs::remember_begin(folder, open.now).map_err(refused)?;
             open.now * 1000
         }
-        (false, all) => {
-            let all = all.as_deref().map(Path::new);
-            let known = all.map(epochs::begin).transpose().map_err(refused)?.flatten();
+        (false, folder) => {
+            let known = folder.map(epochs::begin).transpose().map_err(refused)?.flatten();
             match known {
                 Some(millis) => millis * 1000,
                 None => first_epoch_us(&*store)?,
