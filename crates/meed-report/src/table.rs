@@ -8,9 +8,8 @@ use crate::gains;
 use crate::legend;
 use crate::number::{Scale, count};
 use crate::overtaken::sentence;
-use crate::page::capital;
 use crate::tenants::{by_rho, quantile, sorted};
-use crate::words::{clean, wrap};
+use crate::words::{capital, clean, wrap};
 
 /// Up to so many tenants are listed one by one.
 const LISTED: usize = 12;

@@ -1,8 +1,8 @@
 //! How large a cluster was that a workload ran on: for traces that come without one.
 //!
 //! Where the trace tells when jobs started, what ran at once is known, and the cluster is assumed
-//! to be what did in 99 % of the time, or the widest job ([`SizeRest::RanAtOnce`]). The peak itself is often
-//! an artefact: on CTC-SP2, with 338 processors, it is 592, and 341 in 99 % of the time.
+//! to be what did in 99 % of the time, or the widest job ([`SizeRest::RanAtOnce`]). The peak itself
+//! is often an artefact: on CTC-SP2, with 338 processors, it is 592, and 341 in 99 % of the time.
 //!
 //! Where the trace does not tell, all that can be said is how much the jobs would keep busy in the
 //! mean from the first submission to the last ([`SizeRest::JustFull`]).

@@ -104,9 +104,10 @@ fn known(all: &Path) -> io::Result<Vec<u64>> {
     Ok(epochs)
 }
 
-/// Makes `to` of all files of a store but its lock. The owner of the store may write meanwhile: what
-/// it appends later is not ours, and a last line that is cut is cut off when the copy is opened. It
-/// may also compress and forget segments: where a file has gone that was listed, all begins anew.
+/// Makes `to` of all files of a store but its lock. The owner of the store may write meanwhile:
+/// what it appends later is not ours, and a last line that is cut is cut off when the copy is
+/// opened. It may also compress and forget segments: where a file has gone that was listed, all
+/// begins anew.
 fn take_over(
     from: Option<&Path>,
     to: &Path,

@@ -70,7 +70,6 @@ const LONG_SENTENCES: &[(&str, usize)] = &[
 /// Pages of more words: at most so many hundreds.
 const LONG_PAGES: &[(&str, usize)] = &[
     ("docs/json.md", 42),
-    ("docs/kubernetes-reference.md", 37),
     ("docs/performance.md", 59),
     ("docs/prices-and-plans.md", 49),
     ("docs/properties.md", 58),

@@ -16,11 +16,7 @@ mod text;
 pub use html::{to_html, to_html_made};
 pub use text::to_text;
 
-/// Words as a sentence or a heading begins: with a capital.
-pub fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
-}
+pub use crate::words::capital;
 
 /// The whole page.
 #[derive(Clone, PartialEq, Debug, Default)]

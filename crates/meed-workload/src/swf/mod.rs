@@ -41,7 +41,7 @@ const WANTED: &str = "an SWF file has 18 numbers a line";
 
 /// Jobs of an SWF file.
 pub struct SwfSource {
-    rows: Rows,
+    rows: Rows<Row>,
     rules: Rules,
     words: Vec<String>,
     queues: Vec<String>,
@@ -70,9 +70,9 @@ impl SwfSource {
         let mut rows = Rows::new(records, rules.clone());
         let mut numbers = BTreeMap::new();
         let mut queues = Vec::new();
-        while let Some((_, row)) = rows.next_row()? {
-            numbers.entry(row.key).or_insert_with(|| {
-                queues.push(rules.queue_name(row.key));
+        while let Some((_, key)) = rows.next(|row| row.key)? {
+            numbers.entry(key).or_insert_with(|| {
+                queues.push(rules.queue_name(key));
                 (queues.len() - 1) as u32
             });
         }
@@ -126,7 +126,7 @@ impl SwfSource {
     }
 
     fn read_job(&mut self) -> Result<Option<(Job, Option<Span>)>, TraceError> {
-        while let Some((line, row)) = self.rows.next_row()? {
+        while let Some((line, row)) = self.rows.next(|row| row)? {
             match self.queue_of(&row) {
                 Ok(queue) => {
                     let wait = row.wait;

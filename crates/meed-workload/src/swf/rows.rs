@@ -163,7 +163,10 @@ impl Rules {
         let limit = self.assumptions.limits.of(REQUESTED_TIME, value(REQUESTED_TIME), duration)?;
         let gang = Gang::all(tasks).filter(|_| self.assumptions.shape == SwfShape::Gang);
         // What is no wait is none: nothing but the size of a cluster rests on it.
-        let wait = WAIT.seconds(value(WAIT)).ok().map(span);
+        let wait = match value(WAIT) {
+            b"-1" => None,
+            text => WAIT.seconds(text).ok().map(span),
+        };
         Ok(Some(Row { job, submit, duration, wait, limit, gang, key, tasks, demand }))
     }
 }
@@ -191,32 +194,35 @@ fn wrong_columns(line: &[u8], count: usize) -> BadRow {
     }
 }
 
-/// The rows of a file, in order.
-pub(super) struct Rows {
+/// The rows of a file, in order: of each, what its reader keeps.
+pub(super) struct Rows<R> {
     pub(super) records: Records,
     pub(super) header: SwfHeader,
     rules: Rules,
-    ordered: Ordered<Row>,
+    ordered: Ordered<R>,
 }
 
-impl Rows {
-    pub(super) fn new(records: Records, rules: Rules) -> Rows {
+impl<R> Rows<R> {
+    pub(super) fn new(records: Records, rules: Rules) -> Rows<R> {
         Rows { records, header: SwfHeader::default(), rules, ordered: Ordered::new() }
     }
 
-    /// The next row in order of submission, with its line.
-    pub(super) fn next_row(&mut self) -> Result<Option<(u64, Row)>, TraceError> {
+    /// What `keep` keeps of the next row in order of submission, with its line.
+    pub(super) fn next(&mut self, keep: impl Fn(Row) -> R) -> Result<Option<(u64, R)>, TraceError> {
         let Rows { records, header, rules, ordered } = self;
-        ordered.next(records, |records| read_row(records, header, rules))
+        ordered.next(records, |records| {
+            let row = read_row(records, header, rules)?;
+            Ok(row.map(|row| (row.submit, keep(row))))
+        })
     }
 }
 
-/// The next row that counts, in the order of the file, with its submission.
+/// The next row that counts, in the order of the file.
 fn read_row(
     records: &mut Records,
     header: &mut SwfHeader,
     rules: &Rules,
-) -> Result<Option<(Time, Row)>, TraceError> {
+) -> Result<Option<Row>, TraceError> {
     loop {
         let Some(line) = records.lines.next_line()? else {
             records.end()?;
@@ -235,7 +241,7 @@ fn read_row(
             _ => records.read += 1,
         }
         match rules.parse(line) {
-            Ok(Some(row)) => return Ok(Some((row.submit, row))),
+            Ok(Some(row)) => return Ok(Some(row)),
             Ok(None) => records.ignored += 1,
             Err(problem) => records.note(problem)?,
         }
