@@ -259,6 +259,18 @@ impl Ledger {
         if rules.reads_share() { self.past + self.ahead(now, rules) } else { self.past }
     }
 
+    /// The same, read in books that stay as they are.
+    #[inline]
+    pub(crate) fn charge_at(&self, now: Time, rules: Rules<'_>) -> Charge {
+        let turns = self.turns().is_some_and(|turn| turn <= now);
+        if turns || rules.reads_share() {
+            return self.clone().charge(now, rules);
+        }
+        // A line: no copy has to be settled.
+        let passed = if self.over > 0 { rules.clock.between(self.at, now) } else { 0 };
+        self.past + self.rate(rules) * u128::from(passed)
+    }
+
     /// The discounted charge of what the running tasks are assumed to use from `now` on.
     fn ahead(&self, now: Time, rules: Rules<'_>) -> Charge {
         let (mut from, mut projected, mut sum) = (now, self.held - self.over, 0);

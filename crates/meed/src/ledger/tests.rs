@@ -76,6 +76,11 @@ proptest! {
                 prop_assert_eq!(charge + ledger.rate(rules) * u128::from(later - now),
                     slow_charge(&tasks, later, share, u128::from(eta)));
             }
+            // It can be read ahead, beyond any turn.
+            for later in now..now + 12 {
+                prop_assert_eq!(ledger.charge_at(micros(later), rules),
+                    slow_charge(&tasks, later, share, u128::from(eta)));
+            }
         }
     }
 

@@ -239,13 +239,13 @@ impl Standing {
         vector.share(&domain.pool, charge)
     }
 
-    /// The same without changing anything: read ahead in a copy.
+    /// The same without changing anything.
     pub(crate) fn charge_ahead(&self, now: Time, domain: &Domain, share: u64) -> Charge {
-        let mut copy = Standing {
-            books: self.books.clone(),
-            vector: self.vector.clone(),
-            ..Standing::default()
-        };
+        if !domain.is_dominant() {
+            let rules = domain.rule.ledger_rules(share);
+            return self.books.as_ref().map_or(0, |books| books.charge_at(now, rules));
+        }
+        let mut copy = Standing { vector: self.vector.clone(), ..Standing::default() };
         copy.charge(now, domain, share)
     }
 
