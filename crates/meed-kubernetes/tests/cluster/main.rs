@@ -18,6 +18,7 @@ mod faults;
 mod gangs;
 mod gone;
 mod image;
+mod late;
 mod log;
 mod marks;
 mod neighbours;
