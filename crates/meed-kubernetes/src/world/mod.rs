@@ -24,6 +24,7 @@ mod near;
 mod neighbours;
 mod nodes;
 mod pods;
+mod promised;
 mod queues;
 mod reclaim;
 mod recover;
@@ -61,6 +62,7 @@ use marks::Marks;
 pub(crate) use marks::{Mark, UNSCHEDULABLE};
 use neighbours::Neighbours;
 use nodes::NodeRow;
+use promised::Promised;
 use queues::QueueRow;
 pub(crate) use reclaim::EvictOrder;
 pub(crate) use recover::Listed;
@@ -264,6 +266,7 @@ pub(crate) struct World {
     gangs: Gangs,
     volumes: Volumes,
     let_go: LetGo,
+    promised: Promised,
     queues: BTreeMap<String, QueueRow>,
     /// Below a queue, those that are for priorities, by the least.
     by_priority: BTreeMap<String, BTreeMap<i32, String>>,
@@ -351,6 +354,7 @@ impl World {
             self.namespaces_changed(now)?;
         }
         self.give_up_unplaced(now)?;
+        self.settle_promised(now)?;
         self.settle_strangers(now)?;
         self.settle_gangs(now)?;
         self.settle_near(now)

@@ -29,6 +29,7 @@ mod plane;
 mod prices;
 mod priorities;
 mod probes;
+mod promised;
 mod reclaim;
 mod rules;
 mod silent;
