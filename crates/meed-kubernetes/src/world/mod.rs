@@ -19,6 +19,7 @@
 
 mod answers;
 mod gangs;
+mod gaps;
 mod marks;
 mod near;
 mod neighbours;
@@ -58,11 +59,11 @@ use crate::prices::Prices;
 use crate::record::{self, DecisionLog};
 pub(crate) use answers::{Answer, Found};
 use gangs::Gangs;
+use gaps::Gaps;
 use marks::Marks;
 pub(crate) use marks::{Mark, UNSCHEDULABLE};
 use neighbours::Neighbours;
 use nodes::NodeRow;
-use promised::Promised;
 use queues::QueueRow;
 pub(crate) use reclaim::EvictOrder;
 pub(crate) use recover::Listed;
@@ -266,7 +267,7 @@ pub(crate) struct World {
     gangs: Gangs,
     volumes: Volumes,
     let_go: LetGo,
-    promised: Promised,
+    gaps: Gaps,
     queues: BTreeMap<String, QueueRow>,
     /// Below a queue, those that are for priorities, by the least.
     by_priority: BTreeMap<String, BTreeMap<i32, String>>,

@@ -108,7 +108,7 @@ impl World {
         let spec = self.driver.engine().node(id).0.clone();
         if spec.capacity != capacity {
             self.told = true;
-            self.promised.crowds(&spec.name);
+            self.gaps.crowds(&spec.name);
             if let Err(why) = self.driver.node_resized(now, id, capacity) {
                 self.remarks.push(format!("node {} keeps its size: {why}", spec.name));
             }
@@ -198,7 +198,7 @@ impl World {
             for (sum, more) in row.strangers.as_mut_slice().iter_mut().zip(amounts.as_slice()) {
                 *sum = sum.saturating_add(*more);
             }
-            self.promised.crowds(node);
+            self.gaps.crowds(node);
             self.dirty.insert(node.to_owned());
         }
     }
@@ -220,7 +220,7 @@ impl World {
             let Some(row) = self.nodes.get(&name) else { continue };
             let (id, mut used) = (row.id, row.strangers);
             let none = Resources::zero(self.kinds.len());
-            let kept = self.promised.kept_on(&name).unwrap_or(&none);
+            let kept = self.gaps.kept_on(&name).unwrap_or(&none);
             for (amount, kept) in used.as_mut_slice().iter_mut().zip(kept.as_slice()) {
                 *amount = amount.saturating_add(*kept).min(meed::MAX_AMOUNT);
             }

@@ -26,7 +26,7 @@
 //! up ([`super::unplaced`]) and are placed later. Cost: nothing where no node is crowded and no pod
 //! Unschedulable; else O(nodes) for each pod that is to be moved or holds others back.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use meed::{NodeId, Resources, Span, Time};
@@ -41,39 +41,6 @@ const HOLD_BACK: Span = match Span::from_micros(30_000_000) {
     Some(span) => span,
     None => Span::ZERO,
 };
-
-/// See the module.
-#[derive(Default)]
-pub(super) struct Promised {
-    /// Nodes that may hold more than they have.
-    crowded: BTreeSet<String>,
-    /// Pods that kube-scheduler says are Unschedulable.
-    unschedulable: BTreeSet<String>,
-    /// What is kept free, by node.
-    kept: BTreeMap<String, Resources>,
-    /// When the next pod ceases to hold others back.
-    until: Option<Time>,
-}
-
-impl Promised {
-    /// A pod came to this node, or less is left of it.
-    pub(super) fn crowds(&mut self, node: &str) {
-        self.crowded.insert(node.to_owned());
-    }
-
-    /// What a pod that was let go tells of itself.
-    pub(super) fn tells(&mut self, uid: &str, is_unschedulable: bool) {
-        match is_unschedulable {
-            true => _ = self.unschedulable.insert(uid.to_owned()),
-            false => _ = self.unschedulable.remove(uid),
-        }
-    }
-
-    /// What is kept free on a node.
-    pub(super) fn kept_on(&self, node: &str) -> Option<&Resources> {
-        self.kept.get(node)
-    }
-}
 
 /// A pod that was let go and is not bound.
 struct Open {
@@ -93,29 +60,19 @@ struct Lack {
 impl World {
     /// Pods are assumed where there is room for them, and what others lack is kept free.
     pub(super) fn settle_promised(&mut self, now: Time) -> Result<(), KubernetesError> {
-        self.promised.until = None;
-        if self.promised.crowded.is_empty()
-            && self.promised.unschedulable.is_empty()
-            && self.promised.kept.is_empty()
-        {
+        self.gaps.let_all_on();
+        if self.gaps.are_none() {
             return Ok(());
         }
         let mut lack = Lack { amounts: Resources::zero(self.kinds.len()), urgent: Vec::new() };
-        for name in std::mem::take(&mut self.promised.crowded) {
+        for name in self.gaps.take_crowded() {
             self.spread_out(&name, now)?;
             self.note_lack(&name, &mut lack, now);
         }
         self.note_unschedulable(&mut lack, now);
         let kept = self.to_keep(&lack);
-        let before = std::mem::replace(&mut self.promised.kept, kept);
-        let names: BTreeSet<&String> = before.keys().chain(self.promised.kept.keys()).collect();
-        let changed = names.into_iter().filter(|name| before.get(*name) != self.kept_on(name));
-        self.dirty.extend(changed.cloned().collect::<Vec<String>>());
+        self.dirty.extend(self.gaps.keep(kept));
         Ok(())
-    }
-
-    fn kept_on(&self, name: &str) -> Option<&Resources> {
-        self.promised.kept_on(name)
     }
 
     /// Pods that are assumed on a node that is too full are assumed elsewhere, where there is room.
@@ -159,7 +116,7 @@ impl World {
         if open.is_empty() {
             return;
         }
-        self.promised.crowded.insert(name.to_owned());
+        self.gaps.crowds(name);
         let mut sum = Resources::zero(self.kinds.len());
         open.iter().for_each(|open| sum.add(&open.demand));
         let least = excess.as_slice().iter().zip(sum.as_slice()).map(|(a, b)| *a.min(b));
@@ -171,14 +128,13 @@ impl World {
 
     /// Pods that kube-scheduler could not place.
     fn note_unschedulable(&mut self, lack: &mut Lack, now: Time) {
-        let mut uids = std::mem::take(&mut self.promised.unschedulable);
-        uids.retain(|uid| {
-            let open = self.pods.get(uid).and_then(|row| self.open(&row.stand));
-            let is_open = open.is_some();
-            open.into_iter().for_each(|open| self.holds_back(open, lack, now));
-            is_open
-        });
-        self.promised.unschedulable = uids;
+        let all: Vec<String> = self.gaps.unschedulable().cloned().collect();
+        for uid in all {
+            match self.pods.get(&uid).and_then(|row| self.open(&row.stand)) {
+                Some(open) => self.holds_back(open, lack, now),
+                None => self.gaps.tells(&uid, false),
+            }
+        }
     }
 
     /// A pod holds others back, where it was let go a short while ago.
@@ -186,8 +142,7 @@ impl World {
         let Some(since) = self.driver.engine().started(open.placed.task) else { return };
         let until = since.saturating_add(HOLD_BACK);
         if !open.pins && now < until {
-            let next = self.promised.until.get_or_insert(until);
-            *next = (*next).min(until);
+            self.gaps.hold_until(until);
             lack.urgent.push(open);
         }
     }
@@ -295,7 +250,7 @@ impl World {
 
     /// How long until a pod ceases to hold others back.
     pub(super) fn until_let_on(&self) -> Option<Duration> {
-        let until = self.promised.until?;
+        let until = self.gaps.until()?;
         Some(Duration::from_micros(until.saturating_since(self.now()).as_micros()))
     }
 }

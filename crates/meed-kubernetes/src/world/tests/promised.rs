@@ -186,8 +186,8 @@ fn pods_as_large_are_let_go_beside_one_that_is_unschedulable() {
     assert_eq!(cluster.decides(), ["second"]);
 }
 
-/// Ordinary pods of three sizes, more than fit at once; kube-scheduler takes the emptiest node, sees
-/// pods in any order, and tries some of them later only. All run, and the nodes are well used.
+/// Ordinary pods of three sizes, more than fit at once; kube-scheduler takes the emptiest node,
+/// sees pods in any order, and tries some of them later only. All run, and the nodes are well used.
 #[test]
 fn under_random_mixes_no_more_is_promised_than_there_is() {
     let mut dice = 7_u64;
