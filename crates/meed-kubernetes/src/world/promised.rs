@@ -10,7 +10,7 @@
 //! |---|---|
 //! | its node is too full, and another has room for it | it is assumed there |
 //! | no node has room for it | what is missing is kept free elsewhere, in any pieces |
-//! | likewise, or kube-scheduler says that it is Unschedulable; for [`HOLD_BACK`] after it was let go | a node that it may be on and that has no room for it has room for nobody |
+//! | kube-scheduler says that it is Unschedulable, for [`HOLD_BACK`] after it was let go | a node that it may be on and that has no room for it has room for nobody |
 //!
 //! The last row is for pods that are smaller: one of them, assumed in a gap, might be bound where
 //! the waiting pod is to go. One that is let go for a node with room for the waiting pod does no
@@ -67,7 +67,7 @@ impl World {
         let mut lack = Lack { amounts: Resources::zero(self.kinds.len()), urgent: Vec::new() };
         for name in self.gaps.take_crowded() {
             self.spread_out(&name, now)?;
-            self.note_lack(&name, &mut lack, now);
+            self.note_lack(&name, &mut lack);
         }
         self.note_unschedulable(&mut lack, now);
         let kept = self.to_keep(&lack);
@@ -106,7 +106,7 @@ impl World {
     }
 
     /// A node that is too full still, and what pods lack that are assumed there.
-    fn note_lack(&mut self, name: &str, lack: &mut Lack, now: Time) {
+    fn note_lack(&mut self, name: &str, lack: &mut Lack) {
         let excess = self.excess(name);
         let Some(id) = self.nodes.get(name).map(|row| row.id) else { return };
         if excess.is_zero() {
@@ -121,9 +121,6 @@ impl World {
         open.iter().for_each(|open| sum.add(&open.demand));
         let least = excess.as_slice().iter().zip(sum.as_slice()).map(|(a, b)| *a.min(b));
         lack.amounts.add(&Resources::new(&least.collect::<Vec<u64>>()));
-        for open in open {
-            self.holds_back(open, lack, now);
-        }
     }
 
     /// Pods that kube-scheduler could not place.
