@@ -12,6 +12,10 @@
 //! gone ([`crate::watch::Relist`]). Lists are the most recent ones: one from the server's cache may
 //! be older than what the leader before wrote.
 //!
+//! A selector of fields is for lists alone. In a watch with a selector the API server tells an
+//! object that the selector leaves out from now on as deleted, in the form that it had *before*:
+//! what has changed of it is not told. Without one the object comes as it is.
+//!
 //! A standby must know that it has heard all that the leader before it wrote. It asks the API
 //! server for the version of now, and asks this task to hear up to there ([`Follow::wanted`]). The
 //! watch is cut, and goes on from where it stood with a short time limit. Shortly before the limit
@@ -110,6 +114,7 @@ impl Pages {
 pub(crate) struct Follow<K> {
     client: Client,
     url: String,
+    /// Which objects a list shows.
     fields: Option<&'static str>,
     meta: fn(&K) -> &ObjectMeta,
     heard: mpsc::Sender<Heard>,
@@ -156,8 +161,8 @@ impl<K: DeserializeOwned + Clone + Debug + Send + 'static> Follow<K> {
         Follow { client, url, fields, meta, heard, wanted, at, said: 0, vain: 0 }
     }
 
-    /// Only those that a selector of fields chooses.
-    pub(crate) fn fields(self, fields: &'static str) -> Follow<K> {
+    /// Lists only those that a selector of fields chooses; all objects are followed.
+    pub(crate) fn lists(self, fields: &'static str) -> Follow<K> {
         Follow { fields: Some(fields), ..self }
     }
 
@@ -231,8 +236,7 @@ impl<K: DeserializeOwned + Clone + Debug + Send + 'static> Follow<K> {
         }
         let is_short = self.asked() > self.said;
         let lasts = if is_short { CATCHES_UP } else { LASTS };
-        let mut params = WatchParams::default().timeout(lasts);
-        params.field_selector = self.fields.map(str::to_owned);
+        let params = WatchParams::default().timeout(lasts);
         let request = Request::new(self.url.clone()).watch(&params, version);
         let request = request.map_err(kube::Error::BuildRequest)?;
         let events = self.client.request_events::<K>(request).await?;

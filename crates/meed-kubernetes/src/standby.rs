@@ -264,7 +264,9 @@ impl Picture {
         if pod.queue.is_none() || !(was_placed || was_let_go) {
             return;
         }
-        self.ended.insert(pod.name.uid.clone(), Ended { pod, heard: monotonic() });
+        // What is told of it later, its deletion for one, says nothing new.
+        let uid = pod.name.uid.clone();
+        self.ended.entry(uid).or_insert_with(|| Ended { pod, heard: monotonic() });
         if self.ended.len() > MOST {
             self.ended.clear();
             self.knows_ended = false;

@@ -1,9 +1,10 @@
 //! Watches: nodes, pods, queues, namespaces, as one stream of what is heard; volumes are in
 //! [`crate::volumes`].
 //!
-//! Pods that have ended are not watched: one that ends is heard of as deleted, with its last state.
-//! All others are, not only ours, for they use the nodes, too. PodGroups (scheduler-plugins) are,
-//! where the cluster has the kind: it is looked for every 15 s.
+//! Pods that have ended are not listed, but followed: one that ends is passed on as gone, in the
+//! state in which it has ended ([`ends_as_gone`]), and so is whatever is heard of it later. All
+//! others are, not only ours, for they use the nodes, too. PodGroups (scheduler-plugins) are, where
+//! the cluster has the kind: it is looked for every 15 s.
 //!
 //! A watch that was cut goes on, or begins anew with a list ([`crate::follow`]); what a list does
 //! not show is gone ([`Relist`]). Pods are read where they come in: what is passed on is what is
@@ -85,14 +86,33 @@ pub(crate) fn all(client: &Client, heard: &mpsc::Sender<Heard>, kinds: &Resource
     set.spawn(queues.run(|event| Heard::Queue(Box::new(map(event, without_managers)))));
     let namespaces = Follow::new(client, Namespace::url_path(&(), None), Namespace::meta, heard);
     set.spawn(namespaces.run(|event| Heard::Namespace(Box::new(map(event, without_managers)))));
-    let pods = Follow::new(client, Pod::url_path(&(), None), LeanPod::meta, heard);
-    let (pods, kinds) = (pods.fields(NOT_ENDED).wanted(asked), kinds.clone());
-    set.spawn(pods.run(move |event| {
-        Heard::Pod(Box::new(map(event, |LeanPod(pod)| PodSeen::of(&pod, &kinds))))
-    }));
+    follow_pods((client, heard), asked, kinds, &mut set);
     volumes::watch(client, heard, &mut set);
     set.spawn(pod_groups(client.clone(), heard.clone()));
     Watches { _tasks: set, wanted }
+}
+
+/// Follows pods, those that end until they have.
+fn follow_pods(
+    (client, heard): (&Client, &mpsc::Sender<Heard>),
+    asked: watch::Receiver<u64>,
+    kinds: &ResourceKinds,
+    set: &mut JoinSet<()>,
+) {
+    let pods = Follow::new(client, Pod::url_path(&(), None), LeanPod::meta, heard);
+    let (pods, kinds) = (pods.lists(NOT_ENDED).wanted(asked), kinds.clone());
+    set.spawn(pods.run(move |event| {
+        let read = map(event, |LeanPod(pod)| PodSeen::of(&pod, &kinds));
+        Heard::Pod(Box::new(ends_as_gone(read)))
+    }));
+}
+
+/// A pod that has ended is gone, as far as anybody here goes: it holds nothing.
+fn ends_as_gone(event: Event<PodSeen>) -> Event<PodSeen> {
+    match event {
+        Event::Apply(pod) if pod.end.is_some() => Event::Delete(pod),
+        other => other,
+    }
 }
 
 /// An event of what was read of an object.
@@ -228,3 +248,6 @@ impl Relist {
 pub(crate) fn name_of<K: Resource>(object: &K) -> String {
     object.name_any()
 }
+
+#[cfg(test)]
+mod tests;

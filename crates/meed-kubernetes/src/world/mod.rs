@@ -19,11 +19,13 @@
 
 mod answers;
 mod gangs;
+mod gaps;
 mod marks;
 mod near;
 mod neighbours;
 mod nodes;
 mod pods;
+mod promised;
 mod queues;
 mod reclaim;
 mod recover;
@@ -57,6 +59,7 @@ use crate::prices::Prices;
 use crate::record::{self, DecisionLog};
 pub(crate) use answers::{Answer, Found};
 use gangs::Gangs;
+use gaps::Gaps;
 use marks::Marks;
 pub(crate) use marks::{Mark, UNSCHEDULABLE};
 use neighbours::Neighbours;
@@ -264,6 +267,7 @@ pub(crate) struct World {
     gangs: Gangs,
     volumes: Volumes,
     let_go: LetGo,
+    gaps: Gaps,
     queues: BTreeMap<String, QueueRow>,
     /// Below a queue, those that are for priorities, by the least.
     by_priority: BTreeMap<String, BTreeMap<i32, String>>,
@@ -351,6 +355,7 @@ impl World {
             self.namespaces_changed(now)?;
         }
         self.give_up_unplaced(now)?;
+        self.settle_promised(now)?;
         self.settle_strangers(now)?;
         self.settle_gangs(now)?;
         self.settle_near(now)

@@ -108,6 +108,7 @@ impl World {
         let spec = self.driver.engine().node(id).0.clone();
         if spec.capacity != capacity {
             self.told = true;
+            self.gaps.crowds(&spec.name);
             if let Err(why) = self.driver.node_resized(now, id, capacity) {
                 self.remarks.push(format!("node {} keeps its size: {why}", spec.name));
             }
@@ -197,6 +198,7 @@ impl World {
             for (sum, more) in row.strangers.as_mut_slice().iter_mut().zip(amounts.as_slice()) {
                 *sum = sum.saturating_add(*more);
             }
+            self.gaps.crowds(node);
             self.dirty.insert(node.to_owned());
         }
     }
@@ -211,13 +213,16 @@ impl World {
         }
     }
 
-    /// The engine hears of strangers: once for each node, however many came and went.
+    /// The engine hears of strangers, and of what is kept free as if there were more of them: once
+    /// for each node, however many came and went.
     pub(super) fn settle_strangers(&mut self, now: Time) -> Result<(), KubernetesError> {
         for name in std::mem::take(&mut self.dirty) {
             let Some(row) = self.nodes.get(&name) else { continue };
             let (id, mut used) = (row.id, row.strangers);
-            for amount in used.as_mut_slice() {
-                *amount = (*amount).min(meed::MAX_AMOUNT);
+            let none = Resources::zero(self.kinds.len());
+            let kept = self.gaps.kept_on(&name).unwrap_or(&none);
+            for (amount, kept) in used.as_mut_slice().iter_mut().zip(kept.as_slice()) {
+                *amount = amount.saturating_add(*kept).min(meed::MAX_AMOUNT);
             }
             self.told = true;
             must(self.driver.node_used_by_others(now, id, used))?;

@@ -47,6 +47,8 @@ impl World {
         let before = std::mem::replace(&mut row.near, Arc::clone(&seen.near));
         let mut stand = row.stand.clone();
         self.marks.seen(&uid, seen.unschedulable);
+        let is_let_go = seen.node.is_none() && !seen.ours && !seen.held;
+        self.gaps.tells(&uid, is_let_go && seen.unschedulable);
         self.keep_claims(&seen);
         if self.keep_gang(&seen)
             && let Stand::Waits(job) = stand
@@ -182,10 +184,10 @@ impl World {
         };
         let id = row.id;
         let assumed = self.driver.running(placed.task).map(|task| task.node);
-        if let Some(from) = assumed.filter(|&from| from != id) {
+        if assumed.is_some_and(|from| from != id) {
             self.told = true;
             must(self.driver.task_moved(now, placed.task, id))?;
-            self.make_way(placed, (node, from), now)?;
+            self.gaps.crowds(node);
         }
         let was_bound = self.pods.get(uid).is_some_and(|row| matches!(row.stand, Stand::Bound(_)));
         let placed = match was_bound {
@@ -436,6 +438,7 @@ impl World {
             }
         };
         let since = self.runs_since(seen, now);
+        self.gaps.crowds(node);
         let task = must(self.driver.task_adopted(now, (job, 0), id, since, None))?;
         Ok(Some(Placed { job, task }))
     }
@@ -459,6 +462,7 @@ impl World {
         };
         self.told = true;
         let since = self.runs_since(seen, now);
+        self.gaps.crowds(node);
         let task = must(self.driver.task_adopted(now, (job, number), id, since, None))?;
         Ok(Some(Placed { job, task }))
     }
@@ -505,6 +509,7 @@ impl World {
         }
         self.drop_gang(uid);
         self.let_go.stands(uid, None);
+        self.gaps.tells(uid, false);
         self.drop_claims(uid);
         self.refused.remove(uid);
         self.neighbours.take(uid, &self.namespaces);

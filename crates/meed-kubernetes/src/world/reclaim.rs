@@ -93,7 +93,8 @@ impl World {
             .driver
             .next_look()
             .map(|at| Duration::from_micros(at.saturating_since(self.now()).as_micros()));
-        engine.into_iter().chain(self.until_late()).min()
+        let promised = self.until_late().into_iter().chain(self.until_let_on());
+        engine.into_iter().chain(promised).min()
     }
 
     /// The engine's books, which are brought to this instant. It does not look meanwhile, and asks

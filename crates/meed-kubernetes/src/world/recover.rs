@@ -143,6 +143,7 @@ impl World {
             gangs: Default::default(),
             volumes: Default::default(),
             let_go: Default::default(),
+            gaps: Default::default(),
             queues: Default::default(),
             by_priority: Default::default(),
             namespaces: Default::default(),

@@ -5,6 +5,7 @@ mod marks;
 mod pins;
 mod prices;
 mod priorities;
+mod promised;
 mod reclaim;
 mod records;
 mod shown;

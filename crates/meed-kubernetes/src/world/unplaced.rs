@@ -16,19 +16,16 @@
 //! PodScheduled), so every leader comes to the same. Where nobody led in between, one charge of the
 //! same length takes the place of both.
 //!
-//! kube-scheduler may choose another node than the engine assumed, whose room the engine keeps for
-//! another pod that was let go. Those two then change places ([`World::make_way`]), or one node
-//! would have room that no pod has left, and one pod more would be let go than fits.
+//! What such pods hold meanwhile, wherever kube-scheduler binds others: [`super::promised`].
 //!
-//! Cost: O(log n) for a pod that is let go; where one is bound elsewhere, once the pods of that
-//! node.
+//! Cost: O(log n) for a pod that is let go.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use meed::{NodeId, QueueId, Span, Time};
+use meed::{QueueId, Span, Time};
 
-use super::{Placed, Stand, World, must};
+use super::{Placed, Stand, World};
 use crate::error::KubernetesError;
 use crate::pod::PodSeen;
 
@@ -104,49 +101,6 @@ impl World {
             None => self.stands(&uid, Stand::Outside),
         }
         Ok(())
-    }
-
-    /// A pod came to `node`, and room on `from`, where it was assumed, is free: other pods that are
-    /// not bound yet go there, as long as the node has not room for all that it holds. What is
-    /// moved is only where they are assumed, so rules between pods (spread, affinity, host ports)
-    /// are not asked: kube-scheduler keeps them.
-    pub(super) fn make_way(
-        &mut self,
-        came: Placed,
-        (node, from): (&str, NodeId),
-        now: Time,
-    ) -> Result<(), KubernetesError> {
-        let Some(row) = self.nodes.get(node) else { return Ok(()) };
-        let engine = self.driver.engine();
-        let (tasks, capacity) = (engine.running_on(row.id), engine.node(row.id).0.capacity);
-        let mut held = row.strangers;
-        tasks.iter().for_each(|task| held.add(&task.demand));
-        for view in tasks {
-            if held.fits_in(&capacity) {
-                break;
-            }
-            let placed = Placed { job: view.job, task: view.task };
-            let (_, free) = self.driver.engine().node(from);
-            let is_other = placed.task != came.task;
-            if is_other && view.demand.fits_in(&free) && self.may_be_assumed(placed, from) {
-                must(self.driver.task_moved(now, placed.task, from))?;
-                held.sub(&view.demand);
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a pod's node is kube-scheduler's to choose, still open, and may be this one.
-    fn may_be_assumed(&self, placed: Placed, node: NodeId) -> bool {
-        let Some(detail) = self.driver.job(placed.job).map(|job| &job.detail) else { return false };
-        let Some(pod) = detail.pod_of(self.number_of(placed)) else { return false };
-        let Some(row) = self.pods.get(&pod.uid) else { return false };
-        let is_open = matches!(row.stand, Stand::Sent(_) | Stand::Lifted(_));
-        let rule = row.rule.as_ref().and_then(|text| self.rules.get(text));
-        let name = &self.driver.engine().node(node).0.name;
-        let facts = self.nodes.get(name).map(|row| &row.facts);
-        let allows = facts.is_some_and(|facts| rule.is_none_or(|row| row.rule.allows(facts)));
-        is_open && !detail.is_placed() && allows
     }
 
     /// Until when a pod is to be bound that was let go then.

@@ -273,10 +273,13 @@ fn none_is_lost_or_charged_twice(parts: &[&str], mode: &'static str) {
     });
 }
 
-/// What was told late is heard now.
+/// What was told late is heard now: the ledger counts a pod until Meed has heard of its end.
 async fn settle(plane: &Plane) {
-    let waits = async || plane.read_queue("alpha").await.status.and_then(|status| status.waiting);
-    until("nothing waits", 30, async || waits().await == Some(0)).await;
+    until("Meed knows that all have ended", 60, async || {
+        let status = plane.read_queue("alpha").await.status.unwrap_or_default();
+        (status.waiting, status.running) == (Some(0), Some(0))
+    })
+    .await;
 }
 
 #[test]

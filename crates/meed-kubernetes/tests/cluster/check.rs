@@ -31,14 +31,19 @@ pub(crate) fn ended(pod: &Pod) -> Option<i64> {
     ended.finished_at.as_ref().map(|time| time.0.as_microsecond())
 }
 
+/// What a pod asks for.
+fn cores(pod: &Pod) -> Option<f64> {
+    let container = pod.spec.as_ref()?.containers.first()?;
+    let cpu = &container.resources.as_ref()?.requests.as_ref()?.get("cpu")?.0;
+    match cpu.strip_suffix('m') {
+        Some(milli) => Some(milli.parse::<f64>().ok()? / 1000.0),
+        None => cpu.parse().ok(),
+    }
+}
+
 pub(crate) fn ran(pod: &Pod) -> Option<Ran> {
     let spec = pod.spec.as_ref()?;
-    let requests = spec.containers[0].resources.as_ref()?.requests.as_ref()?;
-    let cpu = &requests.get("cpu")?.0;
-    let cpu = match cpu.strip_suffix('m') {
-        Some(milli) => milli.parse::<f64>().ok()? / 1000.0,
-        None => cpu.parse().ok()?,
-    };
+    let cpu = cores(pod)?;
     Some(Ran {
         queue: note(pod, "meed.dev/charged")?,
         node: spec.node_name.clone()?,
@@ -86,6 +91,18 @@ impl Plane {
         for (node, held) in held {
             assert!(held <= node_cpu + 1e-9, "{node} holds {held} of {node_cpu} cores");
         }
+    }
+
+    /// Cores of the pods that are bound or let go, in one list: that is one instant.
+    pub(crate) async fn promised(&self) -> f64 {
+        let pods: Api<Pod> = Api::all(self.admin.clone());
+        let alive = "status.phase!=Succeeded,status.phase!=Failed";
+        let list = pods.list(&ListParams::default().fields(alive)).await.expect("pods are listed");
+        let is_free = |pod: &&Pod| {
+            let gates = pod.spec.as_ref().and_then(|spec| spec.scheduling_gates.as_ref());
+            gates.is_none_or(Vec::is_empty)
+        };
+        list.items.iter().filter(is_free).filter_map(cores).sum()
     }
 
     /// What a queue is charged is the sum over its pods of demand x time, to the second for each
