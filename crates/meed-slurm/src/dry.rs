@@ -40,10 +40,7 @@ impl DryRun {
     /// Puts the factors into the snapshot that would have been set.
     pub(crate) fn pretend(&self, snapshot: &mut ClusterSnapshot) {
         for (job, factor) in &self.pretended {
-            if let Some(of) = snapshot.priorities.get_mut(job) {
-                let alone = of.alone();
-                (of.site_factor, of.all) = (*factor, alone.saturating_add(*factor));
-            }
+            snapshot.set_factor(*job, *factor);
         }
     }
 

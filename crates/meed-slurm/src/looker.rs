@@ -131,13 +131,15 @@ impl Looker {
                 self.say_oddities(out);
                 let is_missed = !self.world.missing(&snapshot).is_empty();
                 self.seen = snapshot;
-                self.order(out)?;
+                let set = self.order(out)?;
                 self.looks.looked(signs.filter(|_| !is_missed), at, began.elapsed());
+                self.looks.updated(set);
             }
             Due::Turn if self.seen.may_turn() => {
                 self.seen.at = at;
-                self.order(out)?;
+                let set = self.order(out)?;
                 self.looks.turned(at, began.elapsed());
+                self.looks.updated(set);
             }
             Due::Turn | Due::Nothing => {}
         }
@@ -145,8 +147,8 @@ impl Looker {
         self.leave_metrics()
     }
 
-    /// Puts in order what was seen, and sets what changed.
-    fn order(&mut self, out: &mut Out) -> Result<(), ProgramError> {
+    /// Puts in order what was seen, and sets what changed; how many jobs.
+    fn order(&mut self, out: &mut Out) -> Result<u64, ProgramError> {
         let mut snapshot = self.seen.clone();
         if let Some(dry) = &self.dry {
             dry.pretend(&mut snapshot);
@@ -154,8 +156,14 @@ impl Looker {
         let Turn { order, mut standings, queues } = self.world.turn(&snapshot)?;
         let mut wanted = changes(&order, &snapshot, self.scale, self.first);
         wanted.truncate(self.changes);
+        let mut set = 0;
         match &mut self.dry {
-            None => self.set(&wanted, out)?,
+            None => {
+                self.set(&wanted, out)?;
+                set = wanted.len() as u64;
+                // What went wrong shows in the next look.
+                wanted.iter().for_each(|to| self.seen.set_factor(to.job, to.site_factor));
+            }
             Some(dry) => {
                 let said = dry.compare(&snapshot, &order, &wanted);
                 for line in &said {
@@ -166,7 +174,8 @@ impl Looker {
         standings.remarks = self.remarks.clone();
         standings.remarks.extend_from_slice(self.world.remarks());
         self.measured.stands(&standings, queues);
-        self.place.leave(&standings)
+        self.place.leave(&standings)?;
+        Ok(set)
     }
 
     fn look_at_tree(&mut self, out: &mut Out) -> Result<(), ProgramError> {

@@ -60,6 +60,14 @@ impl ClusterSnapshot {
         self.priorities.get(&job).map_or(0, |of| of.site_factor)
     }
 
+    /// The job has that site factor now.
+    pub(crate) fn set_factor(&mut self, job: u32, site_factor: i64) {
+        if let Some(of) = self.priorities.get_mut(&job) {
+            of.all = of.alone().saturating_add(site_factor);
+            of.site_factor = site_factor;
+        }
+    }
+
     /// Jobs whose turn would be of use, in the order in which Slurm would take them without Meed:
     /// by priority, then by number. Tiers of partitions are left out.
     pub(crate) fn order_alone(&self) -> Vec<u32> {

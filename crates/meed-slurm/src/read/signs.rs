@@ -4,6 +4,9 @@
 //! schedulers, and each kind of message that came. Where none of these counts moved, no job was
 //! submitted, changed, started or ended by anybody. Messages that only ask are left out.
 //!
+//! Passes of the schedulers stand apart: one may find that a job which waited for an hour of the day
+//! may start now, but most change nothing, and they come all the time while jobs wait.
+//!
 //! What moves no count is noticed by the look that comes anyway (`looks.rs`): a node that answers
 //! no more, and a time limit until the node's message comes.
 
@@ -44,22 +47,41 @@ const QUESTIONS: [&str; 30] = [
 ];
 
 /// Lines of counts that are signs.
-const COUNTS: [&str; 7] = [
+const COUNTS: [&str; 6] = [
     "Data since",
     "Jobs submitted:",
     "Jobs started:",
     "Jobs completed:",
     "Jobs canceled:",
     "Jobs failed:",
-    // Of the main scheduler and of backfill.
-    "Total cycles:",
 ];
+
+/// Lines of passes: of the main scheduler and of backfill.
+const PASSES: &str = "Total cycles:";
+
+/// The message that changes a job: one for each job of a list.
+const UPDATE: &str = "REQUEST_UPDATE_JOB";
 
 /// What `slurmctld` has counted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Signs {
     lines: Vec<String>,
     messages: BTreeMap<String, u64>,
+    passes: Vec<String>,
+}
+
+impl Signs {
+    /// Nothing was counted between the two, but for passes of the schedulers.
+    pub(crate) fn are_still(&self, other: &Signs) -> bool {
+        self.lines == other.lines && self.messages == other.messages
+    }
+
+    /// So many jobs were updated by this program: that is no sign.
+    pub(crate) fn updated(&mut self, jobs: u64) {
+        if jobs > 0 {
+            *self.messages.entry(UPDATE.to_owned()).or_default() += jobs;
+        }
+    }
 }
 
 /// Reads what `sdiag` prints; `None`: it is not of the form in which its counts can be told.
@@ -67,16 +89,18 @@ pub(crate) fn parse_signs(text: &str) -> Option<Signs> {
     let (counts, messages) = text.split_once("statistics by message type")?;
     // Behind them the same messages are counted by user.
     let messages = messages.split("statistics by user").next().unwrap_or(messages);
-    let lines = counts.lines().map(str::trim);
-    let lines = lines.filter(|line| COUNTS.iter().any(|count| line.starts_with(count)));
-    let lines: Vec<String> = lines.map(str::to_owned).collect();
-    // Each of them, and the cycles of both schedulers.
-    if lines.len() != COUNTS.len() + 1 {
+    let of = |begins: &[&str]| -> Vec<String> {
+        let lines = counts.lines().map(str::trim);
+        let lines = lines.filter(|line| begins.iter().any(|begin| line.starts_with(begin)));
+        lines.map(str::to_owned).collect()
+    };
+    let (lines, passes) = (of(&COUNTS), of(&[PASSES]));
+    if lines.len() != COUNTS.len() || passes.len() != 2 {
         return None;
     }
     let messages: BTreeMap<String, u64> = messages.lines().filter_map(message).collect();
     let messages = messages.into_iter().filter(|(name, _)| !QUESTIONS.contains(&name.as_str()));
-    Some(Signs { lines, messages: messages.collect() })
+    Some(Signs { lines, messages: messages.collect(), passes })
 }
 
 /// `REQUEST_PING ( 1008) count:45 ave_time:115 total_time:5207`: its name and count.
@@ -153,14 +177,29 @@ Pending RPC statistics
         for (from, to) in [
             ("Jobs submitted: 2000", "Jobs submitted: 2001"),
             ("Jobs started:   0", "Jobs started:   1"),
-            ("Total cycles: 6", "Total cycles: 7"),
-            ("Total cycles: 2", "Total cycles: 3"),
             ("count:2000 ", "count:2001 "),
             ("since      Mon Nov 30 00:48:40", "since      Mon Nov 30 00:51:40"),
             ("\tREQUEST_JOB", unknown),
         ] {
-            assert_ne!(parse_signs(&TOLD.replacen(from, to, 1)).unwrap(), first, "{from}");
+            let later = parse_signs(&TOLD.replacen(from, to, 1)).unwrap();
+            assert!(!later.are_still(&first), "{from}");
         }
+        for (from, to) in [("cycles: 6", "cycles: 7"), ("cycles: 2", "cycles: 3")] {
+            let later = parse_signs(&TOLD.replacen(from, to, 1)).unwrap();
+            assert!(later.are_still(&first) && later != first, "{from}");
+        }
+    }
+
+    #[test]
+    fn own_updates_are_no_signs() {
+        let mut first = parse_signs(TOLD).unwrap();
+        let updates = "\tREQUEST_UPDATE_JOB  ( 3001) count:24  ave_time:1\n\tREQUEST_JOB_INFO ";
+        let later = parse_signs(&TOLD.replacen("\tREQUEST_JOB_INFO ", updates, 1)).unwrap();
+        first.updated(0);
+        assert!(!later.are_still(&first));
+        first.updated(20);
+        first.updated(4);
+        assert!(later.are_still(&first));
     }
 
     #[test]
