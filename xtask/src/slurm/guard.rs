@@ -54,10 +54,10 @@ fn dry(lab: &Lab) -> Result<(), String> {
         let submit = |_| lab.submit(user, "-A optics -n8 -t 5 --wrap 'sleep 3'").map(drop);
         (0..jobs).try_for_each(submit)
     };
-    submit("games", 8)?;
+    submit("games", 5)?;
     std::thread::sleep(Duration::from_secs(3));
-    submit("man", 3)?;
-    let said = lab.said("meed-slurm run --state dry --every 1s --rounds 8")?;
+    submit("man", 2)?;
+    let said = lab.said("meed-slurm run --state dry --every 1s --rounds 6")?;
     for words in ["next by Slurm's own priorities: ", "next by Meed's order: ", "dry run: of "] {
         if !said.contains(words) {
             return Err(format!("a dry run does not say `{words}`:\n{said}"));

@@ -56,7 +56,7 @@ fn wait(lab: &Lab, jobs: usize, most: Duration) -> Result<(), String> {
     ));
     // Accounting is asked again and again until then.
     std::thread::sleep(Duration::from_secs(22).saturating_sub(first));
-    let full = taken(&meed, Duration::from_secs(10))?;
+    let full = taken(&meed, Duration::from_secs(8))?;
     // Of a user who has used nothing.
     let came = now();
     let job = lab.submit("backup", "-A chem -n1 -t 5 --wrap true")?;
@@ -66,12 +66,12 @@ fn wait(lab: &Lab, jobs: usize, most: Duration) -> Result<(), String> {
     })?;
     let soon = came.elapsed();
     lab.sh("squeue -h -t R -o %A | xargs scancel")?;
-    std::thread::sleep(Duration::from_secs(3));
-    let busy = taken(&meed, Duration::from_secs(8))?;
+    std::thread::sleep(Duration::from_secs(2));
+    let busy = taken(&meed, Duration::from_secs(5))?;
     lab.sh("squeue -h -o %A | sort -u | xargs -n 500 scancel")?;
     lab.until_empty()?;
-    std::thread::sleep(Duration::from_secs(6));
-    let ended = taken(&meed, Duration::from_secs(10))?;
+    std::thread::sleep(Duration::from_secs(5));
+    let ended = taken(&meed, Duration::from_secs(8))?;
     meed.kill()?;
     crate::say(&format!(
         "a new job had its place {} ms after it came\nof one core, meed-slurm with its commands \

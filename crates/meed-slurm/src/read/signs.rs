@@ -4,8 +4,8 @@
 //! schedulers, and each kind of message that came. Where none of these counts moved, no job was
 //! submitted, changed, started or ended by anybody. Messages that only ask are left out.
 //!
-//! Passes of the schedulers stand apart: one may find that a job which waited for an hour of the day
-//! may start now, but most change nothing, and they come all the time while jobs wait.
+//! Passes of the schedulers stand apart: one may find that a job which waited for an hour of the
+//! day may start now, but most change nothing, and they come all the time while jobs wait.
 //!
 //! What moves no count is noticed by the look that comes anyway (`looks.rs`): a node that answers
 //! no more, and a time limit until the node's message comes.
