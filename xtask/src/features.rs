@@ -6,8 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::dist::printed;
-use crate::tools::cargo;
+use crate::tools::{cargo, printed};
 
 /// What `cargo build` builds.
 const FIRST: &str = "meed-cli";

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// So many of the last lines of a program that failed are shown.
 const LAST: usize = 80;
@@ -44,6 +45,37 @@ pub(crate) fn runs(program: impl AsRef<Path>, argument: &str) -> bool {
     let mut command = Command::new(program.as_ref());
     command.arg(argument).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
+}
+
+/// What a program prints that ends well.
+pub(crate) fn printed(command: &mut Command, what: &str) -> Result<Vec<u8>, String> {
+    let output = command.output().map_err(|why| format!("{what}: {why}"))?;
+    match output.status.success() {
+        true => Ok(output.stdout),
+        false => Err(format!("{what}: {}", String::from_utf8_lossy(&output.stderr).trim())),
+    }
+}
+
+/// For patience with programs, and for how long they take.
+#[expect(clippy::disallowed_methods, reason = "a chore waits for programs, and measures them")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}
+
+/// Looks again and again, a step apart, until something is found; `None`: not in time.
+pub(crate) fn until<T>(
+    most: Duration,
+    step: Duration,
+    mut look: impl FnMut() -> Option<T>,
+) -> Option<T> {
+    let began = now();
+    loop {
+        let found = look();
+        if found.is_some() || began.elapsed() >= most {
+            return found;
+        }
+        std::thread::sleep(step);
+    }
 }
 
 /// Starts a program, and waits for it to end well.

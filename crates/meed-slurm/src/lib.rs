@@ -12,18 +12,27 @@
 //! | [`world`] | snapshots as events of the driver, and whose turn it is |
 //! | [`spread`] | an order as site factors, with few changes |
 //! | [`slurm`] | the edge: commands with time limits |
-//! | [`run`](mod@run), [`people`] | what the program does |
+//! | [`due`] | when what is asked of Slurm |
+//! | [`looker`] | a round |
+//! | [`dry`], [`metrics`] | what a round tells people and programs |
+//! | [`run`](mod@run), [`people`], [`top`], [`reset`](mod@reset) | what the program does |
 
 mod clock;
+mod dry;
+mod due;
 mod error;
+mod looker;
+mod metrics;
 mod out;
 mod people;
 mod place;
 mod read;
+mod reset;
 mod run;
 mod slurm;
 mod snapshot;
 mod spread;
+mod top;
 mod tree;
 mod tres;
 mod world;
@@ -57,6 +66,8 @@ enum Command {
     Queues(people::QueuesArgs),
     /// Says why a job waits, in Meed's words beside Slurm's reason.
     Why(people::WhyArgs),
+    /// Shows queues and the first jobs of the order again and again.
+    Top(top::TopArgs),
     /// Sets all site factors to 0, so that Slurm orders as without Meed.
     Reset(place::StateArgs),
     /// Writes the pages of the manual.
@@ -83,7 +94,8 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::run(&args, &mut out),
         Command::Queues(args) => people::queues(&args, &mut out),
         Command::Why(args) => people::why(&args, &mut out),
-        Command::Reset(place) => run::reset(&place, &mut out),
+        Command::Top(args) => top::top(&args, &mut out),
+        Command::Reset(place) => reset::reset(&place, &mut out),
         Command::Man { folder } => manual(&folder),
     };
     match done {

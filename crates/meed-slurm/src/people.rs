@@ -43,12 +43,19 @@ pub(crate) fn queues(args: &QueuesArgs, out: &mut Out) -> Result<(), ProgramErro
     if args.json {
         return json(&standings, out);
     }
-    age(&standings, clock::seconds(), out);
-    queues_text(&standings).iter().for_each(|line| out.line(line));
+    out.line(&age(&standings, clock::seconds()));
+    lines(&queues_text(&standings), out);
     Ok(())
 }
 
-fn queues_text(standings: &Standings) -> Vec<String> {
+fn lines(lines: &[String], out: &mut Out) {
+    for line in lines {
+        out.line(line);
+    }
+}
+
+/// The table of queues, and what is worth a line below it.
+pub(crate) fn queues_text(standings: &Standings) -> Vec<String> {
     let mut rows = vec![
         ["queue", "next", "weight", "entitled", "holds", "waiting", "used core-h", "owed core-h"]
             .map(str::to_owned),
@@ -68,7 +75,14 @@ fn queues_text(standings: &Standings) -> Vec<String> {
     }
     let mut lines = table(&rows);
     match standings.jobs.iter().find(|job| job.place == Some(0)) {
-        Some(job) => lines.push(format!("next: job {} of {}", job.name, job.queue)),
+        Some(job) => {
+            lines.push(format!("next: job {} of {}", job.name, job.queue));
+            let alone = standings.jobs.iter().find(|job| job.alone == Some(0));
+            if let Some(other) = alone.filter(|other| other.id != job.id) {
+                let JobTold { name, queue, .. } = other;
+                lines.push(format!("next by Slurm's own priorities: job {name} of {queue}"));
+            }
+        }
         None => lines.push("no job waits whose turn it could be".to_owned()),
     }
     lines.extend(standings.remarks.iter().map(|remark| format!("note: {remark}")));
@@ -76,10 +90,10 @@ fn queues_text(standings: &Standings) -> Vec<String> {
 }
 
 /// Columns as wide as they must be; the first to the left, the others to the right.
-fn table(rows: &[[String; 8]]) -> Vec<String> {
+pub(crate) fn table<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..8).map(|column| width(column).unwrap_or(0)).collect();
-    let line = |row: &[String; 8]| {
+    let widths: Vec<usize> = (0..N).map(|column| width(column).unwrap_or(0)).collect();
+    let line = |row: &[String; N]| {
         let cells =
             row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| match column {
                 0 => format!("{cell:<width$}"),
@@ -108,8 +122,8 @@ pub(crate) fn why(args: &WhyArgs, out: &mut Out) -> Result<(), ProgramError> {
     if args.json {
         return json(job, out);
     }
-    age(&standings, clock::seconds(), out);
-    why_text(&standings, job).iter().for_each(|line| out.line(line));
+    out.line(&age(&standings, clock::seconds()));
+    lines(&why_text(&standings, job), out);
     Ok(())
 }
 
@@ -143,6 +157,10 @@ fn why_text(standings: &Standings, job: &JobTold) -> Vec<String> {
                 place - own
             ));
         }
+    }
+    if let Some(alone) = job.alone {
+        let all = standings.jobs.iter().filter(|job| job.alone.is_some()).count();
+        lines.push(format!("by Slurm's own priorities: place {} of {all}", alone + 1));
     }
     if let Some(queue) = standings.queues.iter().find(|queue| queue.queue == job.queue) {
         lines.extend(levels(queue));
@@ -196,16 +214,19 @@ fn reason(word: &str) -> &'static str {
     }
 }
 
-fn age(standings: &Standings, now: i64, out: &mut Out) {
+/// How old it is.
+pub(crate) fn age(standings: &Standings, now: i64) -> String {
     let age = (now - standings.at).max(0);
     let stale = if age > STALE { "; does `meed slurm run` still run?" } else { "" };
-    out.line(&format!("as of {age} s ago, by {}{stale}", standings.order));
+    format!("as of {age} s ago, by {}{stale}", standings.order)
 }
 
 fn json<T: serde::Serialize>(value: &T, out: &mut Out) -> Result<(), ProgramError> {
     let text = serde_json::to_string_pretty(value);
     let text = text.map_err(|why| ProgramError::Run(why.to_string()))?;
-    text.lines().for_each(|line| out.line(line));
+    for line in text.lines() {
+        out.line(line);
+    }
     Ok(())
 }
 
@@ -219,6 +240,7 @@ mod tests {
             name: name.to_owned(),
             queue: queue.to_owned(),
             place,
+            alone: place.map(|place: usize| 1 - place),
             factor: 0,
             reason: reason.to_owned(),
         };
@@ -256,7 +278,8 @@ mod tests {
         let lines = queues_text(&standings());
         assert!(lines[1].starts_with("chem.a") && lines[1].ends_with("2.00        -0.50"));
         assert_eq!(lines[2], "next: job 4 of bio.b");
-        assert_eq!(lines[3], "note: something");
+        assert_eq!(lines[3], "next by Slurm's own priorities: job 5_[1-9] of chem.a");
+        assert_eq!(lines[4], "note: something");
     }
 
     #[test]
@@ -267,6 +290,7 @@ mod tests {
         let array = told("5_3");
         assert!(array.contains("place 2 of 2: 0 jobs of the same queue and 1 of others"));
         assert!(array.contains("1 before it, by long-term: bio (3.0), chem (9.0)"), "{array}");
+        assert!(array.contains("by Slurm's own priorities: place 1 of 2"), "{array}");
         let limited = told("6");
         assert!(limited.contains("a limit of its account") && limited.contains("no place"));
         assert!(find(&standings, "7").is_none());

@@ -5,9 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use meed_store::StoreError;
 
 use crate::error::ProgramError;
-use crate::world::Standings;
+use crate::world::{LedgerError, Standings};
 
 /// Where the state is.
 #[derive(Args, Clone, Debug)]
@@ -37,6 +38,20 @@ impl StateArgs {
         Some(text.trim().to_owned())
     }
 
+    /// Why the ledger in the folder cannot be opened; where another instance holds it, with its
+    /// name.
+    pub(crate) fn held(&self, why: LedgerError) -> ProgramError {
+        let is_held = matches!(&why, LedgerError::Store(StoreError::InUse { .. }));
+        match self.holder().filter(|_| is_held) {
+            Some(holder) => ProgramError::File(format!(
+                "{}: {holder} holds this state and orders the cluster; stop it first, or give \
+                 another folder by --state for a dry run beside it",
+                self.state.display()
+            )),
+            None => why.into(),
+        }
+    }
+
     /// Leaves what people are told.
     pub(crate) fn leave(&self, standings: &Standings) -> Result<(), ProgramError> {
         let bytes = serde_json::to_vec(standings);
@@ -63,13 +78,18 @@ impl StateArgs {
         })
     }
 
-    /// A file is whole or as it was.
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), ProgramError> {
-        let (path, unfinished) =
-            (self.state.join(name), self.state.join(format!("{name}.unfinished")));
-        fs::write(&unfinished, bytes).map_err(|why| named(&unfinished, &why))?;
-        fs::rename(&unfinished, &path).map_err(|why| named(&path, &why))
+        write_whole(&self.state.join(name), bytes)
     }
+}
+
+/// Writes a file: it is whole, or as it was.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), ProgramError> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".unfinished");
+    let unfinished = PathBuf::from(name);
+    fs::write(&unfinished, bytes).map_err(|why| named(&unfinished, &why))?;
+    fs::rename(&unfinished, path).map_err(|why| named(path, &why))
 }
 
 fn named(path: &Path, why: &io::Error) -> ProgramError {

@@ -9,11 +9,12 @@ use std::time::Duration;
 use crate::read::config::{SlurmConfig, parse_config};
 use crate::read::form::{SlurmForm, form_of};
 use crate::read::jobs::{
-    JobStage, SlurmJob, Suspension, parse_factors, parse_jobs, parse_suspension,
+    JobPriority, JobStage, SlurmJob, Suspension, parse_jobs, parse_priorities, parse_suspension,
 };
 use crate::read::nodes::{SlurmNode, parse_nodes};
 use crate::read::runs::{SlurmRun, parse_runs};
 use crate::read::shares::{Association, parse_shares};
+use crate::read::signs::{Signs, parse_signs};
 use crate::spread::FactorChange;
 
 /// Why Slurm did not answer.
@@ -82,16 +83,22 @@ impl Slurm {
         parse_nodes(&text).map_err(SlurmError::Form)
     }
 
-    /// All records of `slurmctld`.
-    pub(crate) fn jobs(&self) -> Result<Vec<SlurmJob>, SlurmError> {
+    /// All records of `slurmctld`, by number.
+    pub(crate) fn jobs(&self) -> Result<BTreeMap<u32, SlurmJob>, SlurmError> {
         let args = ["--noheader", "--all", "--states=all", "-O", self.form.jobs];
-        parse_jobs(&self.ask("squeue", &args)?).map_err(SlurmError::Form)
+        let jobs = parse_jobs(&self.ask("squeue", &args)?).map_err(SlurmError::Form)?;
+        Ok(jobs.into_iter().map(|job| (job.id, job)).collect())
     }
 
-    /// Site factors of jobs that wait.
-    pub(crate) fn factors(&self) -> Result<BTreeMap<u32, i64>, SlurmError> {
-        let args = ["--noheader", "-o", self.form.factors];
-        parse_factors(&self.ask("sprio", &args)?).map_err(SlurmError::Form)
+    /// Priorities of jobs that wait.
+    pub(crate) fn priorities(&self) -> Result<BTreeMap<u32, JobPriority>, SlurmError> {
+        let args = ["--noheader", "-o", self.form.priorities];
+        parse_priorities(&self.ask("sprio", &args)?).map_err(SlurmError::Form)
+    }
+
+    /// What `slurmctld` has counted; `None`: it does not say.
+    pub(crate) fn signs(&self) -> Option<Signs> {
+        parse_signs(&self.ask("sdiag", &[]).ok()?)
     }
 
     /// When a job was suspended or resumed last.
@@ -180,8 +187,12 @@ fn is_of_the_past(line: &str) -> bool {
 /// Records whose suspension matters for the ledger: those that are suspended and ran, and those
 /// that run and have done so for less time than the ledger would charge. `ran`: for how long it
 /// charges those that it knows.
-pub(crate) fn to_ask_of(jobs: &[SlurmJob], at: i64, ran: impl Fn(u32) -> Option<i64>) -> Vec<u32> {
-    let asks = jobs.iter().filter(|job| match job.stage {
+pub(crate) fn to_ask_of(
+    jobs: &BTreeMap<u32, SlurmJob>,
+    at: i64,
+    ran: impl Fn(u32) -> Option<i64>,
+) -> Vec<u32> {
+    let asks = jobs.values().filter(|job| match job.stage {
         JobStage::Suspended => ran(job.id).is_some(),
         JobStage::Running => {
             let since = at - job.start.unwrap_or(at);

@@ -17,8 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::tools::{cargo, has_target, runs, succeed, target_folder};
-pub(crate) use pack::printed;
+use crate::tools::{cargo, has_target, printed, runs, succeed, target_folder};
 
 use pack::Parts;
 
@@ -208,7 +207,7 @@ fn small() -> Result<Vec<String>, String> {
 /// The folder with the linker that is part of Rust's toolchain, under the name that gcc looks for.
 fn lld() -> Result<PathBuf, String> {
     let rustc = |what| {
-        let told = pack::printed(Command::new("rustc").args(["--print", what]), "rustc")?;
+        let told = printed(Command::new("rustc").args(["--print", what]), "rustc")?;
         Ok::<String, String>(String::from_utf8_lossy(&told).trim().to_owned())
     };
     let rustlib = PathBuf::from(rustc("sysroot")?).join("lib/rustlib");

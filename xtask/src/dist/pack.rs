@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::tools::{root, succeed};
+use crate::tools::{printed, root, succeed};
 
 /// Examples that need no trace.
 const EXAMPLES: [&str; 5] =
@@ -40,15 +40,6 @@ fn write(to: &Path, text: &[u8]) -> Result<(), String> {
     let named = |why: std::io::Error| format!("{}: {why}", to.display());
     to.parent().map_or(Ok(()), fs::create_dir_all).map_err(named)?;
     fs::write(to, text).map_err(named)
-}
-
-/// What a program prints.
-pub(crate) fn printed(command: &mut Command, what: &str) -> Result<Vec<u8>, String> {
-    let output = command.output().map_err(|why| format!("{what}: {why}"))?;
-    match output.status.success() {
-        true => Ok(output.stdout),
-        false => Err(format!("{what}: {}", String::from_utf8_lossy(&output.stderr))),
-    }
 }
 
 impl Parts {

@@ -79,7 +79,7 @@ fn linked(target: &str) -> Result<BTreeSet<(String, String)>, String> {
         cargo.args(["--package", package]);
     }
     cargo.args(["--target", target, "--prefix", "none", "--no-dedupe", "--format", "{p}"]);
-    let told = super::pack::printed(&mut cargo, "cargo tree")?;
+    let told = crate::tools::printed(&mut cargo, "cargo tree")?;
     let line = |line: &str| {
         let (name, rest) = line.split_once(" v")?;
         Some((name.to_owned(), rest.split(' ').next()?.to_owned()))

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::pack::printed;
-use crate::tools::succeed;
+use crate::tools::{printed, succeed};
 
 /// How often, and how many times, a server that was started is asked.
 const LOOK: Duration = Duration::from_millis(100);

@@ -4,11 +4,12 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::fetch::Programs;
 use super::found::{Found, Took, Waits};
 use super::peer::{Kind, Running};
+use crate::tools::{now, until};
 
 /// How much is measured.
 pub(super) struct Sizes {
@@ -42,13 +43,11 @@ impl Sizes {
     };
 }
 
+/// How often something is looked for.
+const STEP: Duration = Duration::from_millis(2);
+
 /// Clients at once.
 const CLIENTS: usize = 8;
-
-#[expect(clippy::disallowed_methods, reason = "it measures how long programs take")]
-fn clock() -> Instant {
-    Instant::now()
-}
 
 /// A step of a peer; what fails is said, and leaves its row empty.
 fn row<T>(what: &str, done: Result<T, String>) -> Option<T> {
@@ -78,7 +77,7 @@ pub(super) fn all(kind: &Kind, programs: &Programs, sizes: &Sizes) -> Result<Fou
     }
     if kind.request.is_some() {
         let peer = busy(kind, programs)?;
-        let began = clock();
+        let began = now();
         let taken = peer.submit(&["true"], Some(sizes.runs));
         let took = began.elapsed().as_secs_f64();
         found.request = row("in one request", taken.map(|_| sizes.runs as f64 / took));
@@ -103,7 +102,7 @@ fn busy<'k>(kind: &'k Kind, programs: &'k Programs) -> Result<Running<'k>, Strin
 
 /// Milliseconds from before the client is started to the first thing that the job does.
 fn starts(peer: &Running<'_>, sizes: &Sizes) -> Result<Vec<f64>, String> {
-    let (mut all, start) = (Vec::new(), clock());
+    let (mut all, start) = (Vec::new(), now());
     for number in 0..sizes.starts + 3 {
         if start.elapsed().as_secs() > sizes.most_s {
             break;
@@ -114,7 +113,7 @@ fn starts(peer: &Running<'_>, sizes: &Sizes) -> Result<Vec<f64>, String> {
         write_program(&script, &text)?;
         let began = wall_ns()?;
         peer.submit(&[&script.display().to_string()], None)?;
-        let told = until(Duration::from_secs(60), || std::fs::read_to_string(&file).ok())
+        let told = until(Duration::from_secs(60), STEP, || std::fs::read_to_string(&file).ok())
             .ok_or("a job did not begin in a minute")?;
         let at: u128 = told.trim().parse().map_err(|_| format!("no time: {told}"))?;
         // The first ones find nothing in the machine's caches.
@@ -140,20 +139,9 @@ fn wall_ns() -> Result<u128, String> {
     since.map(|since| since.as_nanos()).map_err(|why| why.to_string())
 }
 
-fn until<T>(most: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
-    let began = clock();
-    while began.elapsed() < most {
-        if let Some(found) = look() {
-            return Some(found);
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    None
-}
-
 /// Jobs a second.
 fn single(peer: &Running<'_>, jobs: usize, clients: usize, most_s: u64) -> Result<f64, String> {
-    let began = clock();
+    let began = now();
     let (done, _) = fill(peer, jobs, clients, most_s)?;
     Ok(done as f64 / began.elapsed().as_secs_f64())
 }
@@ -167,7 +155,7 @@ fn fill(
 ) -> Result<(usize, String), String> {
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let (stop, last) = (AtomicBool::new(false), Mutex::new((0, String::new(), String::new())));
-    let began = clock();
+    let began = now();
     let client = || {
         while !stop.load(Ordering::Relaxed) && began.elapsed().as_secs() < most_s {
             let number = next.fetch_add(1, Ordering::Relaxed);
@@ -210,7 +198,7 @@ fn submit_in_time(peer: &Running<'_>, most: Duration) -> Result<String, String> 
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(failed)?;
     let mut wait = Duration::from_micros(200);
-    let began = clock();
+    let began = now();
     while child.try_wait().map_err(failed)?.is_none() {
         if began.elapsed() > most {
             let _ = child.kill();
@@ -236,7 +224,7 @@ fn submit_in_time(peer: &Running<'_>, most: Duration) -> Result<String, String> 
 /// From the first submission to the end of the last job.
 fn runs(kind: &Kind, programs: &Programs, sizes: &Sizes, request: bool) -> Result<Took, String> {
     let peer = Running::start(kind, programs)?;
-    let began = clock();
+    let began = now();
     let (done, job) = match request {
         true => (sizes.runs, peer.submit(&["true"], Some(sizes.runs))?),
         false => fill(&peer, sizes.runs, 2, sizes.most_s)?,
@@ -248,7 +236,7 @@ fn runs(kind: &Kind, programs: &Programs, sizes: &Sizes, request: bool) -> Resul
         .spawn()
         .map_err(|why| format!("waiting: {why}"))?;
     let left = (sizes.most_s as f64 - began.elapsed().as_secs_f64()).max(5.0);
-    let over = until(Duration::from_secs_f64(left), || wait.try_wait().ok().flatten());
+    let over = until(Duration::from_secs_f64(left), STEP, || wait.try_wait().ok().flatten());
     let took = began.elapsed().as_secs_f64();
     let _ = wait.kill();
     let _ = wait.wait();
@@ -267,7 +255,7 @@ fn waits(kind: &Kind, programs: &Programs, sizes: &Sizes) -> Result<Waits, Strin
     let words: Vec<String> = kind.list.iter().map(|word| (*word).to_owned()).collect();
     let mut times = Vec::new();
     for _ in 0..3 {
-        let began = clock();
+        let began = now();
         let mut list = peer.command(&words);
         let status = list.stdout(Stdio::null()).stderr(Stdio::null()).status();
         if !status.is_ok_and(|status| status.success()) {

@@ -3,11 +3,11 @@
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
-/// A daemon of it, by its name.
-type Daemon = (&'static str, Child);
+use super::daemon::Daemon;
+use crate::tools::{printed, until};
 
 /// See the module. Everything ends when it is dropped.
 pub(super) struct Lab {
@@ -78,18 +78,22 @@ impl Lab {
     }
 
     fn write_settings(&self) -> Result<(), String> {
-        let ports: Vec<TcpListener> =
-            (0..5).filter_map(|_| TcpListener::bind("127.0.0.1:0").ok()).collect();
-        let port = |which: usize| {
-            let bound = ports.get(which).and_then(|port| port.local_addr().ok());
-            bound.map_or(0, |at| at.port()).to_string()
-        };
+        // All are bound at once, so that they differ.
+        let bound: Result<Vec<TcpListener>, _> =
+            (0..5).map(|_| TcpListener::bind("127.0.0.1:0")).collect();
+        let bound = bound.map_err(|why| format!("a port of the loopback interface: {why}"))?;
+        let ports: Result<Vec<u16>, _> =
+            bound.iter().map(|bound| bound.local_addr().map(|at| at.port())).collect();
+        let ports = ports.map_err(|why| format!("a port of the loopback interface: {why}"))?;
         let host = fs::read_to_string("/proc/sys/kernel/hostname");
         let host = host.map_err(|why| why.to_string())?;
         let fill = |text: &str| {
             let mut text = text.replace("FOLDER", &self.folder.display().to_string());
             text = text.replace("HOST", host.trim());
-            (0..5).fold(text, |text, which| text.replace(&format!("PORT{which}"), &port(which)))
+            let numbered = ports.iter().enumerate();
+            numbered.fold(text, |text, (which, port)| {
+                text.replace(&format!("PORT{which}"), &port.to_string())
+            })
         };
         for (name, text) in [("slurm.conf", SLURM), ("slurmdbd.conf", SLURMDBD)] {
             let path = self.folder.join(name);
@@ -111,17 +115,13 @@ impl Lab {
         let mut command = self.command(name);
         let errors = log.try_clone().map_err(|why| why.to_string())?;
         command.args(arguments).stdout(log).stderr(errors);
-        let child = command.spawn().map_err(|why| format!("{name}: {why}"))?;
-        self.daemons.borrow_mut().push((name, child));
+        self.daemons.borrow_mut().push(Daemon::start(name, &mut command)?);
         Ok(())
     }
 
     /// Ends a daemon.
     pub(super) fn end(&self, name: &str) {
-        let mut daemons = self.daemons.borrow_mut();
-        let (mut these, others) = daemons.drain(..).partition(|(other, _)| *other == name);
-        *daemons = others;
-        end(&mut these);
+        self.daemons.borrow_mut().retain(|daemon| daemon.name() != name);
     }
 
     /// A program in the folder, which finds this Slurm, and Meed.
@@ -139,14 +139,8 @@ impl Lab {
     /// What a line of the shell prints.
     pub(super) fn said(&self, line: &str) -> Result<String, String> {
         let mut command = self.command("bash");
-        let output = command.arg("-c").arg(line).output().map_err(|why| why.to_string())?;
-        match output.status.success() {
-            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-            false => {
-                let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-                Err(format!("`{line}`: {}", errors.trim()))
-            }
-        }
+        let told = printed(command.arg("-c").arg(line), &format!("`{line}`"))?;
+        Ok(String::from_utf8_lossy(&told).into_owned())
     }
 
     /// Runs a line of the shell.
@@ -161,13 +155,13 @@ impl Lab {
     }
 
     /// Starts Meed for real, with what it says in `log/meed`.
-    pub(super) fn meed(&self, more: &[&str]) -> Result<Child, String> {
+    pub(super) fn meed(&self, more: &[&str]) -> Result<Daemon, String> {
         let log = fs::File::options().create(true).append(true).open(self.path("log/meed"));
         let log = log.map_err(|why| why.to_string())?;
         let errors = log.try_clone().map_err(|why| why.to_string())?;
         let mut command = self.command("meed-slurm");
         command.args(["run", "--apply", "--state", "meed"]).args(more);
-        command.stdout(log).stderr(errors).spawn().map_err(|why| format!("meed-slurm: {why}"))
+        Daemon::start("meed-slurm", command.stdout(log).stderr(errors))
     }
 
     /// A file of the folder.
@@ -177,18 +171,15 @@ impl Lab {
 
     /// Waits until it is so.
     pub(super) fn until(&self, what: &str, is_so: impl Fn() -> bool) -> Result<(), String> {
-        let began = now();
-        while !is_so() {
-            if began.elapsed() > PATIENCE {
-                let kept = std::env::temp_dir().join("meed-slurm-failed");
-                let _ = fs::remove_dir_all(&kept);
-                let _ = fs::rename(self.path("log"), &kept);
-                let (patience, kept) = (PATIENCE.as_secs(), kept.display());
-                return Err(format!("{what}: not so within {patience} s; logs are in {kept}"));
-            }
-            std::thread::sleep(Duration::from_millis(200));
+        let step = Duration::from_millis(200);
+        if until(PATIENCE, step, || is_so().then_some(())).is_some() {
+            return Ok(());
         }
-        Ok(())
+        let kept = std::env::temp_dir().join("meed-slurm-failed");
+        let _ = fs::remove_dir_all(&kept);
+        let _ = fs::rename(self.path("log"), &kept);
+        let (patience, kept) = (PATIENCE.as_secs(), kept.display());
+        Err(format!("{what}: not so within {patience} s; logs are in {kept}"))
     }
 
     /// Waits until no job waits or runs.
@@ -199,36 +190,14 @@ impl Lab {
     }
 }
 
-/// For measurements and for patience.
-#[expect(clippy::disallowed_methods, reason = "a chore waits for real daemons, and measures them")]
-pub(super) fn now() -> Instant {
-    Instant::now()
-}
-
-/// Ends processes by their numbers, and waits for them.
-pub(super) fn end(daemons: &mut [Daemon]) {
-    for (_, child) in daemons.iter() {
-        // One that has ended needs no signal.
-        let _ = Command::new("kill").arg(child.id().to_string()).status();
-    }
-    for (_, child) in daemons.iter_mut() {
-        let began = now();
-        while matches!(child.try_wait(), Ok(None)) && began.elapsed() < Duration::from_secs(10) {
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        let _ = child.kill();
-        let _ = child.wait();
-    }
-}
-
 impl Drop for Lab {
     fn drop(&mut self) {
         let _ = self.sh("squeue --noheader --format=%A | sort -u | xargs -r timeout 20 scancel");
         let _ = self.until_empty();
-        let mut daemons = std::mem::take(&mut *self.daemons.borrow_mut());
         // Those that stand on others end first.
-        daemons.reverse();
-        daemons.chunks_mut(1).for_each(end);
+        while let Some(daemon) = self.daemons.borrow_mut().pop() {
+            drop(daemon);
+        }
         let _ = fs::remove_dir_all(&self.folder);
     }
 }

@@ -1,11 +1,13 @@
-//! The ledger against `sacct`, and who may order the cluster.
+//! The ledger against `sacct`.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::Stdio;
 use std::time::Duration;
 
-use super::lab::{Lab, now};
+use super::daemon::Daemon;
+use super::lab::Lab;
+use crate::tools::now;
 
 /// Everything that a ledger must follow, in half a minute: an array with a limit, a heterogeneous
 /// job, a requeue, two suspensions, a cancellation, a dependency, a hold, a node that goes.
@@ -56,21 +58,21 @@ pub(super) fn run(lab: &Lab) -> Result<(), String> {
     fs::write(lab.path("work.sh"), WORK).map_err(|why| why.to_string())?;
     let mut work = lab.command("bash");
     work.arg("work.sh").stdout(Stdio::null()).stderr(Stdio::null());
-    let mut work = work.spawn().map_err(|why| why.to_string())?;
+    let mut work = Daemon::start("the work", &mut work)?;
     let (began, mut kills) = (now(), 0);
     while began.elapsed() < Duration::from_secs(40) {
         // Intervals that share no rhythm with the rounds.
         std::thread::sleep(Duration::from_millis(1300 + 370 * (kills % 7)));
-        meed.kill().and_then(|()| meed.wait()).map_err(|why| why.to_string())?;
+        meed.kill()?;
         meed = lab.meed(&[])?;
         kills += 1;
     }
-    work.wait().map_err(|why| why.to_string())?;
+    work.wait()?;
     lab.until_empty()?;
     let equal = lab.until("ledger and sacct are equal", || {
         used(lab).is_ok_and(|used| accounted(lab).is_ok_and(|told| used == told))
     });
-    meed.kill().and_then(|()| meed.wait()).map_err(|why| why.to_string())?;
+    meed.kill()?;
     let (used, told) = (used(lab)?, accounted(lab)?);
     equal.map_err(|why| format!("{why}: the ledger has {used:?}, sacct {told:?}"))?;
     crate::say(&format!("core-seconds of ledger and sacct, after {kills} kills: {told:?}"));
@@ -103,39 +105,4 @@ pub(super) fn accounted(lab: &Lab) -> Result<BTreeMap<String, u64>, String> {
     }
     sums.retain(|_, seconds| *seconds > 0);
     Ok(sums)
-}
-
-/// A second instance is refused, a controller that was away is put right within a round, and reset
-/// leaves Slurm as it was.
-pub(super) fn guard(lab: &Lab) -> Result<(), String> {
-    lab.sh(SHARES)?;
-    std::thread::sleep(Duration::from_secs(2));
-    for user in ["games", "man"].repeat(4) {
-        lab.submit(user, "-A optics -n8 -t 5 --wrap 'sleep 60'")?;
-    }
-    let mut meed = lab.meed(&[])?;
-    let placed = || lab.said("sprio -h -o '%S'").map(|text| nonzero(&text)).unwrap_or(0);
-    lab.until("factors are set", || placed() > 0)?;
-    let second = lab.said("meed-slurm run --apply --state meed --rounds 1");
-    let said = second.err().unwrap_or_default();
-    if !said.contains(&format!("process {}", meed.id())) {
-        return Err(format!("a second instance was not refused with the first's name: {said}"));
-    }
-    lab.end("slurmctld");
-    std::thread::sleep(Duration::from_secs(5));
-    lab.controller()?;
-    lab.sh("squeue -h -t PD -o %A | head -1 | xargs -I{} scontrol update JobId={} SiteFactor=0")?;
-    lab.until("the order is in force again", || {
-        lab.said("squeue -h -t PD -o %A").is_ok_and(|jobs| jobs.lines().count() == placed())
-    })?;
-    meed.kill().and_then(|()| meed.wait()).map_err(|why| why.to_string())?;
-    lab.sh("meed-slurm reset --state meed")?;
-    match placed() {
-        0 => Ok(()),
-        left => Err(format!("{left} jobs have a site factor after reset")),
-    }
-}
-
-fn nonzero(text: &str) -> usize {
-    text.lines().filter(|line| !matches!(line.trim(), "" | "0")).count()
 }

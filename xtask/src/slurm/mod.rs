@@ -10,9 +10,12 @@
 //! | `turns` | tenants lend and get back, under Slurm alone and under Meed, one after the other |
 //! | `ledger` | arrays, requeues, suspensions, holds, dependencies, a node that goes, while Meed is killed again and again: use is that of `sacct`, to the second |
 //! | `pending` | 2,000 jobs wait: how long until an order is in force; what Meed takes when idle |
-//! | `guard` | a second instance, slurmctld restarted, reset |
+//! | `many` | the same with 20,000, where it is named |
+//! | `guard` | a dry run, a second instance, slurmctld restarted, metrics, reset |
 //! | `page` | the tutorial of docs/slurm.md as it stands |
 
+mod daemon;
+mod guard;
 mod lab;
 mod ledger;
 mod page;
@@ -25,17 +28,22 @@ use std::process::{Command, Stdio};
 use crate::tools::{cargo, runs, succeed, succeed_quietly, target_folder};
 use lab::Lab;
 
-const USAGE: &str = "cargo xtask slurm [--debug] [STORY...]: turns, ledger, pending, guard, page";
+const USAGE: &str = "cargo xtask slurm [--debug] [STORY...]: turns, ledger, pending, guard, page; \
+                     and by name alone: many";
 
 type Story = fn(&Lab) -> Result<(), String>;
 
-const STORIES: [(&str, Story); 5] = [
+const STORIES: [(&str, Story); 6] = [
     ("turns", turns::run),
     ("ledger", ledger::run),
     ("pending", pending::run),
-    ("guard", ledger::guard),
+    ("guard", guard::run),
     ("page", page::run),
+    ("many", pending::many),
 ];
+
+/// Runs only where it is named: it takes several minutes.
+const BY_NAME: &str = "many";
 
 pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
     let (options, names): (Vec<_>, Vec<_>) = args.partition(|arg| arg.starts_with("--"));
@@ -50,7 +58,8 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
     }
     let programs = build(is_debug)?;
     for (name, story) in STORIES {
-        if !names.is_empty() && !names.iter().any(|wanted| wanted == name) {
+        let is_named = names.iter().any(|wanted| wanted == name);
+        if !is_named && (!names.is_empty() || name == BY_NAME) {
             continue;
         }
         // A cluster for each: its history is its own.

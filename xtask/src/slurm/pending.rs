@@ -1,21 +1,38 @@
-//! 2,000 jobs wait: how long until an order is in force, and what an idle Meed takes.
+//! 2,000 jobs wait: how long until an order is in force, and what Meed takes.
 
 use std::time::Duration;
 
-use super::lab::{Lab, now};
-
-const JOBS: usize = 2000;
+use super::daemon::Daemon;
+use super::lab::Lab;
+use crate::tools::now;
 
 /// The first jobs of the order, which get a factor.
 const FIRST: usize = 100;
 
-/// See `mod.rs`.
+/// Of one core, when nothing happens: with the commands that are asked.
+const MOST_IDLE: f64 = 2.0;
+
+/// 2,000 jobs.
 pub(super) fn run(lab: &Lab) -> Result<(), String> {
+    wait(lab, 2_000, Duration::from_secs(10))
+}
+
+/// 20,000 jobs.
+pub(super) fn many(lab: &Lab) -> Result<(), String> {
+    wait(lab, 20_000, Duration::from_secs(30))
+}
+
+fn wait(lab: &Lab, jobs: usize, most: Duration) -> Result<(), String> {
     lab.sh(super::ledger::SHARES)?;
+    lab.sh("sacctmgr -i -Q add user backup account=chem fairshare=1")?;
     std::thread::sleep(Duration::from_secs(2));
-    // Nothing starts: what waits is what counts.
-    lab.sh("scontrol update NodeName=n1,n2 State=DRAIN Reason=test")?;
-    let each = JOBS / 4;
+    // The cluster is full, so what waits is what counts.
+    for _ in 0..2 {
+        lab.submit("mail", "-A plasma -n8 -t 60 --wrap 'sleep 600'")?;
+    }
+    let is_full = || lab.said("squeue -h -t R").is_ok_and(|jobs| jobs.lines().count() == 2);
+    lab.until("the cluster is full", is_full)?;
+    let each = jobs / 4;
     let submit = format!(
         "for u in games man; do for i in $(seq {each}); do sbatch --uid=$u -Q -A optics -D /tmp \
          -o /dev/null -n1 -t 5 --wrap true; done >/dev/null & done; \
@@ -23,41 +40,60 @@ pub(super) fn run(lab: &Lab) -> Result<(), String> {
          -o /dev/null -n1 -t 5 --wrap true; done >/dev/null & done; wait"
     );
     lab.sh(&submit)?;
-    lab.sh("scontrol update NodeName=n1,n2 State=RESUME")?;
-    lab.sh("scontrol update PartitionName=main State=DOWN").map(drop)?;
-    lab.sh("scontrol update PartitionName=main State=UP").map(drop)?;
     let waiting = lab.said("squeue -h -t PD | wc -l")?;
     let began = now();
     let mut meed = lab.meed(&["--first", &FIRST.to_string()])?;
-    lab.until("the order of 2,000 jobs is in force", || {
+    lab.until("the order is in force", || {
         lab.said("grep -c 'site factors set' log/meed").is_ok_and(|count| count.trim() != "0")
     })?;
     let first = began.elapsed();
-    std::thread::sleep(Duration::from_secs(12));
-    let before = ticks(meed.id())?;
-    std::thread::sleep(Duration::from_secs(10));
-    let busy = ticks(meed.id())? - before;
-    lab.sh("squeue -h -o %A | sort -u | xargs -n 500 scancel")?;
-    lab.until_empty()?;
-    std::thread::sleep(Duration::from_secs(4));
-    let before = ticks(meed.id())?;
-    std::thread::sleep(Duration::from_secs(10));
-    let idle = ticks(meed.id())? - before;
-    meed.kill().and_then(|()| meed.wait()).map_err(|why| why.to_string())?;
     let sets = lab.said("grep 'site factors set' log/meed | head -5 | tr '\\n' ';'")?;
     crate::say(&format!(
-        "{} jobs wait: first factors in force {} ms after the program began; {}\nCPU of \
-         meed-slurm with its commands, of one core: {:.1} % with jobs waiting, {:.1} % idle",
+        "{} jobs wait: first factors in force {} ms after the program began; {}",
         waiting.trim(),
         first.as_millis(),
-        sets.trim(),
-        busy as f64 / 10.0,
-        idle as f64 / 10.0
+        sets.trim()
     ));
-    match first < Duration::from_secs(20) {
+    // Accounting is asked again and again until then.
+    std::thread::sleep(Duration::from_secs(22).saturating_sub(first));
+    let full = taken(&meed, Duration::from_secs(8))?;
+    // Of a user who has used nothing.
+    let came = now();
+    let job = lab.submit("backup", "-A chem -n1 -t 5 --wrap true")?;
+    let placed = format!("sprio -h -j {job} -o %S");
+    lab.until("a new job has its place", || {
+        lab.said(&placed).is_ok_and(|factor| factor.trim().parse().is_ok_and(|by: i64| by > 0))
+    })?;
+    let soon = came.elapsed();
+    lab.sh("squeue -h -t R -o %A | xargs scancel")?;
+    std::thread::sleep(Duration::from_secs(2));
+    let busy = taken(&meed, Duration::from_secs(5))?;
+    lab.sh("squeue -h -o %A | sort -u | xargs -n 500 scancel")?;
+    lab.until_empty()?;
+    std::thread::sleep(Duration::from_secs(5));
+    let ended = taken(&meed, Duration::from_secs(8))?;
+    meed.kill()?;
+    crate::say(&format!(
+        "a new job had its place {} ms after it came\nof one core, meed-slurm with its commands \
+         takes {full:.1} % while jobs wait and nothing happens, {ended:.1} % with as many ended \
+         jobs listed, {busy:.1} % while jobs of a second start and end",
+        soon.as_millis()
+    ));
+    match first < most && soon < most && full.max(ended) <= MOST_IDLE {
         true => Ok(()),
-        false => Err(format!("an order took {} s to be in force", first.as_secs())),
+        false => Err(format!(
+            "more than {MOST_IDLE} % when idle, or an order that took more than {} s",
+            most.as_secs()
+        )),
     }
+}
+
+/// How much of one core the program and the commands that it waited for take, in percent.
+fn taken(meed: &Daemon, during: Duration) -> Result<f64, String> {
+    let before = ticks(meed.id())?;
+    std::thread::sleep(during);
+    let ticks = ticks(meed.id())? - before;
+    Ok(ticks as f64 / during.as_secs_f64())
 }
 
 /// Processor time of a process and of the children that it waited for, in hundredths of a second.

@@ -8,12 +8,12 @@
 pub(crate) struct SlurmForm {
     /// The first version of this form: year and month.
     pub from: (u32, u32),
-    /// `squeue -O`, each with its least width and the bar behind it.
+    /// `squeue -O`, each as wide as what is printed (`.0`), and the bar behind it.
     pub jobs: &'static str,
     /// `sacct -P -o`.
     pub runs: &'static str,
-    /// `sprio -o`: job and site factor.
-    pub factors: &'static str,
+    /// `sprio -o`: job, site factor, priority.
+    pub priorities: &'static str,
     /// `sacctmgr -P show assoc format=`.
     pub shares: &'static str,
 }
@@ -21,10 +21,10 @@ pub(crate) struct SlurmForm {
 /// The forms, oldest first.
 pub(crate) const FORMS: [SlurmForm; 1] = [SlurmForm {
     from: (22, 5),
-    jobs: "JobID:.12|,JobArrayID:.400|,Account:.200|,UserName:.100|,State:.20|,SubmitTime:.14|,\
-           StartTime:.14|,EndTime:.14|,TimeUsed:.20|,Reason:.60|,tres-alloc:.400|,Partition:.200",
+    jobs: "JobID:.0|,JobArrayID:.0|,Account:.0|,UserName:.0|,State:.0|,SubmitTime:.0|,\
+           StartTime:.0|,EndTime:.0|,TimeUsed:.0|,Reason:.0|,tres-alloc:.0|,Partition:.0",
     runs: "JobIDRaw,JobID,Account,User,Submit,Start,End,ElapsedRaw,AllocTRES,State",
-    factors: "%i|%S",
+    priorities: "%i|%S|%Y",
     shares: "Account,User,Partition,Share,ParentName",
 }];
 

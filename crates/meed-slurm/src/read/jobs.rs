@@ -169,21 +169,41 @@ fn elements(name: &str) -> Result<u32, String> {
     Ok(count)
 }
 
-/// Site factors by the number of the job, as `sprio` prints them; a job in several partitions is
-/// printed once for each, with one factor.
+/// The priority of a job that waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct JobPriority {
+    /// What Meed's order is written as.
+    pub site_factor: i64,
+    /// All factors together, that one too.
+    pub all: i64,
+}
+
+impl JobPriority {
+    /// What it would be without Meed.
+    pub(crate) fn alone(self) -> i64 {
+        self.all.saturating_sub(self.site_factor)
+    }
+}
+
+/// Priorities by the number of the job, as `sprio` prints them; a job in several partitions is
+/// printed once for each, with one site factor: the highest priority counts.
 ///
 /// # Errors
 ///
 /// The first line that is not of that form, in a sentence.
-pub(crate) fn parse_factors(text: &str) -> Result<BTreeMap<u32, i64>, String> {
-    let mut factors = BTreeMap::new();
+pub(crate) fn parse_priorities(text: &str) -> Result<BTreeMap<u32, JobPriority>, String> {
+    let mut priorities: BTreeMap<u32, JobPriority> = BTreeMap::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        let [id, factor] = columns::<2>(line, "sprio")?;
-        let wrong = || format!("sprio printed `{line}`, which is not a job and a factor");
+        let [id, factor, all] = columns::<3>(line, "sprio")?;
+        let wrong =
+            || format!("sprio printed `{line}`, which is not a job, a site factor and a priority");
         let id = id.parse().map_err(|_| wrong())?;
-        factors.insert(id, factor.parse().map_err(|_| wrong())?);
+        let number = |text: &str| text.parse::<i64>().map_err(|_| wrong());
+        let told = JobPriority { site_factor: number(factor)?, all: number(all)? };
+        let of = priorities.entry(id).or_insert(told);
+        of.all = of.all.max(told.all);
     }
-    Ok(factors)
+    Ok(priorities)
 }
 
 /// The suspension of one job, from `scontrol show job -o` with times in seconds.
@@ -291,7 +311,9 @@ mod tests {
         let told = parse_suspension("JobId=6 SuspendTime=1795970791 SecsPreSuspend=2 X=1");
         assert_eq!(told, Some(Suspension { at: 1_795_970_791, ran_before: 2 }));
         assert_eq!(parse_suspension("JobId=5 SuspendTime=None SecsPreSuspend=0"), None);
-        let factors = parse_factors("  7|  34\n 7| 34\n 9|-5\n").unwrap();
-        assert_eq!(factors, BTreeMap::from([(7, 34), (9, -5)]));
+        let told = parse_priorities("  7|  34| 40\n 7| 34| 44\n 9|-5|100000\n").unwrap();
+        assert_eq!((told[&7].site_factor, told[&7].all, told[&7].alone()), (34, 44, 10));
+        assert_eq!((told[&9].site_factor, told[&9].alone()), (-5, 100_005));
+        assert!(parse_priorities("7|34").unwrap_err().contains("fewer than 3"));
     }
 }

@@ -8,6 +8,7 @@
 //! | [`nodes`] | `scontrol show node` |
 //! | [`shares`] | `sacctmgr show assoc` |
 //! | [`config`] | `scontrol show config` |
+//! | [`signs`] | `sdiag`: whether anything has happened |
 
 pub(crate) mod config;
 pub(crate) mod form;
@@ -15,6 +16,7 @@ pub(crate) mod jobs;
 pub(crate) mod nodes;
 pub(crate) mod runs;
 pub(crate) mod shares;
+pub(crate) mod signs;
 
 /// A fact that is not printed: `N/A`, `None`, `Unknown`, `NONE`, nothing.
 fn missing(text: &str) -> bool {

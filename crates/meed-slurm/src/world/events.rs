@@ -57,9 +57,19 @@ pub(super) enum How {
 /// What a record is to the ledger.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct What {
+    /// As people write it.
     pub(super) name: String,
+    /// Its leaf.
     pub(super) queue: String,
+    /// What each of its tasks holds.
     pub(super) tres: Resources,
+}
+
+impl What {
+    /// It is charged alike: to one leaf, for as much.
+    pub(super) fn is_alike(&self, other: &What) -> bool {
+        self.queue == other.queue && self.tres == other.tres
+    }
 }
 
 /// Facts by second; within one ends come first, then changes, then arrivals.
@@ -69,12 +79,16 @@ struct Plan {
     /// Events up to this second are told.
     through: i64,
     late: u64,
+    latest: i64,
 }
 
 impl Plan {
     fn add(&mut self, second: i64, fact: Fact) {
         let is_end = matches!(fact, Fact::End { .. });
-        self.late += u64::from(is_end && second <= self.through);
+        if is_end && second <= self.through {
+            self.late += 1;
+            self.latest = self.latest.max(self.through + 1 - second);
+        }
         let rank = match fact {
             Fact::End { .. } => 0,
             Fact::Gone { .. } | Fact::Anew { .. } => 1,
@@ -96,8 +110,7 @@ impl Names {
         if snapshot.at - 1 <= through {
             return Vec::new();
         }
-        let there: BTreeMap<u32, &SlurmJob> =
-            snapshot.jobs.iter().map(|job| (job.id, job)).collect();
+        let there = &snapshot.jobs;
         self.looked = snapshot.at;
         let known = &self.known;
         self.charged.retain(|(id, _), charge| {
@@ -106,10 +119,10 @@ impl Names {
             }
             charge.seen + KEPT >= snapshot.at
         });
-        self.confirm(&there);
-        self.plan_missing(&mut plan, snapshot, &there);
-        self.plan_runs(&mut plan, snapshot, &there);
-        for &job in there.values() {
+        self.confirm(there);
+        self.plan_missing(&mut plan, snapshot);
+        self.plan_runs(&mut plan, snapshot);
+        for job in there.values() {
             let Some(what) = self.what(&job.account, &job.user, &job.name, job.tres) else {
                 continue;
             };
@@ -122,6 +135,7 @@ impl Names {
             }
         }
         self.oddities.late += plan.late;
+        self.oddities.latest = self.oddities.latest.max(plan.latest);
         plan.facts.into_iter().map(|(second, facts)| (second, facts.concat())).collect()
     }
 
@@ -140,14 +154,9 @@ impl Names {
     }
 
     /// Records that the ledger knows and `slurmctld` does not.
-    fn plan_missing(
-        &mut self,
-        plan: &mut Plan,
-        snapshot: &ClusterSnapshot,
-        there: &BTreeMap<u32, &SlurmJob>,
-    ) {
+    fn plan_missing(&mut self, plan: &mut Plan, snapshot: &ClusterSnapshot) {
         for (&id, known) in &mut self.known {
-            if there.contains_key(&id) {
+            if snapshot.jobs.contains_key(&id) {
                 known.unseen = 0;
                 continue;
             }
@@ -201,12 +210,7 @@ impl Names {
     }
 
     /// Whole runs that only accounting knows.
-    fn plan_runs(
-        &mut self,
-        plan: &mut Plan,
-        snapshot: &ClusterSnapshot,
-        there: &BTreeMap<u32, &SlurmJob>,
-    ) {
+    fn plan_runs(&mut self, plan: &mut Plan, snapshot: &ClusterSnapshot) {
         for row in &snapshot.runs {
             let Some(end) = row.end.filter(|end| *end > self.opened && *end < snapshot.at) else {
                 continue;
@@ -216,7 +220,7 @@ impl Names {
                 || self.is_charged(row)
                 || self.is_paused(row);
             // A row that begins later than the run of the record is a piece of that run.
-            let job = there.get(&row.id).filter(|job| {
+            let job = snapshot.jobs.get(&row.id).filter(|job| {
                 job.stage != JobStage::Pending && job.start.is_some_and(|start| start <= row.start)
             });
             // What ended before, and is not charged, had no association then.
@@ -226,7 +230,7 @@ impl Names {
                 continue;
             }
             // Of a record that is still there another run is told, or it waits.
-            let is_gone = has_ended || !there.contains_key(&row.id);
+            let is_gone = has_ended || !snapshot.jobs.contains_key(&row.id);
             if end > plan.through {
                 self.plan_whole(plan, row, end, is_gone);
             } else {
@@ -236,7 +240,7 @@ impl Names {
     }
 
     /// A run that is known from the journal alone began when Slurm says.
-    fn confirm(&mut self, there: &BTreeMap<u32, &SlurmJob>) {
+    fn confirm(&mut self, there: &BTreeMap<u32, SlurmJob>) {
         for (id, job) in there.iter().filter(|(_, job)| job.stage != JobStage::Pending) {
             let run = self.known.get_mut(id).and_then(|known| known.run.as_mut());
             if let (Some(run), Some(start)) = (run, job.start)
@@ -367,7 +371,7 @@ impl Names {
                     plan.add(told.at, Fact::Start { id, start, since: told.at, what });
                     return;
                 }
-                if known.tres != what.tres {
+                if known.what.tres != what.tres {
                     let since = snapshot.at - 1;
                     plan.add(since, Fact::End { id, how: How::Paused });
                     plan.add(since, Fact::Start { id, start, since, what });
@@ -451,7 +455,7 @@ impl Names {
         let tasks = if job.is_eligible() { job.tasks } else { 0 };
         let is_known = known.is_some();
         let is_so = known.is_some_and(|known| {
-            let same = known.queue == what.queue && known.tres == what.tres;
+            let same = known.what.is_alike(&what);
             known.waits == tasks && (same || tasks == 0)
         });
         if has_run || (!is_so && (tasks > 0 || is_known)) {
@@ -481,8 +485,7 @@ fn row_around(paused: i64, id: u32, snapshot: &ClusterSnapshot) -> Option<&Slurm
 fn plan_rest(plan: &mut Plan, known: &Known, row: &SlurmRun, end: i64) {
     let (id, start, rest) = (row.id, row.start, row.elapsed - known.charged);
     if rest > 0 && end > plan.through + 1 {
-        let (name, queue) = (known.name.clone(), known.queue.clone());
-        let (since, what) = (end - rest, What { name, queue, tres: known.tres });
+        let (since, what) = (end - rest, known.what.clone());
         plan.add(since, Fact::Start { id, start, since, what });
         plan.add(end, Fact::End { id, how: How::Over });
     }
@@ -523,15 +526,6 @@ fn put_back(
 impl Known {
     /// A record of which nothing waits and nothing runs.
     pub(super) fn new(what: &What) -> Known {
-        Known {
-            key: None,
-            name: what.name.clone(),
-            queue: what.queue.clone(),
-            tres: what.tres,
-            waits: 0,
-            run: None,
-            charged: 0,
-            unseen: 0,
-        }
+        Known { key: None, what: what.clone(), waits: 0, run: None, charged: 0, unseen: 0 }
     }
 }

@@ -18,14 +18,13 @@ mod tests;
 mod told;
 mod turn;
 
-use std::collections::BTreeSet;
-
+use meed::Resources;
 use meed_driver::Failed;
 use meed_driver::live::{Batch, Live};
 use meed_store::{Retention, UnixMillis};
 
 use crate::snapshot::ClusterSnapshot;
-use crate::tree::Tree;
+use crate::tree::{Tree, TreeQueue};
 pub(crate) use names::Oddities;
 use names::{Names, POOL};
 pub(crate) use open::{LedgerError, OpenWorld};
@@ -46,17 +45,22 @@ impl SlurmWorld {
     }
 
     /// Brings queues and weights to those of the tree. A queue that is gone stays, with its ledger,
-    /// and gets no work.
+    /// and gets no work. Whether any was told.
     ///
     /// # Errors
     ///
     /// A journal that cannot be written.
-    pub(crate) fn configure(&mut self, tree: Tree) -> Result<(), Failed> {
-        if tree.queues() == self.names.tree.queues() {
-            self.names.tree = tree;
-            return Ok(());
+    pub(crate) fn configure(&mut self, tree: Tree) -> Result<bool, Failed> {
+        let engine = self.live.engine();
+        let weight = |name: &str| Some(engine.queue(engine.find_queue(name)?).weight);
+        let queues = tree.queues().iter();
+        let changed: Vec<TreeQueue> =
+            queues.filter(|queue| weight(&queue.name) != Some(queue.weight)).cloned().collect();
+        if !changed.is_empty() {
+            self.at(self.through(), |names, batch| names.set_queues(batch, &changed))?;
         }
-        self.at(self.through(), |names, batch| names.set_tree(batch, tree))
+        self.names.tree = tree;
+        Ok(!changed.is_empty())
     }
 
     /// Tells what the snapshot holds that is not told yet, and makes it durable.
@@ -88,10 +92,9 @@ impl SlurmWorld {
     /// Records whose run the ledger knows, also one that is suspended, and the snapshot does not:
     /// accounting may know its end.
     pub(crate) fn missing(&self, snapshot: &ClusterSnapshot) -> Vec<u32> {
-        let there: BTreeSet<u32> = snapshot.jobs.iter().map(|job| job.id).collect();
         let runs = self.names.known.iter();
         let runs = runs.filter(|(_, known)| known.run.is_some() || known.paused().is_some());
-        runs.map(|(&id, _)| id).filter(|id| !there.contains(id)).collect()
+        runs.map(|(&id, _)| id).filter(|id| !snapshot.jobs.contains_key(id)).collect()
     }
 
     /// For how many seconds a record that runs has been charged up to `at`, suspensions left out;
@@ -107,27 +110,36 @@ impl SlurmWorld {
         self.names.known.values().filter(|known| known.run.is_some()).count()
     }
 
+    /// What the driver has counted, as a part of a page of metrics.
+    pub(crate) fn counted(&mut self) -> String {
+        self.live.counters().prometheus()
+    }
+
     /// Where the tree means something else than in Slurm.
     pub(crate) fn remarks(&self) -> &[String] {
         self.names.tree.remarks()
     }
 
+    /// What the nodes hold together, as the ledger knows.
+    fn pool(&self) -> Option<Resources> {
+        let engine = self.live.engine();
+        let pool = engine.find_node(POOL).filter(|node| engine.is_up(*node))?;
+        Some(engine.node(pool).0.capacity)
+    }
+
     fn set_pool(&mut self, snapshot: &ClusterSnapshot) -> Result<(), Failed> {
-        if self.names.pool == Some(snapshot.pool) {
+        let (pool, known) = (snapshot.pool, self.pool());
+        if known == Some(pool) {
             return Ok(());
         }
-        let pool = snapshot.pool;
         self.at(self.through(), |names, batch| {
-            let told = match names.pool {
+            let told = match known {
                 Some(_) => batch.node_resized(POOL, pool),
                 None => batch
                     .node_joined(meed::NodeSpec::new(POOL, pool))
                     .and_then(|()| batch.node_cordoned(POOL, Some("Slurm places"))),
             };
-            if names.note(|| "the pool".to_owned(), told)?.is_some() {
-                names.pool = Some(pool);
-            }
-            Ok(())
+            names.note(|| "the pool".to_owned(), told).map(drop)
         })
     }
 

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use meed::policy::Policy;
-use meed::{ResourceKinds, Resources, Time};
+use meed::{ResourceKinds, Time};
 use meed_driver::Failed;
 use meed_driver::live::Batch;
-use meed_journal::{JobKey, Name, TaskKey};
+use meed_journal::{JobKey, TaskKey};
 
+use super::events::What;
 use super::pieces::told_of;
 use crate::read::runs::SlurmRun;
-use crate::tree::Tree;
+use crate::tree::{Tree, TreeQueue};
 
 /// The engine's name of all nodes together.
 pub(super) const POOL: &str = "pool";
@@ -20,11 +21,7 @@ pub(super) const POOL: &str = "pool";
 pub(super) struct Known {
     /// The job of the engine, where it wants something or runs.
     pub(super) key: Option<JobKey>,
-    /// As people write it.
-    pub(super) name: String,
-    /// Its leaf.
-    pub(super) queue: String,
-    pub(super) tres: Resources,
+    pub(super) what: What,
     /// Tasks that wait.
     pub(super) waits: u32,
     pub(super) run: Option<Run>,
@@ -70,6 +67,8 @@ pub(crate) struct Oddities {
     pub refused: Vec<String>,
     /// Events that were told after time had passed them; each is charged to the next second.
     pub late: u64,
+    /// By how many seconds, the latest of them.
+    pub latest: i64,
     /// Runs whose end nobody knows: they are charged until it was given up to look for them.
     pub lost: u64,
 }
@@ -77,15 +76,11 @@ pub(crate) struct Oddities {
 /// What the driver does not know.
 pub(super) struct Names {
     pub(super) kinds: ResourceKinds,
-    pub(super) by: Name,
     /// The second, since 1970, of time 0.
     pub(super) epoch: i64,
     pub(super) known: BTreeMap<u32, Known>,
     pub(super) tree: Tree,
-    /// Of the queues that the engine has.
-    pub(super) weights: BTreeMap<String, u64>,
     pub(super) policy: Policy,
-    pub(super) pool: Option<Resources>,
     /// Runs that are charged, by record and start: those of accounting that are not among them, and
     /// ended after the ledger was opened, were never seen. Of records that are gone they are kept
     /// for as long as an audit goes back.
@@ -130,11 +125,14 @@ impl Names {
         })
     }
 
-    pub(super) fn set_tree(&mut self, batch: &mut Batch<'_, ()>, tree: Tree) -> Result<(), Failed> {
-        for queue in tree.queues() {
-            let known = self.weights.get(&queue.name).copied();
-            let told = match known {
-                Some(weight) if weight == queue.weight => continue,
+    /// Tells queues that are new or have another weight, parents first.
+    pub(super) fn set_queues(
+        &mut self,
+        batch: &mut Batch<'_, ()>,
+        queues: &[TreeQueue],
+    ) -> Result<(), Failed> {
+        for queue in queues {
+            let told = match batch.find_queue(&queue.name) {
                 Some(_) => {
                     let weight = Some(queue.weight);
                     let change = meed::QueueChange { weight, ..meed::QueueChange::default() };
@@ -147,11 +145,8 @@ impl Names {
                     batch.queue_added(spec, meed_journal::Keys::new())
                 }
             };
-            if self.note(|| format!("queue {}", queue.name), told)?.is_some() {
-                self.weights.insert(queue.name.clone(), queue.weight);
-            }
+            self.note(|| format!("queue {}", queue.name), told)?;
         }
-        self.tree = tree;
         Ok(())
     }
 

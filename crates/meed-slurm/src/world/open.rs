@@ -17,7 +17,8 @@ use meed_journal::{Header, Opened};
 use meed_store::{FileStore, FileStoreOptions, Retention, Seq, Store, StoreError, UnixMillis};
 
 use super::SlurmWorld;
-use super::names::{Known, Names, Oddities, POOL, Run};
+use super::events::What;
+use super::names::{Known, Names, Oddities, Run};
 use super::pieces::charged_of;
 use super::turn::number_of;
 use crate::tree::Tree;
@@ -94,13 +95,10 @@ impl SlurmWorld {
         }
         let mut names = Names {
             kinds: kinds(),
-            by: "slurm".into(),
             epoch,
             known: BTreeMap::new(),
             tree: Tree::default(),
-            weights: BTreeMap::new(),
             policy: open.policy.clone(),
-            pool: None,
             charged: BTreeMap::new(),
             looked: open.now,
             opened: epoch,
@@ -117,21 +115,17 @@ impl Names {
     /// What the journal says that there is.
     fn recall(&mut self, live: &Live<()>) {
         let engine = live.engine();
-        for queue in engine.queue_ids().filter(|queue| *queue != QueueId::ROOT) {
-            let view = engine.queue(queue);
-            self.weights.insert(view.name.to_owned(), view.weight);
-        }
-        let pool = engine.find_node(POOL).filter(|node| engine.is_up(*node));
-        self.pool = pool.map(|node| engine.node(node).0.capacity);
         for job in live.jobs() {
             let Some(id) = number_of(&job.key().to_string()) else { continue };
             let waiting = engine.waiting_of(job.id());
             let tres = waiting.first().map(|(_, demand)| *demand);
             let known = Known {
                 key: Some(job.key().clone()),
-                name: job.name().to_string(),
-                queue: engine.queue(job.queue()).name.to_owned(),
-                tres: tres.unwrap_or_else(|| meed::Resources::zero(self.kinds.len())),
+                what: What {
+                    name: job.name().to_string(),
+                    queue: engine.queue(job.queue()).name.to_owned(),
+                    tres: tres.unwrap_or_else(|| meed::Resources::zero(self.kinds.len())),
+                },
                 waits: u32::try_from(waiting.len()).unwrap_or(u32::MAX),
                 run: None,
                 charged: charged_of(&job.key().to_string()),
@@ -143,7 +137,7 @@ impl Names {
             let Some(id) = number_of(&task.job.to_string()) else { continue };
             let Some(known) = self.known.get_mut(&id) else { continue };
             if let Some(demand) = engine.demand_of(running) {
-                known.tres = *demand;
+                known.what.tres = *demand;
             }
             let since = engine.started(running).map_or(self.epoch, |at| {
                 self.epoch + i64::try_from(at.as_micros() / 1_000_000).unwrap_or(0)

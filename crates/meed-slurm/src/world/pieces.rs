@@ -12,6 +12,9 @@ use meed_journal::{Amounts, Arrival, Group, JobKey};
 use super::events::{Fact, How, What};
 use super::names::{Charge, Known, Names, POOL, Run};
 
+/// Who started a run, for readers of the journal.
+const BY: &str = "slurm";
+
 type Tell<'a, 'l> = &'a mut Batch<'l, ()>;
 
 impl Names {
@@ -47,7 +50,7 @@ impl Names {
                 batch.task_ended(&run.task).map(drop)
             }
         };
-        let what = What { name: known.name.clone(), queue: known.queue.clone(), tres: known.tres };
+        let what = known.what.clone();
         self.note(|| format!("the end of job {id}"), told)?;
         match how {
             // What goes on waits under a key that says what is charged already.
@@ -92,9 +95,8 @@ impl Names {
         (start, since): (i64, i64),
         what: &What,
     ) -> Result<(), Failed> {
-        let is_so = self.known.get(&id).is_some_and(|known| {
-            known.waits == 1 && known.queue == what.queue && known.tres == what.tres
-        });
+        let is_so =
+            self.known.get(&id).is_some_and(|known| known.waits == 1 && known.what.is_alike(what));
         if !is_so {
             self.bring_to(batch, second, id, 0, what)?;
             self.bring_to(batch, second, id, 1, what)?;
@@ -103,11 +105,11 @@ impl Names {
             return Ok(());
         };
         let since_time = self.time(since).min(batch.now());
-        let adopted = batch.task_adopted(&key, 0, POOL, since_time, Some(&self.by.clone()));
+        let adopted = batch.task_adopted(&key, 0, POOL, since_time, Some(&BY.into()));
         let adopted = self.note(|| format!("the start of job {id}"), adopted)?;
         if let (Some(task), Some(known)) = (adopted, self.known.get_mut(&id)) {
             known.waits = 0;
-            known.name.clone_from(&what.name);
+            known.what.name.clone_from(&what.name);
             let since = since.max(self.epoch);
             known.run = Some(Run { task, start: Some(start), since });
         }
@@ -124,15 +126,13 @@ impl Names {
         what: &What,
     ) -> Result<(), Failed> {
         let known = self.known.entry(id).or_insert_with(|| Known::new(what));
-        let is_same = known.queue == what.queue && known.tres == what.tres;
+        let is_same = known.what.is_alike(what);
         if is_same && tasks > 0 && known.waits >= tasks {
             return self.withdraw(batch, id, tasks);
         }
         self.cancel(batch, id)?;
         let Some(known) = self.known.get_mut(&id) else { return Ok(()) };
-        known.queue.clone_from(&what.queue);
-        known.name.clone_from(&what.name);
-        known.tres = what.tres;
+        known.what.clone_from(what);
         if tasks == 0 {
             return Ok(());
         }

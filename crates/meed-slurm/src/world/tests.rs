@@ -7,7 +7,7 @@ use meed_store::{Retention, StoreError, UnixMillis};
 
 use super::events::Fact;
 use super::*;
-use crate::read::jobs::{JobStage, SlurmJob, Suspension};
+use crate::read::jobs::{JobPriority, JobStage, SlurmJob, Suspension};
 use crate::read::runs::{SlurmRun, joined, parse_runs};
 use crate::read::shares::parse_shares;
 use crate::spread::Scale;
@@ -86,6 +86,7 @@ fn run(id: u32, start: i64, end: i64) -> SlurmRun {
 }
 
 fn snapshot(at: i64, jobs: Vec<SlurmJob>) -> ClusterSnapshot {
+    let jobs = jobs.into_iter().map(|job| (job.id, job)).collect();
     ClusterSnapshot { at, pool: cores(16), jobs, ..ClusterSnapshot::default() }
 }
 
@@ -202,7 +203,7 @@ fn the_least_served_comes_first_and_takes_turns() {
     held.reason = "JobHeldUser".to_owned();
     jobs.extend([held, waits(40, "eve", "zoo")]);
     let mut now = snapshot(1030, jobs);
-    now.factors.insert(30, 7);
+    now.priorities.insert(30, JobPriority { site_factor: 7, all: 7 });
     tell(&mut world, &now);
     let order = world.turn(&now).unwrap().order;
     assert_eq!(order.len(), 7);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use meed::{Engine, QueueId, Time};
-use meed_driver::explain::levels;
+use meed_driver::explain::{QueueStatus, levels};
 use meed_driver::{Driver, Failed, Off};
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +54,9 @@ pub(crate) struct JobTold {
     pub queue: String,
     /// Its place in the order, from 0; `None`: its turn would be of no use now.
     pub place: Option<usize>,
+    /// Its place by Slurm's own priority, from 0.
+    #[serde(default)]
+    pub alone: Option<usize>,
     /// Its site factor when it was looked at.
     pub factor: i64,
     /// Why Slurm has not started it, in Slurm's word.
@@ -77,10 +80,14 @@ pub(crate) struct Standings {
 
 impl Standings {
     /// Of a copy of the driver, whose time passes to `now`.
-    pub(super) fn of(copy: &mut Driver<(), Off>, at: i64, now: Time) -> Result<Standings, Failed> {
+    pub(super) fn of(
+        copy: &mut Driver<(), Off>,
+        at: i64,
+        now: Time,
+    ) -> Result<(Standings, Vec<(String, QueueStatus)>), Failed> {
         let books = copy.queues(now)?;
         let places = places(copy.engine());
-        let mut queues = Vec::new();
+        let (mut queues, mut measured) = (Vec::new(), Vec::new());
         for (leaf, state) in books {
             if state.usage == 0.0 && state.jobs == 0 {
                 continue;
@@ -93,7 +100,7 @@ impl Standings {
                 first: level.children.into_iter().map(|child| (child.queue, child.key)).collect(),
             });
             queues.push(QueueTold {
-                queue: name,
+                queue: name.clone(),
                 next: places.get(&leaf).copied(),
                 weight: state.weight,
                 entitled: state.share,
@@ -103,10 +110,11 @@ impl Standings {
                 balance: state.balance,
                 levels: levels.collect(),
             });
+            measured.push((name, state));
         }
         let root = meed::policy::Preset::like(copy.engine().policy(QueueId::ROOT));
         let order = root.map_or("", |preset| preset.name).to_owned();
-        Ok(Standings { at, order, queues, ..Standings::default() })
+        Ok((Standings { at, order, queues, ..Standings::default() }, measured))
     }
 }
 

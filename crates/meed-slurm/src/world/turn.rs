@@ -8,10 +8,11 @@
 //! Cost: the state written and read once, and a decision for each task that waits, up to
 //! [`MOST`].
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use meed::place::FirstFit;
 use meed::{NodeSpec, Resources};
+use meed_driver::explain::QueueStatus;
 use meed_driver::{Driver, Failed, Off};
 
 use super::SlurmWorld;
@@ -30,6 +31,8 @@ pub(crate) struct Turn {
     pub order: Vec<u32>,
     /// How queues and jobs stand.
     pub standings: Standings,
+    /// The same of leaves, as all worlds measure it.
+    pub queues: Vec<(String, QueueStatus)>,
 }
 
 impl SlurmWorld {
@@ -43,7 +46,7 @@ impl SlurmWorld {
         let copied = Driver::<(), Off>::from_state(&self.live.state(), place, Off);
         let mut copy = copied.map_err(Failed::Record)?;
         let now = self.names.time(snapshot.at).max(copy.engine().now());
-        let mut standings = Standings::of(&mut copy, snapshot.at, now)?;
+        let (mut standings, queues) = Standings::of(&mut copy, snapshot.at, now)?;
         let mut order = Vec::new();
         if let Some(room) = self.room(&copy) {
             copy.node_joined(now, NodeSpec::new("turn", room))?;
@@ -60,12 +63,12 @@ impl SlurmWorld {
         let waiting: BTreeSet<u32> = eligible(snapshot).map(|job| job.id).collect();
         order.retain(|id| waiting.contains(id));
         standings.jobs = self.jobs_told(snapshot, &order);
-        Ok(Turn { order, standings })
+        Ok(Turn { order, standings, queues })
     }
 
     /// Room for all that wait, a multiple of the pool; `None`: nothing waits, or there is no pool.
     fn room(&self, copy: &Driver<(), Off>) -> Option<Resources> {
-        let pool = self.names.pool.filter(|pool| !pool.is_zero())?;
+        let pool = self.pool().filter(|pool| !pool.is_zero())?;
         let kinds = self.names.kinds.len();
         let mut wanted = vec![0u128; kinds];
         let mut tasks: u64 = 0;
@@ -73,7 +76,7 @@ impl SlurmWorld {
         for known in known {
             tasks += u64::from(known.waits);
             for (kind, sum) in wanted.iter_mut().enumerate() {
-                *sum += u128::from(known.tres.get(kind)) * u128::from(known.waits);
+                *sum += u128::from(known.what.tres.get(kind)) * u128::from(known.waits);
             }
         }
         if tasks == 0 || copy.engine().capacity().is_zero() {
@@ -95,24 +98,26 @@ impl SlurmWorld {
     }
 
     fn jobs_told(&self, snapshot: &ClusterSnapshot, order: &[u32]) -> Vec<JobTold> {
-        let jobs: std::collections::BTreeMap<u32, &SlurmJob> =
-            snapshot.jobs.iter().map(|job| (job.id, job)).collect();
+        let alone = snapshot.order_alone();
+        let alone: BTreeMap<u32, usize> =
+            alone.into_iter().enumerate().map(|(place, id)| (id, place)).collect();
         let mut told: Vec<JobTold> = Vec::with_capacity(order.len());
         for (place, id) in order.iter().enumerate() {
-            let (Some(job), Some(known)) = (jobs.get(id), self.names.known.get(id)) else {
+            let (Some(job), Some(known)) = (snapshot.jobs.get(id), self.names.known.get(id)) else {
                 continue;
             };
             told.push(JobTold {
                 id: *id,
                 name: job.name.clone(),
-                queue: known.queue.clone(),
+                queue: known.what.queue.clone(),
                 place: Some(place),
-                factor: snapshot.factors.get(id).copied().unwrap_or(0),
+                alone: alone.get(id).copied(),
+                factor: snapshot.site_factor(*id),
                 reason: job.reason.clone(),
             });
         }
         let placed: BTreeSet<u32> = order.iter().copied().collect();
-        let others = snapshot.jobs.iter().filter(|job| {
+        let others = snapshot.jobs.values().filter(|job| {
             job.stage == crate::read::jobs::JobStage::Pending && !placed.contains(&job.id)
         });
         told.extend(others.map(|job| JobTold {
@@ -120,7 +125,8 @@ impl SlurmWorld {
             name: job.name.clone(),
             queue: self.names.leaf(&job.account, &job.user).unwrap_or_default(),
             place: None,
-            factor: snapshot.factors.get(&job.id).copied().unwrap_or(0),
+            alone: None,
+            factor: snapshot.site_factor(job.id),
             reason: job.reason.clone(),
         }));
         told
@@ -134,20 +140,17 @@ pub(crate) fn changes(
     scale: Scale,
     first: usize,
 ) -> Vec<FactorChange> {
-    let place = |&job: &u32| {
-        let factor = snapshot.factors.get(&job).copied().unwrap_or(0);
-        OrderPlace { job, factor }
-    };
+    let place = |&job: &u32| OrderPlace { job, factor: snapshot.site_factor(job) };
     let front: Vec<OrderPlace> = order.iter().take(first).map(place).collect();
     let chosen: BTreeSet<u32> = front.iter().map(|place| place.job).collect();
     // What waits for something else would come first when that is there, if it kept its factor.
-    let rest = snapshot.factors.iter().filter(|(job, _)| !chosen.contains(job));
-    let rest: Vec<OrderPlace> = rest.map(|(&job, &factor)| OrderPlace { job, factor }).collect();
+    let rest = snapshot.priorities.keys().filter(|job| !chosen.contains(job));
+    let rest: Vec<OrderPlace> = rest.map(place).collect();
     scale.changes(&front, &rest)
 }
 
 fn eligible(snapshot: &ClusterSnapshot) -> impl Iterator<Item = &SlurmJob> {
-    snapshot.jobs.iter().filter(|job| job.is_eligible())
+    snapshot.jobs.values().filter(|job| job.is_eligible())
 }
 
 /// Slurm's number, from the key of a job.
