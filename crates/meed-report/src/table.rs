@@ -8,9 +8,8 @@ use crate::gains;
 use crate::legend;
 use crate::number::{Scale, count};
 use crate::overtaken::sentence;
-use crate::page::capital;
 use crate::tenants::{by_rho, quantile, sorted};
-use crate::words::{clean, wrap};
+use crate::words::{capital, clean, wrap};
 
 /// Up to so many tenants are listed one by one.
 const LISTED: usize = 12;
@@ -52,7 +51,7 @@ pub fn summary_table(comparison: &Comparison, options: &TableOptions) -> String 
     };
     let assumed = assumed_cluster(&comparison.assumptions);
     let assumed = assumed.map(|words| capital(&clean(words)) + ".");
-    let gains = say(&mut assumed.into_iter().chain(gains::sentences(runs)));
+    let gains = say(&mut assumed.into_iter().chain(gains::sentences(comparison)));
     let gains = if gains.is_empty() { gains } else { gains + "\n" };
     let (policies, metrics) = (policies(runs), metrics(runs));
     let titles = policies.columns.iter().filter_map(|column| column.title.first());

@@ -9,6 +9,7 @@
 //! Units are words, shown with the axis or the column ("s", "slots", "rho"); numbers are shown with
 //! about four digits.
 
+mod assumed;
 mod data;
 mod html;
 mod text;
@@ -16,11 +17,7 @@ mod text;
 pub use html::{to_html, to_html_made};
 pub use text::to_text;
 
-/// Words as a sentence or a heading begins: with a capital.
-pub fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
-}
+pub use crate::words::capital;
 
 /// The whole page.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -29,6 +26,11 @@ pub struct Page {
     pub title: String,
     /// Paragraphs below the title: what was run, and with what.
     pub lead: Vec<String>,
+    /// Which of these is the answer: it stands in large type.
+    pub answer: Option<usize>,
+    /// What the input does not hold and was assumed: folded behind their number, those that begin
+    /// alike in one line.
+    pub assumed: Vec<String>,
     /// In order.
     pub sections: Vec<Section>,
 }
