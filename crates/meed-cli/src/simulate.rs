@@ -65,6 +65,9 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let baseline = baseline.map(|words| NamedOrder::find(BASELINE, words, None, &scenario));
     let baseline = baseline.transpose()?;
     let policies = beside(baseline.as_ref(), policies);
+    if args.log.is_some() && baseline.is_some() && !args.quiet {
+        remark("--log holds the runs of the policies; that of the baseline is not in it");
+    }
     let shows_series = args.json.is_some() || args.report.is_some();
     let points = series_points(scenario.queue_count());
     if shows_series && points < SERIES_POINTS && args.series.is_none() && !args.quiet {

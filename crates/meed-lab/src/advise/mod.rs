@@ -141,6 +141,7 @@ impl Question {
                 .map_err(|source| SweepError::Load { at: at.to_owned(), source: Box::new(source) })
         };
         let own = load(&[], "the log")?;
+        let spared = own.without_search();
         let baseline = request.baseline.clone().unwrap_or_else(|| site::of_format(own.format()));
         let candidates = candidates(&baseline.words, &request.policies)?;
         let order = |words: &String| {
@@ -152,7 +153,9 @@ impl Question {
         let sizes = match own.assumes_size() {
             false => Vec::new(),
             true => {
-                let at_size = |percent: &u64| load(&own.pool_sets(*percent), "another size");
+                let at_size = |percent: &u64| {
+                    load(&[own.pool_sets(*percent), spared.clone()].concat(), "another size")
+                };
                 OTHER_SIZES.iter().map(at_size).collect::<Result<Vec<_>, _>>()?
             }
         };
@@ -175,7 +178,7 @@ impl Question {
                 return Ok(own);
             }
             let load_set = format!("run.load={}", scaled(own_load, factor)?);
-            load(std::slice::from_ref(&load_set), &load_set)
+            load(&[vec![load_set.clone()], spared.clone()].concat(), &load_set)
         };
         let last = request.seeds.checked_sub(1).and_then(|more| first.checked_add(more));
         let Some(last) = last else {

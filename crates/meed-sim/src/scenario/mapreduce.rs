@@ -115,6 +115,7 @@ pub(super) fn of_raw(
         workloads: Vec::new(),
         trace: None,
         outliers: Arc::default(),
+        has_looked: false,
         given: None,
         inputs: Vec::new(),
         trace_queues: Vec::new(),

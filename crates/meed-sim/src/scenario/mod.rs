@@ -88,6 +88,8 @@ pub struct Scenario {
     trace: Option<TracePlan>,
     /// Rows of the trace that are left out.
     outliers: Arc<Outliers>,
+    /// Whether it was looked for them.
+    has_looked: bool,
     /// Jobs that a program hands over, instead of a trace.
     given: Option<Arc<dyn GivenJobs>>,
     /// Files that it reads besides its own.
@@ -241,6 +243,7 @@ impl Scenario {
             workloads: workloads::read(&raw.workload, &kinds, folder, &place)?,
             trace,
             outliers: Arc::default(),
+            has_looked: false,
             given,
             trace_queues: Vec::new(),
             inputs: inputs(&raw, folder),
@@ -425,6 +428,7 @@ impl Scenario {
             }
         }
         if trace.drops_outliers {
+            self.has_looked = true;
             self.outliers = Arc::new(self.outliers_of(trace)?);
             self.warnings.extend(self.outliers.words());
         }

@@ -101,10 +101,12 @@ impl Scenario {
         if told.trace.outliers.is_none()
             && !KEEPS_ALL.contains(&format)
             && let Some(trace) = &scenario.trace
-            && !scenario.outliers_of(trace)?.is_empty()
         {
-            let sets = [sets, &["trace.outliers=drop".to_owned()]].concat();
-            return Scenario::of_trace(path, &sets, on_bad_line);
+            if !scenario.outliers_of(trace)?.is_empty() {
+                let sets = [sets, &["trace.outliers=drop".to_owned()]].concat();
+                return Scenario::of_trace(path, &sets, on_bad_line);
+            }
+            scenario.has_looked = true;
         }
         scenario.format = Some(format);
         scenario.assumes_size = note.is_some() && told.cluster == ToldCluster::Nothing;
