@@ -119,7 +119,7 @@ fn folded(notes: &[String]) -> String {
 fn with_code(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     // A single backtick is one.
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return escape(text);
     }
     let part = |(at, part): (usize, &&str)| match at % 2 {
