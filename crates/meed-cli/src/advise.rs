@@ -4,6 +4,7 @@ use clap::Args;
 use meed_lab::advise::{self, AdviceRequest, Aims, Baseline, Question};
 use meed_report::page;
 
+use crate::baseline::BaselineArgs;
 use crate::exit::Failure;
 use crate::many::{ManyArgs, loads};
 
@@ -26,10 +27,10 @@ pub(crate) struct AdviseArgs {
     /// The figure that is to be as small as can be. Default: light.
     #[arg(long, value_name = "FIGURE")]
     pub(crate) aim: Option<String>,
-    /// What all are compared with: a policy, or a rival of `meed rivals`. Default: what the site
-    /// has now, by --cluster slurm.conf or by the format of the log; else fair.
-    #[arg(long, value_name = "ORDER")]
-    pub(crate) baseline: Option<String>,
+    /// Default: what the site has now, by --cluster slurm.conf or by the format of the log; else
+    /// fair.
+    #[command(flatten)]
+    pub(crate) baseline: BaselineArgs,
     /// A figure may be at most so many times what it is under the baseline; `none` for no bound.
     /// May be given several times. Default: heavy=1.5, mean=1.05.
     #[arg(long, value_name = "FIGURE=RATIO")]
@@ -49,7 +50,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     let aims = Aims::read(args.aim.as_deref(), &args.at_most).map_err(Failure::Usage)?;
     let (many, loads) = (&args.many, loads(&args.loads)?);
     let (mut files, policies, sets) = many.begin(&args.policy)?;
-    let baseline = match &args.baseline {
+    let baseline = match &args.baseline.baseline {
         Some(words) => Some(Baseline::asked(words)),
         None => {
             let order = many.cluster.read()?.and_then(|cluster| cluster.order);

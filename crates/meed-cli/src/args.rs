@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use meed_config::policy::{KEYS, STATIC, orders};
 
+use crate::baseline::BaselineArgs;
 use crate::cluster::ClusterArgs;
 use crate::exit::{EXIT_CODES, Failure};
 use crate::weights::WeightArgs;
@@ -136,6 +137,8 @@ pub(crate) struct SimulateArgs {
     pub(crate) scenario: PathBuf,
     #[arg(long, short, value_name = "POLICY", help = policy_help(), long_help = policy_keys())]
     pub(crate) policy: Vec<String>,
+    #[command(flatten)]
+    pub(crate) baseline: BaselineArgs,
     /// Seed of all random choices, instead of the scenario's.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,

@@ -7,6 +7,7 @@
 mod advise;
 mod allocate;
 mod args;
+mod baseline;
 mod bench;
 mod bench_csv;
 mod bench_mapreduce;
@@ -20,6 +21,7 @@ mod explain_all;
 mod explain_words;
 mod groups;
 mod init;
+mod json;
 mod log_file;
 pub mod made;
 mod many;

@@ -12,9 +12,10 @@ use meed_workload::OnBadLine;
 use crate::args::TableArgs;
 use crate::cluster::ClusterArgs;
 use crate::exit::Failure;
+use crate::json::JsonArgs;
 use crate::made::made;
 use crate::named::named;
-use crate::output::{guard, print, print_data, print_styled, reads_of, remark, table_options};
+use crate::output::{guard, print, print_styled, reads_of, remark, table_options};
 use crate::watch;
 use crate::weights::WeightArgs;
 
@@ -35,9 +36,8 @@ pub(crate) struct ManyArgs {
     weights: WeightArgs,
     #[command(flatten)]
     table: TableArgs,
-    /// Prints JSON instead of tables.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArgs,
     /// Writes a self-contained HTML report with plots.
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
@@ -74,7 +74,8 @@ impl ManyArgs {
         let mut inputs = vec![("log", self.log.as_path())];
         inputs.extend(self.weights.file());
         inputs.extend(self.cluster.file());
-        let files = guard(&[("--report", self.report.as_deref())], &inputs)?;
+        let outputs = [("--json", self.json.file()), ("--report", self.report.as_deref())];
+        let files = guard(&outputs, &inputs)?;
         let (names, mut changes) = named(policies)?;
         changes.extend(self.table.with(&self.sets)?);
         let changes = self.cluster.before(&self.log, changes)?;
@@ -120,17 +121,19 @@ impl ManyArgs {
         if let Some(path) = &self.report {
             files.write_text(path, &html(&made(&[&self.log])))?;
         }
-        if self.json {
-            return print_data(&json());
+        if self.json.write(files, json)? {
+            return Ok(());
         }
         if self.quiet {
             return Ok(());
         }
         let options = table_options();
         print_styled(&text(&options), &options)?;
-        match &self.report {
-            Some(path) => print(&format!("Report: {}\n", path.display())),
-            None => Ok(()),
+        for (what, path) in [("JSON", self.json.file()), ("Report", self.report.as_deref())] {
+            if let Some(path) = path {
+                print(&format!("{what}: {}\n", path.display()))?;
+            }
         }
+        Ok(())
     }
 }

@@ -5,6 +5,7 @@ use meed_lab::rivals::table::{RIVALS, span};
 use meed_lab::rivals::{Contest, RivalsRequest, page};
 use meed_report::page::{to_html_made, to_text};
 
+use crate::baseline::BaselineArgs;
 use crate::exit::Failure;
 use crate::many::{ManyArgs, loads};
 
@@ -12,6 +13,7 @@ pub(crate) const EXAMPLES: &str = "\
 Examples:
   meed rivals CTC-SP2.swf.gz
   meed rivals CTC-SP2.swf.gz -p long-term -p fair-tree,half_life=14d -p condor
+  meed rivals sacct.txt --baseline fair-tree,half_life=14d -p long-term,half_life=7d
   meed rivals sacct.txt --weights shares.txt --loads 0.97,1,1.03 --report rivals.html
   meed rivals cluster.toml --cadence 5min --set policy.when_blocked=reserve --json";
 
@@ -42,6 +44,8 @@ fn rivals_keys() -> String {
 pub(crate) struct RivalsArgs {
     #[arg(long, short, value_name = "ORDER", help = rivals_help(), long_help = rivals_keys())]
     pub(crate) policy: Vec<String>,
+    #[command(flatten)]
+    pub(crate) baseline: BaselineArgs,
     /// How often all rivals recompute ranks, instead of each at its own cadence.
     #[arg(long, value_name = "TIME")]
     pub(crate) cadence: Option<String>,
@@ -65,6 +69,7 @@ pub(crate) fn run(args: &RivalsArgs) -> Result<(), Failure> {
         log: many.log.clone(),
         sets,
         orders,
+        baseline: args.baseline.baseline.clone(),
         loads,
         seeds: many.seeds,
         cadence,

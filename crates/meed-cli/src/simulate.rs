@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use meed_files::Guard;
+use meed_lab::advise::FAIR;
+use meed_lab::order::{BASELINE, NamedOrder};
 use meed_sim::record::Comparison;
 use meed_sim::scenario::{Scenario, ScenarioWorld};
 use meed_sim::{MOST_SPLIT, Overtaking, SimulateOptions, simulate_telling};
@@ -57,7 +59,15 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
             remark(&format!("{tenants} tenants: static is left out; --policy static runs it"));
         }
     }
-    let policies = if given.is_empty() { scenario.default_policies() } else { given };
+    let is_usual = given.is_empty();
+    let policies = if is_usual { scenario.default_policies() } else { given };
+    let baseline = args.baseline.baseline.as_ref();
+    let baseline = baseline.map(|words| NamedOrder::find(BASELINE, words, None, &scenario));
+    let baseline = baseline.transpose()?;
+    let policies = beside(baseline.as_ref(), policies);
+    if args.log.is_some() && baseline.is_some() && !args.quiet {
+        remark("--log holds the runs of the policies; that of the baseline is not in it");
+    }
     let shows_series = args.json.is_some() || args.report.is_some();
     let points = series_points(scenario.queue_count());
     if shows_series && points < SERIES_POINTS && args.series.is_none() && !args.quiet {
@@ -76,6 +86,15 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let overtaking = if args.report.is_some() { Overtaking::Drawn } else { Overtaking::Told };
     let out = log.as_mut().map(LogFile::writer);
     let result = simulate_telling(&scenario, &options, overtaking, out, &mut watch);
+    let result = result.and_then(|mut comparison| {
+        comparison.is_usual = is_usual;
+        if let Some(order) = &baseline {
+            // Its records would be those of ranks that were told, and no policy's.
+            let ran = order.compare(&scenario, &options, overtaking, &mut watch)?;
+            comparison.compare_with(ran);
+        }
+        Ok(comparison)
+    });
     watch.finish();
     let comparison = result?;
     if let Some(path) = &args.report {
@@ -96,6 +115,14 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         log.finish()?;
     }
     show(&comparison, args.json.as_deref(), args.report.as_deref(), args.quiet, &mut files)
+}
+
+/// The policies that run beside the baseline: each but that itself, and sharing without a memory.
+fn beside(baseline: Option<&NamedOrder>, policies: Vec<String>) -> Vec<String> {
+    let Some(baseline) = baseline else { return policies };
+    let fair = Some(FAIR.to_owned()).filter(|fair| !policies.contains(fair));
+    let all = fair.into_iter().chain(policies);
+    all.filter(|words| *words != baseline.words).collect()
 }
 
 /// Samples of all queues together where nobody says how many: half a gigabyte of JSON.

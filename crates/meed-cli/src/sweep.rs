@@ -9,10 +9,12 @@ use meed_report::page;
 use meed_sim::scenario::Scenario;
 use meed_workload::OnBadLine;
 
+use crate::baseline::BaselineArgs;
 use crate::cluster::ClusterArgs;
 use crate::exit::Failure;
+use crate::json::JsonArgs;
 use crate::made::made_of;
-use crate::output::{guard, print, print_data, print_styled, reads_of, remark, table_options};
+use crate::output::{guard, print, print_styled, reads_of, remark, table_options};
 use crate::watch;
 use crate::weights::WeightArgs;
 
@@ -43,6 +45,8 @@ pub(crate) struct SweepArgs {
     /// long-term.
     #[arg(long, short, value_name = "POLICY")]
     pub(crate) policy: Vec<String>,
+    #[command(flatten)]
+    pub(crate) baseline: BaselineArgs,
     /// Runs each combination with so many seeds, one after the other from the first on.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seeds: u64,
@@ -63,9 +67,8 @@ pub(crate) struct SweepArgs {
     /// Forgets what a stopped sweep has finished.
     #[arg(long, requires = "out")]
     pub(crate) fresh: bool,
-    /// Prints all results as JSON instead of tables.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
     /// Writes a self-contained HTML report with plots.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
@@ -96,6 +99,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
         sets,
         over: args.over.clone(),
         policies,
+        baseline: args.baseline.baseline.clone(),
         seeds: args.seeds,
         first_seed: args.seed,
         strict: args.strict,
@@ -141,15 +145,20 @@ fn write(
         let report = page::to_html_made(&page, &made);
         files.write_text(path, &report)?;
     }
-    if args.json {
-        return print_data(&results.to_json());
+    if args.json.write(files, || results.to_json(grid))? {
+        return Ok(());
     }
     if args.quiet {
         return Ok(());
     }
     let options = table_options();
     print_styled(&page::to_text(&sweep::page::terminal(grid, results), &options), &options)?;
-    for (what, path) in [("Results", &args.out), ("Report", &args.report)] {
+    let written = [
+        ("Results", args.out.as_deref()),
+        ("JSON", args.json.file()),
+        ("Report", args.report.as_deref()),
+    ];
+    for (what, path) in written {
         if let Some(path) = path {
             print(&format!("{what}: {}\n", path.display()))?;
         }
@@ -192,7 +201,11 @@ fn journal_of(out: &Path) -> PathBuf {
 
 /// The guard of the files; the journal is one, which the sweep opens by itself.
 fn outputs(args: &SweepArgs) -> Result<Guard, Failure> {
-    let given = [("--out", args.out.as_deref()), ("--report", args.report.as_deref())];
+    let given = [
+        ("--out", args.out.as_deref()),
+        ("--json", args.json.file()),
+        ("--report", args.report.as_deref()),
+    ];
     let mut inputs = vec![("scenario", args.scenario.as_path())];
     inputs.extend(args.weights.file());
     inputs.extend(args.cluster.file());

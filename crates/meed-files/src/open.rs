@@ -61,6 +61,15 @@ impl Origin {
         &self.name
     }
 
+    /// The file of that name in the same folder, or at that place where the name is absolute;
+    /// nothing of bytes in memory.
+    pub fn beside(&self, name: &str) -> Option<Origin> {
+        match &self.place {
+            Place::Path(path) => Some(Origin::path(path.with_file_name("").join(name))),
+            Place::Bytes(_) => None,
+        }
+    }
+
     /// Opens it from the beginning.
     pub fn open(&self) -> Result<Input, FileError> {
         let fail = |source| FileError::Io { action: "open", file: Arc::clone(&self.name), source };

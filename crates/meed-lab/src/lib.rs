@@ -12,6 +12,8 @@
 
 pub mod advise;
 pub mod cores;
+mod error;
+mod gain;
 pub mod order;
 pub mod rivals;
 pub mod sweep;

@@ -2,14 +2,20 @@
 
 use meed::Span;
 use meed_config::words::did_you_mean;
-use meed_sim::record::RunRecord;
+use meed_sim::record::{Comparison, RunRecord};
 use meed_sim::scenario::{STATIC, Scenario};
-use meed_sim::world::WorldSetup;
-use meed_sim::{SimulateError, SimulateOptions, Unwatched, run_one, simulate};
+use meed_sim::world::{Attendant, WorldSetup};
+use meed_sim::{
+    Overtaking, SimulateError, SimulateOptions, Unwatched, Watch, run_one, simulate,
+    simulate_attended, simulate_telling,
+};
 
+use crate::error::SweepError;
 use crate::rivals::table::{Chosen, RIVALS};
-use crate::rivals::{TOLD, Teller};
-use crate::sweep::SweepError;
+use crate::rivals::teller::{TOLD, Teller};
+
+/// The option that names what all others are compared with.
+pub const BASELINE: &str = "--baseline";
 
 /// An order, as somebody named it.
 #[derive(Clone)]
@@ -52,6 +58,30 @@ impl NamedOrder {
             return Err(fail(why.trim_end().to_owned()));
         }
         Ok(NamedOrder { words: words.to_owned(), rival })
+    }
+
+    /// Runs the scenario in this order, as `meed simulate` runs a policy.
+    ///
+    /// # Errors
+    ///
+    /// Those of the run; a rival in the MapReduce world, whose queues nobody can tell their ranks.
+    pub fn compare(
+        &self,
+        scenario: &Scenario,
+        options: &SimulateOptions,
+        overtaking: Overtaking,
+        watch: &mut dyn Watch,
+    ) -> Result<Comparison, SimulateError> {
+        let Some(rival) = &self.rival else {
+            let options = SimulateOptions { policies: vec![self.words.clone()], ..options.clone() };
+            return simulate_telling(scenario, &options, overtaking, None, watch);
+        };
+        let mut teller = Teller::new(rival.clone());
+        let options = SimulateOptions { policies: vec![TOLD.to_owned()], ..options.clone() };
+        let attendants: Vec<Option<&mut dyn Attendant>> = vec![Some(&mut teller)];
+        let mut ran = simulate_attended(scenario, &options, overtaking, attendants, None, watch)?;
+        ran.runs.iter_mut().for_each(|run| run.policy.clone_from(&self.words));
+        Ok(ran)
     }
 
     /// Runs the scenario in this order, with its jobs one by one.

@@ -42,6 +42,8 @@ mod tests {
             scenario: String::new(),
             seed: 0,
             clock_us: None,
+            baseline: None,
+            is_usual: false,
             assumptions: Vec::new(),
             runs: Vec::new(),
         };

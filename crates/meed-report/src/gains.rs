@@ -6,7 +6,7 @@
 
 use std::iter::once;
 
-use meed_driver::record::RunRecord;
+use meed_driver::record::{Comparison, RunRecord};
 
 use crate::number::{Scale, count};
 use crate::words::clean;
@@ -16,19 +16,40 @@ const ALIKE: f64 = 0.05;
 /// So many tenants are named at either end.
 const NAMED: usize = 3;
 
-/// A sentence for each policy that is not what the others are held against.
-pub(crate) fn sentences(runs: &[RunRecord]) -> Vec<String> {
-    let Some(base) = base(runs) else { return Vec::new() };
-    let others = runs.iter().enumerate().filter(|(i, _)| *i != base).map(|(_, run)| run);
-    others.filter_map(|run| sentence(&runs[base], run)).collect()
+/// A sentence for each pair of runs of which something is to be said.
+pub(crate) fn sentences(comparison: &Comparison) -> Vec<String> {
+    let runs = &comparison.runs;
+    let pairs = pairs(comparison).into_iter();
+    pairs.filter_map(|[base, run]| sentence(&runs[base], &runs[run])).collect()
 }
 
-/// What people have today, where it was run: a policy without memory; else the first.
-fn base(runs: &[RunRecord]) -> Option<usize> {
+/// What is compared, as numbers of runs: what the others are held against, and another one. That is
+/// the baseline, where somebody named one, and then sharing without a memory as well; else what
+/// people have today, a policy without memory; else the first. Of `static` nothing is said where
+/// nobody asked for it.
+pub(crate) fn pairs(comparison: &Comparison) -> Vec<[usize; 2]> {
+    let runs = &comparison.runs;
+    if runs.len() < 2 {
+        return Vec::new();
+    }
     // `fair,when_blocked=wait`, `fair (recorded)`
     let order = |run: &RunRecord| run.policy.split([',', ' ']).next().map(str::to_owned);
-    let memoryless = |run| matches!(order(run).as_deref(), Some("fair" | "drf"));
-    (runs.len() > 1).then(|| runs.iter().position(memoryless).unwrap_or(0))
+    let is = |run: usize, names: &[&str]| {
+        order(&runs[run]).is_some_and(|order| names.contains(&order.as_str()))
+    };
+    let memoryless = (0..runs.len()).find(|&run| is(run, &["fair", "drf"]));
+    let named = comparison.baseline.as_ref();
+    let named = named.and_then(|name| runs.iter().position(|run| run.policy == *name));
+    let base = named.or(memoryless).unwrap_or(0);
+    let is_told = |run: &usize| *run != base && !(comparison.is_usual && is(*run, &["static"]));
+    let mut others: Vec<usize> = (0..runs.len()).filter(is_told).collect();
+    if others.is_empty() {
+        others = (0..runs.len()).filter(|run| *run != base).collect();
+    }
+    let beside = memoryless.filter(|fair| named.is_some() && *fair != base);
+    let first = others.iter().map(|run| [base, *run]);
+    let second = others.iter().filter_map(|run| Some([beside?, *run]));
+    first.chain(second.filter(|[fair, run]| fair != run)).collect()
 }
 
 /// A tenant with its mean job time under both, in seconds.

@@ -51,7 +51,7 @@ pub fn summary_table(comparison: &Comparison, options: &TableOptions) -> String 
     };
     let assumed = assumed_cluster(&comparison.assumptions);
     let assumed = assumed.map(|words| capital(&clean(words)) + ".");
-    let gains = say(&mut assumed.into_iter().chain(gains::sentences(runs)));
+    let gains = say(&mut assumed.into_iter().chain(gains::sentences(comparison)));
     let gains = if gains.is_empty() { gains } else { gains + "\n" };
     let (policies, metrics) = (policies(runs), metrics(runs));
     let titles = policies.columns.iter().filter_map(|column| column.title.first());

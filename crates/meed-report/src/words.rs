@@ -35,6 +35,12 @@ pub(crate) fn clean(name: &str) -> String {
     meed_config::text::clean(name).into_owned()
 }
 
+/// Words as a sentence or a heading begins: with a capital.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

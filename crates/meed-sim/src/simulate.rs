@@ -135,6 +135,8 @@ pub fn simulate_attended(
         seed,
         assumptions: Vec::new(),
         clock_us: None,
+        baseline: None,
+        is_usual: false,
         runs: Vec::new(),
     };
     let is_attended = attendants.iter().any(Option::is_some);

@@ -80,8 +80,8 @@ pub struct ResourceSummary {
     /// What ran at once, over the time in which anything ran; `null` where the input does not tell
     /// when jobs started.
     pub ran_at_once: Option<RanSummary>,
-    /// Work over capacity x time from the first to the last submission; above 1 the jobs pile up.
-    /// `null` without a capacity.
+    /// Work over capacity x time from the first to the last submission, without outliers; above 1
+    /// the jobs pile up. `null` without a capacity.
     pub offered_load: Option<f64>,
 }
 
@@ -249,10 +249,10 @@ impl Tally {
         let natural = |work: Work, kind: usize| {
             work as f64 / (kinds.unit(kind).scale() as f64 * MICROS_PER_S as f64)
         };
-        let span = self.first.map_or(0, |first| self.last.saturating_since(first).as_micros());
+        let loads = capacity.map(|capacity| self.ran.loads(capacity.as_slice()));
         let ran = self.ran.ran_at_once();
         let ran_at_once = |kind: usize| {
-            let ran = ran.as_ref()?.resources.get(kind)?;
+            let ran = ran.as_ref()?.get(kind)?;
             let natural = |amount: f64| amount / kinds.unit(kind).scale() as f64;
             let (p99, peak) = (natural(ran.p99 as f64), natural(ran.peak as f64));
             Some(RanSummary { mean: natural(ran.mean), p99, peak })
@@ -260,15 +260,12 @@ impl Tally {
         let resource = |kind: usize| {
             let work =
                 self.queues.iter().fold(0u128, |sum, queue| sum.saturating_add(queue.work[kind]));
-            let offered = capacity.map(|capacity| capacity.get(kind) as f64 * span as f64);
             ResourceSummary {
                 resource: kinds.name(kind).to_owned(),
                 work: natural(work, kind),
                 largest_task: self.largest[kind] as f64 / kinds.unit(kind).scale() as f64,
                 ran_at_once: ran_at_once(kind),
-                offered_load: offered
-                    .filter(|offered| *offered > 0.0)
-                    .map(|offered| work as f64 / offered),
+                offered_load: loads.as_ref().and_then(|loads| *loads.get(kind)?),
             }
         };
         let queue = |(name, tally): (&String, &QueueTally)| QueueSummary {

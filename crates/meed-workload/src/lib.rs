@@ -12,7 +12,8 @@
 //!   [`inline`]; several sources at once: [`merge`]
 //! - the nodes of a cluster, as its own scheduler tells them: [`cluster`]
 //! - a look at a source, or a copy of it: [`inspect`], [`convert`]
-//! - a source whose submissions come faster or slower: [`stretch`](mod@stretch)
+//! - a source whose submissions come faster or slower: [`stretch`](mod@stretch); one without
+//!   its outliers: [`outliers`]
 //! - below all of them: the files of [`meed_files`], and [`error`]
 //!
 //! Invariants: a source hands out jobs in order of submission, each of which passes [`Job::check`];
@@ -42,6 +43,7 @@ pub mod merge;
 pub mod mwf;
 pub mod noted;
 mod ordered;
+pub mod outliers;
 pub mod philly;
 mod records;
 pub mod size;

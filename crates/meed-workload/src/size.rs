@@ -7,15 +7,14 @@
 //! Where the trace does not tell, all that can be said is how much the jobs would keep busy in the
 //! mean from the first submission to the last ([`SizeRest::JustFull`]).
 //!
-//! Single absurd rows do not decide. A job that is far wider than all others together ever were
-//! is left out of the size, and named; a first or last submission far from all others does not
-//! stretch the time.
+//! Single absurd rows do not decide: outliers ([`crate::outliers`]) are left out of the size.
 //!
 //! Cost: some integers for each job, and their starts and ends sorted.
 
 use meed::Time;
 
-use crate::{Job, JobSource, TraceError};
+use crate::outliers::{self, Outliers};
+use crate::{Job, JobLabel, JobSource, TraceError};
 
 /// How much of a resource ran at once, in smallest units, over the time in which anything ran.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -44,42 +43,29 @@ pub struct AssumedSize {
     pub amounts: Vec<u64>,
     /// On what they rest.
     pub rest: SizeRest,
-    /// Names of jobs that are left out, for they are far wider than all others.
-    pub giants: Vec<String>,
+    /// Rows that are left out.
+    pub outliers: Outliers,
 }
-
-/// A job is a giant where it is more than so many times as wide as all others together ever were.
-const GIANT: u64 = 4;
-/// Of fewer jobs nobody can say which is absurd.
-const FEW: usize = 50;
-/// A first or last submission is far from all others where it is apart by more than this part of
-/// the time between these.
-const FAR: u64 = 10;
 
 /// The size of the cluster for which `source`, of which all jobs are taken, was made. `kinds` is
 /// how many resources there are.
 pub fn assumed_size(source: &mut dyn JobSource, kinds: usize) -> Result<AssumedSize, TraceError> {
-    let mut ran = Footprints::new(kinds);
-    while let Some(job) = source.next_job()? {
-        ran.add(&job, source.waited().map(|wait| job.submit.saturating_add(wait)));
-    }
-    Ok(ran.size())
+    Ok(Footprints::of(source, kinds)?.size())
 }
 
 /// What jobs held, and when.
 pub struct Footprints {
     kinds: usize,
+    labels: Vec<JobLabel>,
     submits: Vec<u64>,
     /// [`NEVER`] where nobody says.
     starts: Vec<u64>,
-    ends: Vec<u64>,
+    lengths: Vec<u64>,
     /// Job after job, kind after kind: what it holds at once, what it cannot do without, and amount
     /// x microseconds.
     held: Vec<u64>,
     widths: Vec<u64>,
     work: Vec<u128>,
-    /// Of the widest in each kind: which, and its name.
-    widest: Vec<Option<(usize, String)>>,
 }
 
 const NEVER: u64 = u64::MAX;
@@ -89,38 +75,69 @@ impl Footprints {
     pub fn new(kinds: usize) -> Footprints {
         Footprints {
             kinds,
+            labels: Vec::new(),
             submits: Vec::new(),
             starts: Vec::new(),
-            ends: Vec::new(),
+            lengths: Vec::new(),
             held: Vec::new(),
             widths: Vec::new(),
             work: Vec::new(),
-            widest: vec![None; kinds],
         }
+    }
+
+    /// Of all jobs that `source` hands out.
+    pub fn of(source: &mut dyn JobSource, kinds: usize) -> Result<Footprints, TraceError> {
+        let mut ran = Footprints::new(kinds);
+        while let Some(job) = source.next_job()? {
+            ran.add(&job, source.waited().map(|wait| job.submit.saturating_add(wait)));
+        }
+        Ok(ran)
     }
 
     /// Takes in a job, which started then, where that is known. A job of several stages holds all
     /// the time what its widest stage holds.
     pub fn add(&mut self, job: &Job, start: Option<Time>) {
-        let number = self.submits.len();
+        self.labels.push(job.label.clone());
         self.submits.push(job.submit.as_micros());
-        let start = start.map_or(NEVER, Time::as_micros);
-        self.starts.push(start);
-        self.ends.push(start.saturating_add(length(job)));
+        self.starts.push(start.map_or(NEVER, Time::as_micros));
+        self.lengths.push(length(job));
         for kind in 0..self.kinds {
             let sizes = Sizes::of(job, kind);
-            let before = self.widest[kind].as_ref().map_or(0, |(at, _)| self.width(*at, kind));
             self.held.push(sizes.held);
             self.widths.push(sizes.width);
             self.work.push(sizes.work);
-            if sizes.width > before {
-                self.widest[kind] = Some((number, job.label.to_string()));
-            }
         }
     }
 
-    fn width(&self, job: usize, kind: usize) -> u64 {
-        self.widths.get(job * self.kinds + kind).copied().unwrap_or(0)
+    /// How many jobs there are.
+    pub(crate) fn count(&self) -> usize {
+        self.submits.len()
+    }
+
+    pub(crate) fn kinds(&self) -> usize {
+        self.kinds
+    }
+
+    /// What a job is called.
+    pub(crate) fn name(&self, job: usize) -> String {
+        self.labels[job].to_string()
+    }
+
+    pub(crate) fn submit(&self, job: usize) -> u64 {
+        self.submits[job]
+    }
+
+    pub(crate) fn length(&self, job: usize) -> u64 {
+        self.lengths[job]
+    }
+
+    /// What a job cannot do without.
+    pub(crate) fn width(&self, job: usize, kind: usize) -> u64 {
+        self.widths[job * self.kinds + kind]
+    }
+
+    fn end(&self, job: usize) -> u64 {
+        self.starts[job].saturating_add(self.lengths[job])
     }
 
     /// Whether the starts of most jobs are known.
@@ -129,116 +146,101 @@ impl Footprints {
         known > 0 && known * 2 >= self.starts.len()
     }
 
-    /// Whether a job is a giant beside what all others are.
-    fn is_giant(&self, width: u64, others: u64) -> bool {
-        others > 0 && self.submits.len() >= FEW && width > others.saturating_mul(GIANT)
+    /// Rows that are far from all others, on a cluster of this capacity, where that is known.
+    pub fn outliers(&self, capacity: Option<&[u64]>) -> Outliers {
+        outliers::find(self, capacity)
     }
 
-    /// The widest job of a resource, but for those left out.
-    fn widest_but(&self, kind: usize, left_out: &[usize]) -> u64 {
-        let jobs = (0..self.submits.len()).filter(|job| !left_out.contains(job));
-        jobs.map(|job| self.width(job, kind)).max().unwrap_or(0)
+    fn without(&self, outliers: &Outliers) -> Vec<bool> {
+        let mut left_out = vec![false; self.count()];
+        outliers.rows().iter().for_each(|row| left_out[row.number()] = true);
+        left_out
     }
 
-    /// How much of each resource ran at once, without giants; nothing where most starts are
+    /// How much of each resource ran at once, without outliers; nothing where most starts are
     /// unknown.
-    pub fn ran_at_once(&self) -> Option<RanAtOnce> {
-        self.without_giants().map(|(ran, _)| ran)
-    }
-
-    /// The same, and which jobs were left out.
-    fn without_giants(&self) -> Option<(RanAtOnce, Vec<usize>)> {
+    pub fn ran_at_once(&self) -> Option<Vec<AtOnce>> {
         if !self.tells_starts() {
             return None;
         }
+        let left_out = self.without(&self.outliers(None));
         let order = Order::of(self);
-        let mut giants: Vec<(usize, String)> = Vec::new();
-        for kind in 0..self.kinds {
-            // Where one is a giant, another may be one besides it.
-            let Some((job, name)) = &self.widest[kind] else { continue };
-            let others = order.at_once(self, kind, &[*job]).peak;
-            if self.is_giant(self.width(*job, kind), others) {
-                giants.push((*job, name.clone()));
-            }
+        Some((0..self.kinds).map(|kind| order.at_once(self, kind, &left_out)).collect())
+    }
+
+    /// How much of a resource all jobs but those left out need together: what ran at once at most,
+    /// where that is known.
+    pub(crate) fn together(&self, kind: usize, left_out: &[bool]) -> u64 {
+        match self.tells_starts() {
+            true => Order::of(self).at_once(self, kind, left_out).peak,
+            false => self.mean(kind, left_out).max(self.widest(kind, left_out)),
         }
-        giants.sort();
-        giants.dedup();
-        let left_out: Vec<usize> = giants.iter().map(|(job, _)| *job).collect();
-        let resources = (0..self.kinds).map(|kind| order.at_once(self, kind, &left_out)).collect();
-        let giants = giants.into_iter().map(|(_, name)| name).collect();
-        Some((RanAtOnce { resources, giants }, left_out))
     }
 
     /// The size of the cluster.
     pub fn size(&self) -> AssumedSize {
-        match self.without_giants() {
-            Some((RanAtOnce { resources, giants }, left_out)) => AssumedSize {
-                amounts: resources
-                    .iter()
-                    .enumerate()
-                    .map(|(kind, ran)| ran.p99.max(self.widest_but(kind, &left_out)))
-                    .collect(),
-                rest: SizeRest::RanAtOnce,
-                giants,
-            },
-            None => self.just_full(),
-        }
-    }
-
-    /// For each resource what the jobs keep busy in the mean between the first and the last
-    /// submission; at least what the widest needs, at most what all hold together.
-    fn just_full(&self) -> AssumedSize {
-        let span = self.span();
-        let mut giants = Vec::new();
-        let mean = |work: u128| u64::try_from(work / u128::from(span.max(1))).unwrap_or(u64::MAX);
-        let amount = |kind: usize| {
-            let work = self.work.iter().skip(kind).step_by(self.kinds);
-            let all = work.fold(0u128, |sum, work| sum.saturating_add(*work));
-            let held = self.held.iter().skip(kind).step_by(self.kinds);
-            let held = held.fold(0u64, |sum, held| sum.saturating_add(*held));
-            let size = |work: u128, widest: u64| mean(work).max(widest).min(held);
-            let Some((job, name)) = &self.widest[kind] else { return size(all, 0) };
-            let (widest, second) = (self.width(*job, kind), self.widest_but(kind, &[*job]));
-            let own = self.work[job * self.kinds + kind];
-            if self.is_giant(widest, mean(all.saturating_sub(own)).max(second)) {
-                giants.push(name.clone());
-                return size(all - own, second);
+        let outliers = self.outliers(None);
+        let left_out = self.without(&outliers);
+        let (rest, amounts) = match self.tells_starts() {
+            true => {
+                let order = Order::of(self);
+                let ran = |kind| order.at_once(self, kind, &left_out).p99;
+                let amount = |kind| self.widest(kind, &left_out).max(ran(kind));
+                (SizeRest::RanAtOnce, (0..self.kinds).map(amount).collect())
             }
-            size(all, widest)
+            false => {
+                // At most what all hold together.
+                let amount = |kind| {
+                    let mean = self.mean(kind, &left_out).max(self.widest(kind, &left_out));
+                    mean.min(self.all_held(kind, &left_out))
+                };
+                (SizeRest::JustFull, (0..self.kinds).map(amount).collect())
+            }
         };
-        let amounts = (0..self.kinds).map(amount).collect();
-        giants.sort();
-        giants.dedup();
-        AssumedSize { amounts, rest: SizeRest::JustFull, giants }
+        AssumedSize { amounts, rest, outliers }
     }
 
-    /// From the first submission to the last, each unless it is far from all others.
-    fn span(&self) -> u64 {
-        let mut all = self.submits.as_slice();
-        if all.len() >= FEW {
-            let apart = |a: u64, b: u64| b.saturating_sub(a);
-            if let [first, second, .., last] = *all
-                && apart(first, second) > apart(second, last) / FAR
-            {
-                all = &all[1..];
-            }
-            if let [first, .., second, last] = *all
-                && apart(second, last) > apart(first, second) / FAR
-            {
-                all = &all[..all.len() - 1];
-            }
-        }
-        all.last().unwrap_or(&0) - all.first().unwrap_or(&0)
+    /// Work without outliers over this amount of a resource, for the time from the first submission
+    /// to the last; above 1 the jobs pile up.
+    pub(crate) fn loads(&self, capacity: &[u64]) -> Vec<Option<f64>> {
+        let left_out = self.without(&self.outliers(Some(capacity)));
+        let span = self.span(&left_out) as f64;
+        let load = |(kind, amount): (usize, &u64)| {
+            let offered = *amount as f64 * span;
+            (offered > 0.0).then(|| self.all_work(kind, &left_out) as f64 / offered)
+        };
+        capacity.iter().enumerate().map(load).collect()
     }
-}
 
-/// How much ran at once.
-#[derive(Clone, PartialEq, Debug)]
-pub struct RanAtOnce {
-    /// Of each resource in order.
-    pub resources: Vec<AtOnce>,
-    /// Names of jobs that are left out, for they are far wider than all others.
-    pub giants: Vec<String>,
+    fn kept<'a>(&'a self, left_out: &'a [bool]) -> impl Iterator<Item = usize> + 'a {
+        (0..self.count()).filter(|job| !left_out[*job])
+    }
+
+    fn widest(&self, kind: usize, left_out: &[bool]) -> u64 {
+        self.kept(left_out).map(|job| self.width(job, kind)).max().unwrap_or(0)
+    }
+
+    fn all_held(&self, kind: usize, left_out: &[bool]) -> u64 {
+        let held = |job: usize| self.held[job * self.kinds + kind];
+        self.kept(left_out).fold(0, |sum, job| sum.saturating_add(held(job)))
+    }
+
+    fn all_work(&self, kind: usize, left_out: &[bool]) -> u128 {
+        let work = |job: usize| self.work[job * self.kinds + kind];
+        self.kept(left_out).fold(0, |sum, job| sum.saturating_add(work(job)))
+    }
+
+    /// What the jobs keep busy in the mean between the first submission and the last.
+    fn mean(&self, kind: usize, left_out: &[bool]) -> u64 {
+        let span = u128::from(self.span(left_out).max(1));
+        u64::try_from(self.all_work(kind, left_out) / span).unwrap_or(u64::MAX)
+    }
+
+    fn span(&self, left_out: &[bool]) -> u64 {
+        let mut submits = self.kept(left_out).map(|job| self.submits[job]);
+        let first = submits.next().unwrap_or(0);
+        submits.last().map_or(0, |last| last.saturating_sub(first))
+    }
 }
 
 /// How long a job runs that starts at once: the longest task of each stage, after each other.
@@ -305,24 +307,22 @@ impl Order {
         // A job without length holds nothing for any time.
         let known = |job: &u32| {
             let job = *job as usize;
-            ran.starts[job] != NEVER && ran.starts[job] < ran.ends[job]
+            ran.starts[job] != NEVER && ran.lengths[job] > 0
         };
         let all: Vec<u32> = (0..ran.starts.len() as u32).filter(known).collect();
-        let by = |times: &[u64]| {
-            let mut order = all.clone();
-            order.sort_by_key(|job| times[*job as usize]);
-            order
-        };
-        Order { starts: by(&ran.starts), ends: by(&ran.ends) }
+        let mut ends = all.clone();
+        ends.sort_by_key(|job| ran.end(*job as usize));
+        let mut starts = all;
+        starts.sort_by_key(|job| ran.starts[*job as usize]);
+        Order { starts, ends }
     }
 
     /// Who ends at an instant makes room for who starts at it.
-    fn at_once(&self, ran: &Footprints, kind: usize, left_out: &[usize]) -> AtOnce {
-        let held = |job: u32| match left_out.contains(&(job as usize)) {
-            true => 0,
-            false => ran.held[job as usize * ran.kinds + kind],
-        };
-        let (mut ends, mut level, mut running, mut before) = (self.ends.iter(), 0u64, 0usize, 0u64);
+    fn at_once(&self, ran: &Footprints, kind: usize, left_out: &[bool]) -> AtOnce {
+        let held = |job: u32| ran.held[job as usize * ran.kinds + kind];
+        let is_kept = |job: &&u32| !left_out[**job as usize];
+        let ends = self.ends.iter().filter(is_kept);
+        let (mut ends, mut level, mut running, mut before) = (ends, 0u64, 0usize, 0u64);
         let mut peak = 0;
         let mut levels: Vec<(u64, u64)> = Vec::new();
         let mut next_end = ends.next();
@@ -331,10 +331,10 @@ impl Order {
                 levels.push((level, to - from));
             }
         };
-        let mut starts = self.starts.iter().peekable();
+        let mut starts = self.starts.iter().filter(is_kept).peekable();
         loop {
             let start = starts.peek().map(|job| ran.starts[**job as usize]);
-            let end = next_end.map(|job| ran.ends[*job as usize]);
+            let end = next_end.map(|job| ran.end(*job as usize));
             match (start, end) {
                 (Some(at), end) if end.is_none_or(|end| at < end) => {
                     if running > 0 {
@@ -444,7 +444,7 @@ mod tests {
     #[test]
     fn who_ends_makes_room_for_who_starts() {
         let ran = ran(&[(0, 3, 10), (10, 4, 10), (15, 2, 5), (90, 1, 80), (30, 9, 0)], true);
-        let at_once = ran.ran_at_once().unwrap().resources[0];
+        let at_once = ran.ran_at_once().unwrap()[0];
         assert_eq!((at_once.peak, at_once.p99), (6, 6));
         // 30 + 40 + 10 + 80 over the 100 s in which something ran.
         assert!((at_once.mean - 1.6).abs() < 1e-9, "{at_once:?}");
@@ -459,7 +459,7 @@ mod tests {
         jobs.extend([(50_000, 4, 5), (50_000, 4, 5)]);
         jobs.sort();
         let all = ran(&jobs, true);
-        assert_eq!(all.ran_at_once().unwrap().resources[0].peak, 12);
+        assert_eq!(all.ran_at_once().unwrap()[0].peak, 12);
         assert_eq!(all.size().amounts, [4]);
     }
 
@@ -468,22 +468,47 @@ mod tests {
         (0..144).map(|n| (n * 600 + 10_000_000, 1 + n % 4, 1500 + n)).collect()
     }
 
+    /// Rows as (submit and start, amount, length), each absurd in its own way.
+    const PAST: (u64, u64, u64) = (0, 2, 600);
+    const FUTURE: (u64, u64, u64) = (4_000_000_000, 2, 600);
+    const GIANT: (u64, u64, u64) = (10_040_000, 1_000_000, 3600);
+    const YEARS: (u64, u64, u64) = (10_050_000, 2, 400_000_000);
+
     #[test]
-    fn one_absurd_row_of_any_kind_changes_nothing_but_itself() {
+    fn absurd_rows_change_nothing_but_themselves() {
+        let second = (10_041_000, 3_000_000, 60);
+        let cases: [&[(u64, u64, u64)]; 7] = [
+            &[PAST],
+            &[FUTURE],
+            &[GIANT],
+            &[YEARS],
+            &[GIANT, second],
+            &[PAST, FUTURE, GIANT, YEARS],
+            &[PAST, (1, 1, 600), FUTURE, (4_000_900_000, 1, 1), GIANT, second, YEARS],
+        ];
         for known in [true, false] {
-            let plain = ran(&a_day(), known).size();
-            for absurd in [(0, 2, 600), (4_000_000_000, 2, 600), (10_040_000, 1_000_000, 3600)] {
+            let plain = ran(&a_day(), known);
+            assert!(plain.outliers(None).is_empty());
+            for absurd in cases {
                 let mut jobs = a_day();
-                jobs.push(absurd);
+                jobs.extend(absurd);
                 jobs.sort();
-                let size = ran(&jobs, known).size();
-                let difference = size.amounts[0].abs_diff(plain.amounts[0]);
-                assert!(difference <= u64::from(!known), "{known} {absurd:?} {size:?} {plain:?}");
-                assert_eq!(size.giants.len(), usize::from(absurd.1 > 100), "{absurd:?}");
+                let odd = ran(&jobs, known);
+                let size = odd.size();
+                assert_eq!(size.amounts, plain.size().amounts, "{known} {absurd:?}");
+                assert_eq!(size.outliers.rows().len(), absurd.len(), "{size:?}");
+                assert_eq!(odd.ran_at_once(), plain.ran_at_once(), "{known} {absurd:?}");
+                assert_eq!(odd.loads(&[8]), plain.loads(&[8]), "{known} {absurd:?}");
             }
         }
         // Of few jobs the widest is what the cluster is for.
         assert_eq!(ran(&[(0, 1, 10), (20, 1, 10), (40, 64, 10)], true).size().amounts, [64]);
+        // On a cluster that has room for it a wide job is none.
+        let mut jobs = a_day();
+        jobs.push(GIANT);
+        jobs.sort();
+        assert_eq!(ran(&jobs, true).outliers(Some(&[1_000_000])).rows().len(), 0);
+        assert_eq!(ran(&jobs, true).outliers(Some(&[999_999])).rows().len(), 1);
     }
 
     proptest! {
@@ -501,7 +526,7 @@ mod tests {
             let expected = jobs.iter().map(|(start, ..)| at(*start)).max().unwrap_or(0);
             let mut sorted = jobs.clone();
             sorted.sort();
-            prop_assert_eq!(ran(&sorted, true).ran_at_once().unwrap().resources[0].peak, expected);
+            prop_assert_eq!(ran(&sorted, true).ran_at_once().unwrap()[0].peak, expected);
         }
     }
 }

@@ -184,35 +184,187 @@ fn inspect_tells_what_ran_at_once_and_a_load_only_of_a_cluster_that_is_known() {
     assert!(json["resources"][0]["offered_load"].as_f64().unwrap() > 0.5);
 }
 
+/// Rows that are absurd in one way each: submitted long before, and long after, all others; wider
+/// than any cluster; running for years.
+fn absurd() -> [(&'static str, String); 4] {
+    let day = ["2026-03-05T12:00:00", "2026-03-05T12:00:00", "2026-03-05T13:00:00"];
+    let past = ["2025-11-30T12:00:00", "2025-11-30T12:00:00", "2025-11-30T13:00:00"];
+    let future = ["2031-03-05T12:00:00", "2031-03-05T12:00:00", "2031-03-05T13:00:00"];
+    let years = ["2026-03-05T12:00:00", "2026-03-05T12:00:00", "2034-03-05T13:00:00"];
+    [
+        ("past", row_at("9991", "user05", past, 2, 3600)),
+        ("future", row_at("9992", "user05", future, 2, 3600)),
+        ("giant", row_at("9993", "user05", day, 90_000, 3600)),
+        ("years", row_at("9994", "user05", years, 2, 8 * 365 * 86_400)),
+    ]
+}
+
+/// With and without a cluster an absurd row changes nothing but itself: the advice is the same to
+/// the last digit, and the row is named.
 #[test]
-fn one_absurd_row_of_any_kind_changes_neither_pool_nor_advice() {
+fn absurd_rows_change_neither_pool_nor_load_nor_advice() {
     let folder = folder();
     let path = folder.path();
     let rows = sacct();
     write(path.join("plain.txt"), log_of(&rows)).unwrap();
-    let plain = advise(path, "plain.txt", &[]);
-    let day = ["2026-03-05T12:00:00", "2026-03-05T12:00:00", "2026-03-05T13:00:00"];
-    let past = ["2025-11-30T12:00:00", "2025-11-30T12:00:00", "2025-11-30T13:00:00"];
-    let future = ["2031-03-05T12:00:00", "2031-03-05T12:00:00", "2031-03-05T13:00:00"];
-    for (kind, times, cpus) in [("past", past, 2), ("future", future, 2), ("giant", day, 90_000)] {
-        let mut all = rows.clone();
-        all.push(row_at("9999", "user05", times, cpus, 3600));
-        write(path.join("odd.txt"), log_of(&all)).unwrap();
-        let odd = advise(path, "odd.txt", &[]);
-        let pool = |json: &Value| {
-            let words = json["assumptions"][0].as_str().unwrap().to_owned();
-            words.split(", what ran").next().unwrap().to_owned()
+    write(path.join("slurm.conf"), SLURM_CONF).unwrap();
+    let second = row_at(
+        "9995",
+        "user06",
+        ["2026-03-06T12:00:00", "2026-03-06T12:00:00", "2026-03-06T13:00:00"],
+        400_000,
+        3600,
+    );
+    let one = absurd().map(|(kind, row)| (kind, vec![row])).to_vec();
+    let all = absurd().map(|(_, row)| row).into_iter().chain([second]).collect();
+    for cluster in [&[][..], &["--cluster", "slurm.conf"]] {
+        let plain = advise(path, "plain.txt", cluster);
+        let inspect = |log: &str| -> Value {
+            let args = [&["trace", "inspect", log, "--json"], cluster].concat();
+            serde_json::from_str(&succeed(path, &args)).unwrap()
         };
-        assert_eq!(pool(&odd), pool(&plain), "{kind}");
-        assert_eq!(odd["chosen"], plain["chosen"], "{kind}");
-        let light = |json: &Value| {
-            let chosen = &json["candidates"][0]["figures"]["light"]["mean"];
-            chosen.as_f64().unwrap()
+        let resources = inspect("plain.txt")["resources"].clone();
+        for (kind, odd_rows) in one.iter().cloned().chain([("all", Vec::clone(&all))]) {
+            let many = odd_rows.len();
+            write(path.join("odd.txt"), log_of(&[rows.clone(), odd_rows].concat())).unwrap();
+            let mut odd = advise(path, "odd.txt", cluster);
+            let notes = odd["assumptions"].as_array().unwrap().clone();
+            let named = notes.iter().filter_map(Value::as_str);
+            let named = named.filter(|note| note.starts_with("outlier: job 999")).count();
+            assert_eq!(named, many, "{kind} {cluster:?}: {notes:?}");
+            let pool = |json: &Value| {
+                let words = json["assumptions"][0].as_str().unwrap().to_owned();
+                words.split(" (").next().unwrap().to_owned()
+            };
+            assert_eq!(pool(&odd), pool(&plain), "{kind}");
+            odd["assumptions"] = plain["assumptions"].clone();
+            assert_eq!(odd, plain, "{kind} {cluster:?}");
+            assert_eq!(inspect("odd.txt")["resources"], resources, "{kind} {cluster:?}");
+        }
+    }
+    // Who wants them all has them.
+    let keep = ["--set", "trace.outliers=keep", "--cluster", "slurm.conf"];
+    let kept = advise(path, "odd.txt", &keep);
+    let notes = kept["assumptions"].as_array().unwrap();
+    assert!(notes.iter().all(|note| !note.as_str().unwrap().starts_with("outlier")), "{notes:?}");
+    assert_eq!(kept["refused"], 2);
+}
+
+/// The log tells how long its jobs waited; the answer says what the simulation makes of them.
+#[test]
+fn waits_of_the_log_stand_beside_the_simulated_ones() {
+    let folder = folder();
+    let path = folder.path();
+    write(path.join("sacct.txt"), log_of(&sacct())).unwrap();
+    write(path.join("slurm.conf"), SLURM_CONF).unwrap();
+    let json = advise(path, "sacct.txt", &["--cluster", "slurm.conf"]);
+    let mean = |what: &str| json["waits"][what]["mean_s"].as_f64().unwrap();
+    assert_eq!(json["waits"]["log"]["jobs"], 600);
+    assert!(mean("log") > 0.0 && mean("simulated") > 0.0, "{}", json["waits"]);
+    let cells = |rows: &[String]| -> Vec<u64> {
+        let time = |text: &str| -> u64 {
+            let (day, clock) = text.split_once('T').unwrap();
+            let parts: Vec<u64> = clock.split(':').map(|part| part.parse().unwrap()).collect();
+            let of_month: u64 = day[8..].parse().unwrap();
+            of_month * 86_400 + parts[0] * 3600 + parts[1] * 60 + parts[2]
         };
-        let change = light(&odd) / light(&plain);
-        assert!((0.9..1.1).contains(&change), "{kind}: {change}");
-        let words = odd["assumptions"][0].as_str().unwrap();
-        assert_eq!(words.contains("without job 9999"), kind == "giant", "{words}");
+        let wait = |row: &String| {
+            let cells: Vec<&str> = row.split('|').collect();
+            time(cells[6]) - time(cells[4])
+        };
+        rows.iter().map(wait).collect()
+    };
+    let waits = cells(&sacct());
+    let expected = waits.iter().sum::<u64>() as f64 / waits.len() as f64;
+    assert!((mean("log") - expected).abs() < 1e-6, "{} {expected}", mean("log"));
+    let args = ["advise", "sacct.txt", "--cluster", "slurm.conf", "-p", "long-term"];
+    let text = succeed(path, &[&args[..], &["--report", "out.html"]].concat());
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("The log's jobs waited "), "{words}");
+    assert!(words.contains("every tenant has an equal share"), "{words}");
+    let page = std::fs::read_to_string(path.join("out.html")).unwrap();
+    assert!(page.contains("The log&#39;s jobs waited "));
+    let folded = page.split("<details class=\"assumed\">").nth(1).unwrap();
+    let folded = folded.split("</details>").next().unwrap();
+    assert!(folded.contains(" assumptions</summary>"), "{folded}");
+    // Notes of a kind stand in one line: fewer lines than there are assumptions.
+    let told: usize =
+        folded.split(' ').next().unwrap().rsplit('>').next().unwrap().parse().unwrap();
+    assert!(folded.matches("<li>").count() * 2 < told, "{folded}");
+    assert!(folded.contains("<code>") && !folded.contains('`'), "{folded}");
+    // Nobody asks where weights are given.
+    write(path.join("weights.csv"), "queue,weight\nuser00,2\n").unwrap();
+    let json = advise(path, "sacct.txt", &["--weights", "weights.csv"]);
+    let notes = json["assumptions"].as_array().unwrap();
+    assert!(!notes.iter().any(|note| note.as_str().unwrap().contains("equal share")), "{notes:?}");
+}
+
+/// One option says in each command what the others are compared with, and `fair` stands beside it.
+#[test]
+fn a_baseline_is_told_in_each_command_that_compares() {
+    let folder = folder();
+    let path = folder.path();
+    write(path.join("sacct.txt"), log_of(&sacct())).unwrap();
+    write(path.join("slurm.conf"), SLURM_CONF).unwrap();
+    let base = ["--cluster", "slurm.conf", "--baseline", "fair-tree,half_life=14d"];
+    let run = |args: &[&str]| succeed(path, &[args, &base].concat());
+    let json = |text: &str| -> Value { serde_json::from_str(text).unwrap() };
+    let week = ["-p", "long-term,half_life=7d"];
+    let args = [&["simulate", "sacct.txt", "--report", "out.html"][..], &week].concat();
+    let text = run(&args);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("long-term,half_life=7d against fair-tree,half_life=14d: "), "{text}");
+    assert!(words.contains("long-term,half_life=7d against fair: "), "{text}");
+    let quiet = ["simulate", "sacct.txt", "-q", "--json", "-"];
+    let record = json(&run(&[&quiet[..], &week].concat()));
+    assert_eq!(record["baseline"], "fair-tree,half_life=14d");
+    let runs: Vec<&str> = record["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| run["policy"].as_str().unwrap())
+        .collect();
+    assert_eq!(runs, ["fair-tree,half_life=14d", "fair", "long-term,half_life=7d"]);
+    // The rivals' own runs are the same ones.
+    let rivals = json(&run(&[&["rivals", "sacct.txt", "--json", "-q"][..], &week].concat()));
+    assert_eq!(rivals["baseline"], "fair-tree,half_life=14d");
+    let mean = |order: usize| rivals["orders"][order]["figures"]["mean_job_s"]["mean"].as_f64();
+    for (order, run) in record["runs"].as_array().unwrap().iter().enumerate() {
+        assert_eq!(run["mean_job_s"].as_f64(), mean(order), "{}", run["policy"]);
+    }
+    let gain = |to: &str| rivals["orders"][2]["gains"]["mean_job_s"][to].as_f64().unwrap();
+    assert_eq!(gain("baseline"), mean(2).unwrap() / mean(0).unwrap());
+    assert_eq!(gain("fair"), mean(2).unwrap() / mean(1).unwrap());
+    let sweep = ["sweep", "sacct.txt", "--over", "half_life=1d,7d", "-p", "long-term", "-q"];
+    let swept = json(&run(&[&sweep[..], &["--json"]].concat()));
+    assert_eq!(swept["baseline"], "fair-tree,half_life=14d");
+    let gains = swept["gains"].as_array().unwrap();
+    let of_week = gains.iter().find(|row| {
+        row["parameters"]["policy"] == "long-term" && row["parameters"]["half_life"] == "7d"
+    });
+    assert_eq!(
+        of_week.unwrap()["gains"]["mean_job_s"]["baseline"].as_f64(),
+        Some(gain("baseline"))
+    );
+    let wrong = fail(path, &["sweep", "sacct.txt", "--baseline", "fair-tre"], 2);
+    assert!(wrong.contains("--baseline fair-tre") && wrong.contains("did you mean"), "{wrong}");
+}
+
+/// JSON beside the table, and instead of it.
+#[test]
+fn json_goes_into_a_file_beside_the_table() {
+    let folder = folder();
+    let path = folder.path();
+    write(path.join("sacct.txt"), log_of(&sacct()[..100])).unwrap();
+    for command in ["advise", "rivals", "sweep"] {
+        let args = [command, "sacct.txt", "-p", "long-term", "--json", "out.json"];
+        let text = succeed(path, &args);
+        assert!(text.contains("JSON: out.json"), "{text}");
+        let file = std::fs::read_to_string(path.join("out.json")).unwrap();
+        assert!(file.starts_with('{'), "{file}");
+        assert_eq!(succeed(path, &[&args[..5]].concat()), file, "{command}");
+        let refused = fail(path, &[command, "sacct.txt", "--json", "sacct.txt"], 2);
+        assert!(refused.contains("--json would overwrite"), "{refused}");
     }
 }
 

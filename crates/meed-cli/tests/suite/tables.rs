@@ -57,10 +57,11 @@ memory = "ram:GiB"
     let said = simulate(&["own.toml", "--set", "cluster.node.0.capacity.cpu=5"]);
     let queues = given["runs"][0]["queues"].to_string();
     assert!(queues.contains("web.bob"), "{queues}");
-    // Only the trace alone has a cluster that is assumed.
+    // Only of the trace alone cluster and shares are assumed.
     let all = given["assumptions"].as_array().unwrap();
     assert!(all[0].as_str().unwrap().starts_with("assumed cluster: "), "{}", all[0]);
-    assert_eq!(all[1..], said["assumptions"].as_array().unwrap()[..]);
+    assert!(all[1].as_str().unwrap().starts_with("every tenant has an equal share"), "{}", all[1]);
+    assert_eq!(all[2..], said["assumptions"].as_array().unwrap()[..]);
     let words = given["assumptions"].to_string();
     for told in [
         "table: time 0 is the first submission, 2026-01-05T08:00:00Z",

@@ -46,8 +46,22 @@ pub struct Comparison {
     /// What the clock said at time 0, in microseconds since 1970-01-01 UTC, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock_us: Option<u64>,
+    /// The policy that all others are held against, where somebody named one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
+    /// Whether nobody named a policy, so that these are the usual ones.
+    #[serde(skip)]
+    pub is_usual: bool,
     /// One record per policy, in the order asked for.
     pub runs: Vec<RunRecord>,
+}
+
+impl Comparison {
+    /// Puts the run of the baseline, which `other` is of, before all.
+    pub fn compare_with(&mut self, other: Comparison) {
+        self.baseline = other.runs.first().map(|run| run.policy.clone());
+        self.runs.splice(0..0, other.runs.into_iter().take(1));
+    }
 }
 
 /// One policy's run over the workload.

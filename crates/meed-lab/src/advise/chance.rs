@@ -37,14 +37,24 @@ impl Chance {
     pub fn of(runs: &[Vec<Seen>], row: usize) -> Chance {
         let mut draws = ChaCha8Rng::seed_from_u64(SEED);
         let first = runs.first().and_then(|runs| runs.first());
-        let tenants = first.map_or(0, |seen| seen.tenants.len());
+        // One without a job is nobody, and changes no draw.
+        let is_there = |seen: &Seen, at: usize| {
+            let one = &seen.tenants[at];
+            one.wait_s.is_some() || !one.parts.is_empty()
+        };
+        let all_there = |seen: &Seen| -> Vec<usize> {
+            (0..seen.tenants.len()).filter(|&at| is_there(seen, at)).collect()
+        };
+        let there = first.map_or(Vec::new(), all_there);
+        let tenants = there.len();
         let parts = first.map_or(0, |seen| seen.parts);
         let mut all = Vec::new();
         let mut drawn = [false; 2];
         if tenants >= FEW {
             drawn[0] = true;
             let sample = |_| {
-                let picked: Vec<usize> = (0..tenants).map(|_| below(&mut draws, tenants)).collect();
+                let picked: Vec<usize> =
+                    (0..tenants).map(|_| there[below(&mut draws, tenants)]).collect();
                 means(runs, |seen| seen.over_tenants(row, &picked))
             };
             all.push((0..SAMPLES).map(sample).collect());

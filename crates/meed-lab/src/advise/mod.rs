@@ -8,6 +8,7 @@
 //! | [`choice`] | which candidate is chosen, and which others are as good |
 //! | [`memory`] | how a candidate remembers, read from its words |
 //! | [`seen`] | what is kept of each run |
+//! | [`waits`] | waits in the log itself, beside the simulated ones |
 //! | [`settings`] | the same memory in the words of other schedulers, a row each |
 //! | [`site`] | what a site has now, by the format of its log |
 //! | [`page`] | the answer for people |
@@ -30,6 +31,7 @@ pub mod settings;
 pub mod site;
 #[cfg(test)]
 mod tests;
+pub mod waits;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -39,8 +41,9 @@ use meed_workload::OnBadLine;
 use meed_workload::stretch::Load;
 
 use crate::cores;
-use crate::order::NamedOrder;
-use crate::sweep::SweepError;
+use crate::error::SweepError;
+pub use crate::gain::FAIR;
+use crate::order::{BASELINE, NamedOrder};
 pub use aims::Aims;
 pub use choice::Advice;
 use choice::Telling;
@@ -48,9 +51,7 @@ use memory::Remembers;
 use seen::Seen;
 use settings::SCHEDULERS;
 pub use site::Baseline;
-
-/// Sharing without a memory: what is run beside every baseline.
-pub const FAIR: &str = "fair";
+use waits::{Waits, WaitsCompared};
 
 /// The memories that are tried when none are named: half-lives in about equal ratios, rounds that
 /// people settle accounts by, and memory without end.
@@ -110,6 +111,8 @@ pub struct Question {
     candidates: Vec<NamedOrder>,
     /// Where the size is assumed: the log on a smaller and on a larger cluster, at its own load.
     sizes: Vec<Scenario>,
+    /// Waits in the log itself, and at which load its jobs come as they came there.
+    log_waits: Option<(Waits, usize)>,
     strict: bool,
 }
 
@@ -122,6 +125,8 @@ pub struct AdviceAnswer {
     /// The order of the site's scheduler with the chosen memory, where it can be told that: its
     /// words, and the aimed figure over the replicates.
     pub told: Option<(String, Vec<f64>)>,
+    /// Waits in the log, and of its jobs under the baseline at its own load.
+    pub waits: Option<WaitsCompared>,
     /// By candidate and replicate.
     pub runs: Vec<Vec<Seen>>,
 }
@@ -136,10 +141,11 @@ impl Question {
                 .map_err(|source| SweepError::Load { at: at.to_owned(), source: Box::new(source) })
         };
         let own = load(&[], "the log")?;
+        let spared = own.without_search();
         let baseline = request.baseline.clone().unwrap_or_else(|| site::of_format(own.format()));
         let candidates = candidates(&baseline.words, &request.policies)?;
         let order = |words: &String| {
-            let option = if *words == baseline.words { "--baseline" } else { "--policy" };
+            let option = if *words == baseline.words { BASELINE } else { "--policy" };
             NamedOrder::find(option, words, None, &own)
         };
         let candidates = candidates.iter().map(order).collect::<Result<Vec<_>, _>>()?;
@@ -147,11 +153,24 @@ impl Question {
         let sizes = match own.assumes_size() {
             false => Vec::new(),
             true => {
-                let at_size = |percent: &u64| load(&own.pool_sets(*percent), "another size");
+                let at_size = |percent: &u64| {
+                    load(&[own.pool_sets(*percent), spared.clone()].concat(), "another size")
+                };
                 OTHER_SIZES.iter().map(at_size).collect::<Result<Vec<_>, _>>()?
             }
         };
         let (first, own_load) = (own.seed, own.load_factor());
+        let own_at = factors.iter().position(|factor| *factor == 1000);
+        let log_waits = match own_at {
+            None => None,
+            Some(at) => {
+                let read = Waits::of_log(&own, first).map_err(|source| SweepError::Load {
+                    at: "the log".to_owned(),
+                    source: Box::new(source.into()),
+                })?;
+                read.map(|waits| (waits, at))
+            }
+        };
         let mut own = Some(own);
         let at_load = |&factor: &u32| {
             // At its own load the log is read already.
@@ -159,7 +178,7 @@ impl Question {
                 return Ok(own);
             }
             let load_set = format!("run.load={}", scaled(own_load, factor)?);
-            load(std::slice::from_ref(&load_set), &load_set)
+            load(&[vec![load_set.clone()], spared.clone()].concat(), &load_set)
         };
         let last = request.seeds.checked_sub(1).and_then(|more| first.checked_add(more));
         let Some(last) = last else {
@@ -175,6 +194,7 @@ impl Question {
             baseline,
             candidates,
             sizes,
+            log_waits,
             strict: request.strict,
         })
     }
@@ -246,14 +266,18 @@ impl Question {
         let told = match words.filter(|_| advice.chosen > 0) {
             None => None,
             Some(words) => {
-                let order = NamedOrder::find("--baseline", &words, None, &self.scenarios[0])?;
+                let order = NamedOrder::find(BASELINE, &words, None, &self.scenarios[0])?;
                 let aim = aims::FIGURES.iter().position(|row| row.name == self.aims.aim.name);
                 let seen = run(&[order], &self.scenarios)?;
                 let figure = |seen: &Seen| *seen.figures.get(aim?)?;
                 Some((words, seen.iter().flatten().filter_map(figure).collect()))
             }
         };
-        Ok(AdviceAnswer { advice, sizes, told, runs })
+        let waits = self.log_waits.and_then(|(log, at)| {
+            let seen = runs.first()?.get(at * self.seeds.len())?;
+            Some(WaitsCompared { log, simulated: seen.waits? })
+        });
+        Ok(AdviceAnswer { advice, sizes, told, waits, runs })
     }
 
     fn weigh(&self, runs: &[Vec<Seen>]) -> Advice {

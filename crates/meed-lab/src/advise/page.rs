@@ -13,7 +13,9 @@ use super::chance::SAMPLES;
 use super::choice::{Advice, Candidate, Observed};
 use super::memory::Remembers;
 use super::settings::SCHEDULERS;
+use super::waits::Waits;
 use super::{AdviceAnswer, FAIR, Question};
+use crate::gain::change;
 use crate::sweep::summary::quantile;
 use meed_config::text::clean;
 
@@ -27,16 +29,16 @@ pub fn page(question: &Question, answer: &AdviceAnswer, charts: bool, notes: &[S
     let assumed = assumed_cluster(notes);
     let mut lead: Vec<String> =
         assumed.map(|note| format!("{}.", capital(note))).into_iter().collect();
+    let answer = Some(lead.len());
     lead.extend(view.lead());
     lead.extend(view.incidents());
     // The loads are said already, all of them.
     let is_told = |note: &&String| note.starts_with("load ") || Some(*note) == assumed;
-    let notes = notes.iter().filter(|note| !is_told(note));
-    lead.extend(notes.map(|note| format!("Assumed: {note}")));
+    let assumed = notes.iter().filter(|note| !is_told(note)).cloned().collect();
     // Where the log lies is nobody's business who reads the page.
     let file = question.log.as_path();
     let name = file.file_name().map_or(file.as_os_str(), |name| name).to_string_lossy();
-    Page { title: format!("A setting for {name}"), lead, sections }
+    Page { title: format!("A setting for {name}"), lead, answer, assumed, sections }
 }
 
 /// The answer as JSON (docs/advise.md).
@@ -108,12 +110,22 @@ pub fn to_json(question: &Question, answer: &AdviceAnswer, notes: &[String]) -> 
         "refused": advice.incidents[1],
         "seldom_full": advice.seldom_full,
         "people": people,
+        "waits": answer.waits.map(|of| json!({
+            "log": waits_json(&of.log), "simulated": waits_json(&of.simulated),
+        })),
         "sizes": answer.sizes.iter().map(size).collect::<Vec<_>>(),
         "site_told_so": told,
         "candidates": advice.candidates.iter().map(candidate).collect::<Vec<_>>(),
         "settings": settings,
     });
     whole.to_string() + "\n"
+}
+
+fn waits_json(waits: &Waits) -> Value {
+    json!({
+        "jobs": waits.jobs, "mean_s": waits.mean_s, "median_s": waits.median_s,
+        "p90_s": waits.p90_s,
+    })
 }
 
 struct View<'a> {
@@ -159,11 +171,6 @@ fn rounded(value: f64) -> String {
 /// A part of one.
 fn percent(part: f64) -> String {
     format!("{:.0} %", part * 100.0)
-}
-
-/// A ratio to the baseline as a change: `-64 %`.
-fn change(ratio: f64) -> String {
-    format!("{:+.0} %", (ratio - 1.0) * 100.0)
 }
 
 impl View<'_> {
@@ -225,6 +232,7 @@ impl View<'_> {
             .into_iter()
             .chain(self.sizes())
             .chain(people)
+            .chain(self.waits())
             .chain([asked, compared])
             .chain(unchecked)
             .collect()
@@ -389,6 +397,12 @@ impl View<'_> {
                 all.join("; ")
             )
         })
+    }
+
+    /// How long jobs waited in the log, and in the simulation.
+    fn waits(&self) -> Option<String> {
+        let is_assumed = self.question.is_assumed();
+        self.answer.waits.map(|waits| waits.words(self.base(), is_assumed))
     }
 
     /// Who gains and who pays.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use meed_sim::record::{JobRecord, RunRecord};
 
 use super::aims::FIGURES;
+use super::waits::Waits;
 use crate::sweep::results::{figure, wide_from};
 use crate::sweep::summary::quantile;
 
@@ -33,6 +34,8 @@ pub struct Seen {
     pub jobs: u64,
     /// The part of jobs that waited [`NOTICED`] or longer.
     pub waited: Option<f64>,
+    /// How long jobs waited.
+    pub waits: Option<Waits>,
     /// Lines that were skipped, jobs that were refused, jobs that were unfinished.
     pub incidents: [u64; 3],
 }
@@ -92,6 +95,7 @@ impl Seen {
         let wide = wide_from(run).unwrap_or(f64::INFINITY);
         let mut sums: BTreeMap<(usize, usize), Sums> = BTreeMap::new();
         let mut noticed = 0u64;
+        let mut waits = Vec::with_capacity(run.jobs.len());
         for job in &run.jobs {
             let wait = job.started_s.unwrap_or(run.end_s) - job.submit_s;
             let own = sums.entry((job.queue, part_of(job))).or_default();
@@ -106,6 +110,7 @@ impl Seen {
                 own.wide_wait += wait;
             }
             noticed += u64::from(wait >= NOTICED);
+            waits.push(wait);
         }
         let tenant = |(number, queue): (usize, &meed_sim::record::QueueRecord)| TenantSeen {
             name: queue.queue.clone(),
@@ -126,6 +131,7 @@ impl Seen {
             part_s,
             parts,
             waited: (jobs > 0.0).then(|| noticed as f64 / jobs),
+            waits: Waits::of(waits),
             incidents: [run.skipped_lines, run.refused, run.unfinished],
         }
     }

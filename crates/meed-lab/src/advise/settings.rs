@@ -117,6 +117,7 @@ fn slurm(memory: Remembers) -> Setting {
         Remembers::Nothing => none("its fair-share factor always remembers"),
         Remembers::HalfLife(half_life) => {
             lines(format!("PriorityDecayHalfLife={}", slurm_time(half_life)))
+                .but("with priority/multifactor and PriorityWeightFairshare above 0")
         }
         Remembers::Round(round) => match round.as_micros() {
             DAY => reset("DAILY"),

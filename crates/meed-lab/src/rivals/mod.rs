@@ -26,7 +26,7 @@ pub mod page;
 mod rule;
 mod rules;
 pub mod table;
-mod teller;
+pub(crate) mod teller;
 #[cfg(test)]
 mod tests;
 pub mod windows;
@@ -43,12 +43,13 @@ use meed_sim::{SimulateError, Unwatched, run_one};
 use meed_workload::OnBadLine;
 
 use crate::cores;
-use crate::order::NamedOrder;
-use crate::sweep::SweepError;
+use crate::error::SweepError;
+use crate::gain::with_baseline;
+use crate::order::{BASELINE, NamedOrder};
 use figures::{FIGURES, Observation, Replicates};
 use liars::{LIES, Ledger, Liar, Lied, Lying};
 use table::RIVALS;
-pub use teller::Teller;
+pub use teller::{TOLD, Teller};
 use windows::Windows;
 
 /// Meed's orders that are run when none are named, before all rivals.
@@ -61,9 +62,6 @@ pub const OWN: [&str; 6] = [
     "sdrf",
 ];
 
-/// The order of a rival in the words of a scenario.
-pub const TOLD: &str = "told";
-
 /// What is asked for.
 #[derive(Clone, Debug)]
 pub struct RivalsRequest {
@@ -73,6 +71,8 @@ pub struct RivalsRequest {
     pub sets: Vec<String>,
     /// Rivals and policies, as they are named; [`OWN`] and all rivals when there are none.
     pub orders: Vec<String>,
+    /// What all are compared with, where somebody names it.
+    pub baseline: Option<String>,
     /// In thousandths of the log's own load; the log's own when there are none.
     pub loads: Vec<u32>,
     /// How many seeds, at least 1.
@@ -97,6 +97,8 @@ pub struct Contest {
     pub seeds: Vec<u64>,
     /// In the order of the page.
     pub contenders: Vec<NamedOrder>,
+    /// Whether the first of them is what all are compared with.
+    pub has_baseline: bool,
     /// How many tenants lie, each by itself, at the first load and seed.
     pub liars: usize,
     strict: bool,
@@ -124,7 +126,7 @@ impl Contest {
             read.map_err(|source| SweepError::Load { at, source: Box::new(source) })
         };
         let own = load(&request.sets, "the log".to_owned())?;
-        let contenders = contenders(&request.orders, request.cadence, &own)?;
+        let contenders = contenders(request, &own)?;
         let first = own.seed;
         let loads = if request.loads.is_empty() { vec![1000] } else { request.loads.clone() };
         let whole = own.load_factor();
@@ -147,7 +149,9 @@ impl Contest {
         let (log, strict) = (request.log.clone(), request.strict);
         // There are no more than there are tenants.
         let liars = request.liars.min(scenarios[0].queue_count());
-        let contest = Contest { log, scenarios, loads, seeds, contenders, liars, strict };
+        let has_baseline = request.baseline.is_some();
+        let contest =
+            Contest { log, scenarios, loads, seeds, contenders, has_baseline, liars, strict };
         for contender in &contest.contenders {
             contest.setup(contender, 0, contest.seeds[0])?;
         }
@@ -276,15 +280,16 @@ fn failed(contender: &NamedOrder, source: SimulateError) -> SweepError {
 }
 
 /// Those that are named, or all.
-fn contenders(
-    named: &[String],
-    cadence: Option<Span>,
-    scenario: &Scenario,
-) -> Result<Vec<NamedOrder>, SweepError> {
+fn contenders(request: &RivalsRequest, scenario: &Scenario) -> Result<Vec<NamedOrder>, SweepError> {
     let all = || OWN.into_iter().chain(RIVALS.iter().map(|rival| rival.name)).map(str::to_owned);
-    let names = if named.is_empty() { all().collect() } else { named.to_vec() };
-    let contender = |words: &String| NamedOrder::find("--policy", words, cadence, scenario);
-    names.iter().map(contender).collect()
+    let named = &request.orders;
+    let names = if named.is_empty() { all().collect() } else { named.clone() };
+    let baseline = request.baseline.as_deref();
+    let contender = |words: &String| {
+        let option = if Some(words.as_str()) == baseline { BASELINE } else { "--policy" };
+        NamedOrder::find(option, words, request.cadence, scenario)
+    };
+    with_baseline(baseline, names).iter().map(contender).collect()
 }
 
 /// Looks on: takes notes, and tells ranks where there is a rival.

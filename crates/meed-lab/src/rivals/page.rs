@@ -11,6 +11,7 @@ use super::figures::{FIGURES, FigureUnit, Replicates, RivalFigure};
 use super::liars::{LIES, Lied};
 use super::windows::WINDOWS;
 use super::{Contest, Fared};
+use crate::gain::{FAIR, Gain, TOLD};
 
 /// What the first table shows.
 const SHOWN: [&str; 10] = [
@@ -53,7 +54,9 @@ const JUDGED: [&str; 19] = [
 /// hold and was assumed.
 pub fn page(contest: &Contest, all: &[Fared], charts: bool, notes: &[String]) -> Page {
     let name = contest.log.file_name().map_or(contest.log.as_os_str(), |name| name);
-    let mut sections = vec![overview(contest, all), beaten(all)];
+    let mut sections = vec![overview(contest, all)];
+    sections.extend(gains(contest, all));
+    sections.push(beaten(all));
     if all.iter().any(|one| !one.lies.is_empty()) {
         sections.push(lies(all));
     }
@@ -66,9 +69,17 @@ pub fn page(contest: &Contest, all: &[Fared], charts: bool, notes: &[String]) ->
     let assumed = assumed_cluster(notes);
     let first = assumed.map(|note| format!("{}.", capital(note)));
     let mut lead: Vec<String> = first.into_iter().chain([lead(contest)]).collect();
-    let others = notes.iter().filter(|note| Some(*note) != assumed);
-    lead.extend(others.map(|note| format!("Assumed: {note}")));
-    Page { title: format!("Rivals on {}", name.to_string_lossy()), lead, sections }
+    lead.extend(
+        baseline(contest).map(|words| format!("Compared with {words}: as --baseline says.")),
+    );
+    let assumed = notes.iter().filter(|note| Some(*note) != assumed).cloned().collect();
+    Page {
+        title: format!("Rivals on {}", name.to_string_lossy()),
+        lead,
+        assumed,
+        sections,
+        ..Page::default()
+    }
 }
 
 /// The same as JSON (docs/rivals.md).
@@ -90,6 +101,7 @@ pub fn to_json(contest: &Contest, all: &[Fared], notes: &[String]) -> String {
             "of": rival.map_or("Meed", |chosen| chosen.rival.of),
             "cadence_s": rival.map(|chosen| chosen.cadence.as_secs_f64()),
             "figures": figures,
+            "gains": gains_json(contest, all, one),
             "lies": lies_json(one),
         })
     };
@@ -97,11 +109,57 @@ pub fn to_json(contest: &Contest, all: &[Fared], notes: &[String]) -> String {
     let whole = json!({
         "schema": 1,
         "assumptions": notes,
+        "baseline": baseline(contest),
         "loads": loads,
         "seeds": contest.seeds,
         "orders": all.iter().map(standing).collect::<Vec<_>>(),
     });
     whole.to_string() + "\n"
+}
+
+/// What all are compared with, where somebody named it.
+fn baseline(contest: &Contest) -> Option<&str> {
+    let first = contest.contenders.first().filter(|_| contest.has_baseline);
+    first.map(|order| order.words.as_str())
+}
+
+/// A figure of `one` against the baseline, and against sharing without a memory.
+fn gain(all: &[Fared], one: &Fared, row: usize) -> Gain {
+    let mean = |one: &Fared| one.figures[row].as_ref().map(Replicates::mean);
+    let fair = all.iter().find(|one| one.contender.words == FAIR);
+    Gain::of(mean(one), all.first().and_then(mean), fair.and_then(mean))
+}
+
+fn gains_json(contest: &Contest, all: &[Fared], one: &Fared) -> Value {
+    if !contest.has_baseline {
+        return Value::Null;
+    }
+    let told = TOLD.iter().filter_map(|(name, _)| {
+        let (row, _) = RivalFigure::find(name)?;
+        Some(((*name).to_owned(), gain(all, one, row).to_json()))
+    });
+    Value::Object(told.collect())
+}
+
+/// What each order gains.
+fn gains(contest: &Contest, all: &[Fared]) -> Option<Section> {
+    let base = baseline(contest)?;
+    let shown: Vec<(usize, &str)> = TOLD
+        .iter()
+        .filter_map(|(name, title)| Some((RivalFigure::find(name)?.0, *title)))
+        .collect();
+    let mut columns = vec!["order".to_owned()];
+    for (_, title) in &shown {
+        columns.extend([format!("{title}, against {base}"), format!("{title}, against {FAIR}")]);
+    }
+    let row = |one: &Fared| {
+        let gains = shown.iter().flat_map(|(row, _)| gain(all, one, *row).words());
+        let cells = gains.map(|words| words.map_or(Cell::Empty, Cell::Text));
+        std::iter::once(Cell::Text(one.contender.words.clone())).chain(cells).collect()
+    };
+    let caption = format!("Changes of mean waits and job times against {base}, and against {FAIR}");
+    let table = Table { caption, columns, rows: all.iter().skip(1).map(row).collect() };
+    Some(section("gains", &format!("Against {base}"), vec![Block::Table(table)]))
 }
 
 fn lead(contest: &Contest) -> String {

@@ -74,8 +74,11 @@ pub const RIVALS: &[Rival] = &[
         of: "Slurm",
         about: "decayed use, ranked level by level",
         cadence: "5min",
-        parameters: &[time("half_life", "7d", "PriorityDecayHalfLife; 0 for none")],
-        make: |values| Box::new(FairTree::new(values[0])),
+        parameters: &[
+            time("half_life", "7d", "PriorityDecayHalfLife; 0 for none"),
+            time("reset", "0", "PriorityUsageResetPeriod; 0 for none"),
+        ],
+        make: |values| Box::new(FairTree::new(values[0], values[1])),
     },
     Rival {
         name: "condor",

@@ -15,6 +15,9 @@ use super::dominant::Vectors;
 use super::rule::{Child, DominantPart, Rule, Seen};
 use super::table::Chosen;
 
+/// The order of a rival in the words of a scenario.
+pub const TOLD: &str = "told";
+
 /// A rival in a run: an attendant that looks at the engine at each tick of its cadence, and tells
 /// each queue its rank.
 pub struct Teller {

@@ -63,6 +63,7 @@ fn request(log: PathBuf) -> RivalsRequest {
         log,
         sets: Vec::new(),
         orders: Vec::new(),
+        baseline: None,
         loads: Vec::new(),
         seeds: 1,
         cadence: None,

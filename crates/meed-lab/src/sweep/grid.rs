@@ -14,8 +14,11 @@ use meed_config::policy::{Form, KEYS};
 use meed_config::words::did_you_mean;
 use meed_sim::scenario::{LoadError, STATIC, Scenario};
 
-use super::{DEFAULT_POLICIES, SweepError, SweepRequest, values};
+use super::{DEFAULT_POLICIES, SweepRequest, values};
 use crate::cores;
+use crate::error::SweepError;
+use crate::gain::with_baseline;
+use crate::order::{BASELINE, NamedOrder};
 
 /// Most points of one sweep.
 const MAX_POINTS: usize = 1_000_000;
@@ -81,6 +84,8 @@ pub struct Grid {
     pub axes: Vec<Axis>,
     /// Policies as they were named; of no axis.
     pub policies: Vec<String>,
+    /// What all are compared with, the first of them.
+    pub baseline: Option<NamedOrder>,
     /// The seeds.
     pub seeds: Vec<u64>,
     /// In the order of the product.
@@ -120,12 +125,15 @@ impl Grid {
             )));
         }
         let seeds: Vec<u64> = (first..=last).collect();
-        let (points, sets) = product(&axes, &policies, &seeds);
+        let find = |words: &String| NamedOrder::find(BASELINE, words, None, &base);
+        let baseline = request.baseline.as_ref().map(find).transpose()?;
+        let (points, sets) = product(&axes, &policies, request.baseline.as_deref(), &seeds);
         let resources = base.kinds().names().map(str::to_owned).collect();
         let mut grid = Grid {
             file: request.scenario.clone(),
             axes,
             policies,
+            baseline,
             seeds,
             points,
             scenarios: Vec::new(),
@@ -173,6 +181,11 @@ impl Grid {
     fn check_policies(&self) -> Result<(), SweepError> {
         let mut seen = std::collections::BTreeSet::new();
         for point in &self.points {
+            let is_rival =
+                |order: &NamedOrder| order.rival.is_some() && order.words == point.policy;
+            if self.baseline.as_ref().is_some_and(is_rival) {
+                continue;
+            }
             if seen.insert((point.scenario, &point.policy)) {
                 self.scenarios[point.scenario].check_policy(&point.policy).map_err(|why| {
                     SweepError::Load {
@@ -286,7 +299,12 @@ fn target(name: &str) -> Result<Target, String> {
 /// The policies that are not an axis.
 fn policies(request: &SweepRequest, axes: &[Axis]) -> Result<Vec<String>, SweepError> {
     let axis = axes.iter().any(|axis| axis.target == Target::Name);
-    match (axis, request.policies.is_empty()) {
+    if axis && let Some(baseline) = &request.baseline {
+        return Err(SweepError::Settings(format!(
+            "{BASELINE} {baseline}: the policy is a setting here; name policies by --policy"
+        )));
+    }
+    let named = match (axis, request.policies.is_empty()) {
         (true, true) => Ok(Vec::new()),
         (true, false) => {
             let what = "policies are given by --policy or by --over policy=..., not both";
@@ -302,11 +320,17 @@ fn policies(request: &SweepRequest, axes: &[Axis]) -> Result<Vec<String>, SweepE
                 None => Ok(all.clone()),
             }
         }
-    }
+    };
+    named.map(|names| with_baseline(request.baseline.as_deref(), names))
 }
 
 /// All points, and the changes that make each of their scenarios.
-fn product(axes: &[Axis], policies: &[String], seeds: &[u64]) -> (Vec<Point>, Vec<Vec<String>>) {
+fn product(
+    axes: &[Axis],
+    policies: &[String],
+    baseline: Option<&str>,
+    seeds: &[u64],
+) -> (Vec<Point>, Vec<Vec<String>>) {
     let one = [String::new()];
     let policies = if policies.is_empty() { &one[..] } else { policies };
     let combinations: usize = axes.iter().map(|axis| axis.values.len()).product();
@@ -338,7 +362,11 @@ fn product(axes: &[Axis], policies: &[String], seeds: &[u64]) -> (Vec<Point>, Ve
             let policy_name = named.unwrap_or(name).clone();
             for &seed in seeds {
                 let (number, choice) = (points.len(), choice.clone());
-                let policy = format!("{policy_name}{keys}");
+                // What the site has does not vary with the setting.
+                let policy = match baseline == Some(policy_name.as_str()) {
+                    true => policy_name.clone(),
+                    false => format!("{policy_name}{keys}"),
+                };
                 points.push(Point {
                     number,
                     choice,

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::grid::Grid;
 use super::results;
+use crate::error::JournalError;
 
 /// The form of the journal.
 const FORM: u32 = 1;
@@ -43,36 +44,6 @@ struct Fingerprint {
 struct Line {
     point: usize,
     cells: Vec<String>,
-}
-
-/// Why a journal cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum JournalError {
-    /// The operating system refused.
-    #[error("{}: {action}: {source}", path.display())]
-    Io {
-        /// The journal or a trace.
-        path: PathBuf,
-        /// What was tried.
-        action: &'static str,
-        /// What the operating system says.
-        source: io::Error,
-    },
-    /// It is something else.
-    #[error("{}: is no journal of a sweep, and is left alone; choose another \
-        --out", path.display())]
-    NoJournal {
-        /// The file.
-        path: PathBuf,
-    },
-    /// It belongs to another sweep, or is damaged.
-    #[error("{}: {why}; --fresh starts over, another --out keeps it", path.display())]
-    Other {
-        /// The journal.
-        path: PathBuf,
-        /// In which way.
-        why: String,
-    },
 }
 
 /// An open journal.

@@ -6,6 +6,7 @@
 //! | `values` | lists and ranges as people write them: `1h,6h,24h`, `1..10 step 1`, `1..1000 log 4` |
 //! | [`grid`] | settings to points: the cartesian product, each point checked before any runs |
 //! | [`journal`] | finished points on disk, so that a sweep that was stopped goes on where it was |
+//! | `gains` | what each setting gains against a baseline |
 //! | [`results`] | what is measured at each point, as CSV |
 //! | [`summary`] | points over their seeds; the best and the worst |
 //! | [`page`] | the report |
@@ -15,6 +16,7 @@
 //! was stopped in between or not. Cost: one simulation per point; all cores; memory for one run per
 //! thread, and one row of text per point.
 
+mod gains;
 pub mod grid;
 pub mod journal;
 pub mod page;
@@ -32,10 +34,11 @@ use meed_sim::{SimulateError, SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 
 pub use grid::{Axis, Grid, Point};
-pub use journal::{JournalError, SweepJournal};
+pub use journal::SweepJournal;
 pub use results::{Results, Row};
 
 use crate::cores;
+pub use crate::error::{JournalError, SweepError};
 
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +51,8 @@ pub struct SweepRequest {
     pub over: Vec<String>,
     /// Policies, as words of `--policy`; [`DEFAULT_POLICIES`] when there are none.
     pub policies: Vec<String>,
+    /// What all are compared with, where somebody names it: a policy or a rival.
+    pub baseline: Option<String>,
     /// How many seeds, at least 1.
     pub seeds: u64,
     /// The first of them; the scenario's own when not given.
@@ -64,41 +69,6 @@ impl SweepRequest {
     fn on_bad_line(&self) -> OnBadLine {
         if self.strict { OnBadLine::Stop } else { OnBadLine::Skip }
     }
-}
-
-/// Why a sweep did not happen or did not end.
-#[derive(Debug, thiserror::Error)]
-pub enum SweepError {
-    /// The settings are wrong.
-    #[error("{0}")]
-    Settings(String),
-    /// A point cannot be run; found before anything ran.
-    #[error("{at}: {source}")]
-    Load {
-        /// Which point, in words.
-        at: String,
-        /// Why.
-        source: Box<meed_sim::scenario::LoadError>,
-    },
-    /// A point's run failed.
-    #[error("{at}: {source}")]
-    Run {
-        /// Which point, in words.
-        at: String,
-        /// Why.
-        source: Box<SimulateError>,
-    },
-    /// The journal cannot be used.
-    #[error(transparent)]
-    SweepJournal(#[from] JournalError),
-    /// No threads.
-    #[error("cannot start {threads} threads: {why}")]
-    Threads {
-        /// How many were asked for.
-        threads: usize,
-        /// What the operating system says.
-        why: String,
-    },
 }
 
 /// Runs all points of `grid` that `journal` does not hold yet, on `threads` threads (0: one per
@@ -149,6 +119,10 @@ fn measure(grid: &Grid, point: &Point) -> Result<Vec<String>, SweepError> {
         keep_jobs: true,
     };
     let scenario = &grid.scenarios[point.scenario];
+    if let Some(baseline) = grid.baseline.as_ref().filter(|order| order.words == point.policy) {
+        let run = baseline.run(scenario, point.seed, grid.strict)?;
+        return Ok(results::measure(&run, &grid.resources));
+    }
     let comparison = simulate(scenario, &options, None, &mut Unwatched).map_err(fail)?;
     // One policy was asked for.
     Ok(comparison

@@ -13,10 +13,12 @@ use meed_report::page::{
     capital,
 };
 
+use super::gains::gains;
 use super::grid::{Axis, Grid, Target, is_memoryless};
 use super::results::Results;
 use super::summary::{Extreme, JUDGED, Judged, SweepGroup, extremes, groups, quantile};
 use super::values::magnitude;
+use crate::gain::{FAIR, Gain, TOLD};
 
 /// Most heat maps of one figure; the CSV has all.
 const MAX_MAPS: usize = 12;
@@ -29,6 +31,12 @@ const WIDE: f64 = 30.0;
 pub fn page(grid: &Grid, results: &Results, notes: &[String]) -> Page {
     let view = View::new(grid, results);
     let mut sections = vec![view.overview(notes)];
+    sections.extend(view.gains().map(|table| Section {
+        id: "gains".to_owned(),
+        title: table.caption.clone(),
+        badge: None,
+        blocks: vec![Block::Table(table)],
+    }));
     sections.extend(JUDGED.iter().filter_map(|judged| view.section(judged)));
     sections.push(view.listing());
     let runs = format!(
@@ -37,7 +45,12 @@ pub fn page(grid: &Grid, results: &Results, notes: &[String]) -> Page {
         view.groups.len(),
         grid.seeds.len()
     );
-    Page { title: format!("Sweep of {}", grid.file.display()), lead: vec![runs], sections }
+    Page {
+        title: format!("Sweep of {}", grid.file.display()),
+        lead: vec![runs],
+        sections,
+        ..Page::default()
+    }
 }
 
 /// What the terminal shows: the settings, one by one if they are few, and the best and the worst.
@@ -47,6 +60,7 @@ pub fn terminal(grid: &Grid, results: &Results) -> Page {
     if view.groups.len() <= 40 {
         blocks.push(Block::Table(view.settings_table(TERMINAL)));
     }
+    blocks.extend(view.gains().map(Block::Table));
     blocks.push(Block::Table(view.best_and_worst()));
     blocks.extend(view.incidents());
     let runs = format!(
@@ -58,8 +72,8 @@ pub fn terminal(grid: &Grid, results: &Results) -> Page {
     let section = Section { id: "settings".to_owned(), title: runs, badge: None, blocks };
     Page {
         title: format!("Sweep of {}", grid.file.display()),
-        lead: Vec::new(),
         sections: vec![section],
+        ..Page::default()
     }
 }
 
@@ -112,6 +126,23 @@ impl<'a> View<'a> {
         self.groups
             .iter()
             .find(|group| wanted.iter().all(|&(at, value)| group.setting[at] == value))
+    }
+
+    /// What each setting gains against the baseline, where somebody named one.
+    fn gains(&self) -> Option<Table> {
+        let base = &self.grid.baseline.as_ref()?.words;
+        let rows = gains(self.grid, self.results, &self.groups);
+        let mut columns = self.results.parameters[..self.results.parameters.len() - 1].to_vec();
+        for (_, title) in TOLD {
+            columns.extend([format!("{title}, against {base}"), format!("against {FAIR}")]);
+        }
+        let row = |(group, gains): &(&SweepGroup, Vec<Gain>)| {
+            let setting = group.setting.iter().cloned().map(Cell::Text);
+            let words = gains.iter().flat_map(|gain| gain.words());
+            setting.chain(words.map(|words| words.map_or(Cell::Empty, Cell::Text))).collect()
+        };
+        let caption = format!("Against {base}, and against {FAIR}, at the same setting");
+        Some(Table { caption, columns, rows: rows.iter().take(MAX_ROWS).map(row).collect() })
     }
 
     fn overview(&self, notes: &[String]) -> Section {

@@ -255,8 +255,9 @@ impl Results {
         csv.flush()
     }
 
-    /// All points as JSON objects: parameters as text, what was measured as numbers.
-    pub fn to_json(&self) -> String {
+    /// All points as JSON objects: parameters as text, what was measured as numbers; with a
+    /// baseline what each setting gains.
+    pub fn to_json(&self, grid: &Grid) -> String {
         let point = |row: &Row| {
             let parameters = self.parameters.iter().zip(&row.parameters);
             let parameters = parameters
@@ -269,6 +270,11 @@ impl Results {
             serde_json::json!({ "parameters": parameters, "measured": measured })
         };
         let points: Vec<_> = self.rows.iter().map(point).collect();
-        serde_json::json!({ "schema": 1, "points": points }).to_string() + "\n"
+        let mut whole = serde_json::json!({ "schema": 1, "points": points });
+        if let Some(baseline) = &grid.baseline {
+            whole["baseline"] = baseline.words.as_str().into();
+            whole["gains"] = super::gains::to_json(grid, self);
+        }
+        whole.to_string() + "\n"
     }
 }

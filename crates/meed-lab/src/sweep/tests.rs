@@ -319,7 +319,8 @@ fn another_trace_under_the_same_name_is_another_sweep() {
 fn the_csv_is_well_formed_and_its_columns_are_described() {
     let place = Place::new();
     let nodes = "cluster.node.0.capacity={ cpu = 4 },{ cpu = 8.0 }";
-    let results = run(&place.grid(&[nodes], &["fair", "static"], 1), None, 1, &|_| ()).unwrap();
+    let points = place.grid(&[nodes], &["fair", "static"], 1);
+    let results = run(&points, None, 1, &|_| ()).unwrap();
     let text = csv(&results);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let heading: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
@@ -363,7 +364,7 @@ fn the_csv_is_well_formed_and_its_columns_are_described() {
     for key in grid::policy_keys() {
         assert!(page.contains(&format!("`{key}`")), "docs/sweep.md does not name {key}");
     }
-    let json: serde_json::Value = serde_json::from_str(&results.to_json()).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&results.to_json(&points)).unwrap();
     assert_eq!(json["points"][3]["parameters"]["policy"], "static");
     assert_eq!(json["points"][0]["measured"]["jobs"], 80.0);
 }

@@ -39,6 +39,7 @@ pub fn summary_page(audit: &Audit) -> Page {
                 .to_owned(),
         ],
         sections: kinds(audit).iter().map(verdicts).collect(),
+        ..Page::default()
     }
 }
 

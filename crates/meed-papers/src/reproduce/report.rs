@@ -92,7 +92,12 @@ pub fn summary_page(done: &[Done], costs: &[Cost], context: &Context) -> Page {
         });
     }
     sections.extend(cost_of_items(costs));
-    Page { title: "Reproduction".to_owned(), lead: lead(done, context), sections }
+    Page {
+        title: "Reproduction".to_owned(),
+        lead: lead(done, context),
+        sections,
+        ..Page::default()
+    }
 }
 
 /// A line for each claim that comes out under facts only; `None`: none does.
@@ -151,6 +156,7 @@ pub fn page(done: &[Done], context: &Context) -> Page {
         title: "The papers, reproduced".to_owned(),
         lead: lead(done, context),
         sections: under_facts(done).into_iter().chain(done.iter().map(section)).collect(),
+        ..Page::default()
     }
 }
 

@@ -19,16 +19,18 @@ Meed.gains = (() => {
     ["longest", "longest wait", (q) => q.longest_wait_s],
   ];
   const some = data.runs.length > 1 && data.tenants.length > 0;
-  // What people have today, where it was run: a policy without memory.
-  const memoryless = data.runs.findIndex((run) => /^(fair|drf)(?![\w-])/.test(run.policy));
-  let base = Math.max(0, memoryless);
+  /** Of which pairs of runs something is said first: what the others are held against, and another one. */
+  const pairs = data.record.pairs || [];
+  const first = pairs.length ? pairs[0][0] : 0;
+  let base = first;
   let quantity = QUANTITIES[0];
 
+  const chosen = () => base;
   const others = () => data.runs.map((_, r) => r).filter((r) => r !== base);
   const valueIn = (run, t) => (data.runs[run].outcome[t] ? quantity[2](data.runs[run].outcome[t]) : null);
 
-  /** Change against the base as a ratio; null where either is missing, 1 where both are nothing. */
-  function ratio(run, t) {
+  /** Change against another run as a ratio; null where either is missing, 1 where both are nothing. */
+  function ratio(run, t, base = chosen()) {
     const [before, now] = [valueIn(base, t), valueIn(run, t)];
     if (!data.number(before) || !data.number(now)) return null;
     return before === now ? 1 : before > 0 ? now / before : Infinity;
@@ -38,8 +40,8 @@ Meed.gains = (() => {
 
   /** A value is missing where no job of the tenant has ended: the worst that can be, not nothing to say. */
   const hasEnded = (run, t) => data.number(valueIn(run, t));
-  const isGone = (run, t) => hasEnded(base, t) && !hasEnded(run, t);
-  const isNew = (run, t) => !hasEnded(base, t) && hasEnded(run, t);
+  const isGone = (run, t, base = chosen()) => hasEnded(base, t) && !hasEnded(run, t);
+  const isNew = (run, t, base = chosen()) => !hasEnded(base, t) && hasEnded(run, t);
 
   function inWords(r, run, t) {
     if (isGone(run, t)) return "no job ended";
@@ -69,9 +71,9 @@ Meed.gains = (() => {
     return found.length ? [` ${words}: ${format.count(found.length)} (`, list(found), ")."] : null;
   }
 
-  /** One policy against the base, as a sentence. */
-  function sentence(run) {
-    const changes = data.tenants.map(({ index }) => [index, ratio(run, index)]).filter(([, r]) => r !== null);
+  /** One policy against another, as a sentence. */
+  function sentence([base, run]) {
+    const changes = data.tenants.map(({ index }) => [index, ratio(run, index, base)]).filter(([, r]) => r !== null);
     const [won, lost] = [isShorter, isLonger].map((is) => changes.filter(([, r]) => is(r)).sort(([, a], [, b]) => (a === b ? 0 : a < b ? -1 : 1)));
     const named = ([t]) => [h("b", {}, data.tenants[t].name), ` (${format.time(valueIn(base, t))}, now ${format.time(valueIn(run, t))})`];
     const some = (found) => (found.length === 1 ? "1 has" : `${found.length ? format.count(found.length) : "none"} have`);
@@ -82,8 +84,8 @@ Meed.gains = (() => {
     return h("li", {}, h("b", {}, policy), ` against ${name}: of ${format.count(changes.length)} tenants with jobs that ended under both ${some(won)} a ${quantity[1]} that is shorter by ${ALIKE * 100} % or more, and ${some(lost)} a longer one.`,
       won.length ? [" ", named(won[0]), " gains most."] : null,
       lost.length ? [" ", named(lost[lost.length - 1]), " loses most."] : null,
-      without(`No job ended under ${policy}, but some did under ${name}`, all.filter((t) => isGone(run, t))),
-      without(`Jobs ended under ${policy}, but none did under ${name}`, all.filter((t) => isNew(run, t))),
+      without(`No job ended under ${policy}, but some did under ${name}`, all.filter((t) => isGone(run, t, base))),
+      without(`Jobs ended under ${policy}, but none did under ${name}`, all.filter((t) => isNew(run, t, base))),
       ` Below their own share (ρ < 1): ${format.count(below(run))}; under ${name}: ${format.count(below(base))}.`);
   }
 
@@ -91,7 +93,8 @@ Meed.gains = (() => {
   function dumbbell(t, [low, high]) {
     const place = (v) => 8 + (WIDTH - 16) * (high > low ? Math.log(Math.max(v, low) / low) / Math.log(high / low) : 0.5);
     const rows = others().filter((run) => data.number(valueIn(run, t)));
-    const svg = s("svg", { width: WIDTH, height: ROW * Math.max(1, rows.length), role: "img",
+    const height = ROW * Math.max(1, rows.length);
+    const svg = s("svg", { width: WIDTH, height, viewBox: `0 0 ${WIDTH} ${height}`, role: "img",
       "aria-label": rows.map((run) => `${data.runs[run].policy}: ${inWords(ratio(run, t), run, t)}`).join(", ") });
     rows.forEach((run, i) => {
       const y = ROW * (i + 0.5);
@@ -117,8 +120,8 @@ Meed.gains = (() => {
     const range = values.length ? [Math.max(Math.min(...values), Math.max(...values) * 1e-5), Math.max(...values)] : [1, 1];
     const never = data.tenants.length - all.length;
     const head = ["Tenant", data.runs[base].policy, ...others().map((run) => data.runs[run].policy), "Change"];
-    const row = (t) => h("tr", {}, h("th", { scope: "row" }, data.tenants[t].name), h("td", {}, format.time(valueIn(base, t))),
-      others().map((run) => h("td", {}, format.time(valueIn(run, t)), h("small", {}, inWords(ratio(run, t), run, t)))),
+    const row = (t) => h("tr", {}, h("th", { scope: "row" }, data.tenants[t].name), h("td", { "data-name": data.runs[base].policy }, format.time(valueIn(base, t))),
+      others().map((run) => h("td", { "data-name": data.runs[run].policy }, format.time(valueIn(run, t)), h("small", {}, inWords(ratio(run, t), run, t)))),
       h("td", { class: "change" }, dumbbell(t, range)));
     const caption = cut ? `The ${ENDS} tenants that gain most and the ${ENDS} that lose most under ${data.runs[others().pop()].policy}, of ${format.count(all.length)}; all are below, under Tenants.`
       : "Who gains most stands first.";
@@ -164,7 +167,7 @@ Meed.gains = (() => {
       h("p", { class: "explain" }, "Ring: the policy compared with; mark: the other policy, on a logarithmic axis that all rows share. Blue: shorter; orange: longer.")), chart.element);
     const redraw = () => {
       const ranked = order();
-      words.replaceChildren(...others().map(sentence));
+      words.replaceChildren(...(base === first && pairs.length ? pairs : others().map((run) => [base, run])).map(sentence));
       body.replaceChildren(listing(ranked));
       chart.element.hidden = !isMany(ranked);
       frame.classList.toggle("gains-two", isMany(ranked));

@@ -52,12 +52,14 @@ Meed.paper = (() => {
     window.addEventListener("beforeprint", () => {
       document.documentElement.classList.add("printing");
       theme.print(true);
+      for (const fold of document.querySelectorAll("details.assumed:not([open])")) { fold.open = true; fold.dataset.folded = ""; }
       ensure();
       settle();
     });
     window.addEventListener("afterprint", () => {
       document.documentElement.classList.remove("printing");
       theme.print(false);
+      for (const fold of document.querySelectorAll("details[data-folded]")) { fold.open = false; delete fold.dataset.folded; }
       settle();
     });
   }

@@ -10,6 +10,9 @@ Meed.timechart = (() => {
     + "plus and minus zoom the time axis, 0 shows all; Escape leaves.";
 
   /** Room to the right of the plot for half of the last tick's text. */
+  /** Height of a plot in pixels, on a screen and on paper. */
+  const HEIGHT = 230;
+  const PAPER_HEIGHT = 130;
   const EDGE = 22;
 
   // Every chart over time shares one zoom; `zoom` is null when all is shown.
@@ -143,9 +146,10 @@ Meed.timechart = (() => {
   const xText = (spec, x) => (spec.percent ? format.num(x) + " %" : calendar.instant(x));
 
   function onePanel(spec, panel, yRange, announce, peers, toggle) {
-    const height = spec.height || 230;
+    // Paper has room for low charts side by side.
+    const tall = () => (document.documentElement.classList.contains("printing") ? PAPER_HEIGHT : spec.height || HEIGHT);
     const plot = h("div", {
-      class: "plot", style: `min-height:${height}px`, tabindex: 0, role: "application", "aria-roledescription": "interactive chart",
+      class: "plot", style: `min-height:${tall()}px`, tabindex: 0, role: "application", "aria-roledescription": "interactive chart",
       "aria-label": `${spec.title}${panel.title ? ", " + panel.title : ""}. ${HELP}`,
     });
     const entries = [...panel.lines.map((l) => ({ ...l, at: (i) => spec.format(l.values[i]) })),
@@ -214,7 +218,7 @@ Meed.timechart = (() => {
           paths: l.steps ? uPlot.paths.stepped({ align: 1 }) : undefined, points: { show: false } });
       }
       const options = {
-        width, height, padding: [10, EDGE, 0, 0], series, bands,
+        width, height: tall(), padding: [10, EDGE, 0, 0], series, bands,
         legend: { show: false },
         scales: { x: { time: false }, y: { range: () => yRange, ...(spec.isLog ? { distr: 3, log: 10 } : {}) } },
         axes: [
@@ -224,7 +228,7 @@ Meed.timechart = (() => {
               // A text that would not fit at the right edge is left out.
               return self.valToPos(v, "x") + text.length * 3.3 > self.valToPos(self.scales.x.max, "x") + EDGE ? null : text;
             }) },
-          spec.isLog ? { ...axis, size: 74, splits: () => logSplits(height), values: (_, splits) => splits.map((v) => (spec.times ? format.timeTick(v, v) : format.num(v, 3))) }
+          spec.isLog ? { ...axis, size: 74, splits: () => logSplits(tall()), values: (_, splits) => splits.map((v) => (spec.times ? format.timeTick(v, v) : format.num(v, 3))) }
           : { ...axis, space: 32, incrs: spec.times ? format.TIME_STEPS : spec.whole ? WHOLE : undefined, size: (_, texts) => 14 + 7 * Math.max(2, ...(texts || []).map((t) => t.length)),
             values: (_, splits, __, ___, step) => splits.map((v) => (spec.times ? format.timeTick(v, step) : format.tick(v, step, Math.max(...splits.map(Math.abs))))) },
         ],
@@ -333,7 +337,8 @@ Meed.timechart = (() => {
     read(null);
     onWidth(plot, (width) => {
       if (!element.isConnected) return;
-      if (u) u.setSize({ width, height }); else create(width);
+      plot.style.minHeight = `${tall()}px`;
+      if (u) u.setSize({ width, height: tall() }); else create(width);
     });
     return chart;
   }

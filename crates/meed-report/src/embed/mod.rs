@@ -58,6 +58,7 @@ pub(crate) fn data(comparison: &Comparison, made: &Made) -> String {
         node_stride: plan.stride,
         node_scales: &plan.scales,
         slot_changes_thinned: plan.thin_changes,
+        pairs: crate::gains::pairs(comparison),
         runs: comparison.runs.iter().map(|run| RunView::new(run, stride, &plan)).collect(),
     };
     let mut bytes = Vec::new();
@@ -95,6 +96,8 @@ struct View<'a> {
     node_stride: usize,
     node_scales: &'a BTreeMap<&'static str, Scale>,
     slot_changes_thinned: bool,
+    /// Of which pairs of runs something is said.
+    pairs: Vec<[usize; 2]>,
     runs: Vec<RunView<'a>>,
 }
 

@@ -1,7 +1,7 @@
 //! A page as one HTML file. Words and tables are written here and need no script; charts are places
 //! that the script fills from the embedded data, and that say so without it.
 
-use super::{Badge, Block, Cell, Page, Section, Table, Tone, data};
+use super::{Badge, Block, Cell, Page, Section, Table, Tone, assumed, data};
 use crate::made::Made;
 use crate::number;
 use crate::shell::{self, escape};
@@ -73,9 +73,11 @@ fn body(page: &Page) -> String {
     let mut out = String::from("<header id=\"top\"><div class=\"top\"><div>\n");
     out += &format!("<p class=\"brand\">Meed results</p><h1>{}</h1></div>\n", escape(&page.title));
     out += "<div id=\"tools\"></div></div>\n";
-    for lead in &page.lead {
-        out += &paragraph("lead", lead);
+    for (at, lead) in page.lead.iter().enumerate() {
+        let class = if page.answer == Some(at) { "lead answer" } else { "lead" };
+        out += &paragraph(class, lead);
     }
+    out += &folded(&page.assumed);
     if page.sections.len() > 1 {
         out += "<nav aria-label=\"Contents\"><ul class=\"contents\">\n";
         for (section, id) in page.sections.iter().zip(&anchors) {
@@ -100,6 +102,31 @@ fn body(page: &Page) -> String {
         out += "</section>\n";
     }
     out + "</main>\n"
+}
+
+/// Assumptions behind their number; paper shows them all.
+fn folded(notes: &[String]) -> String {
+    if notes.is_empty() {
+        return String::new();
+    }
+    let lines = assumed::grouped(notes).into_iter();
+    let items: String = lines.map(|line| format!("<li>{}</li>\n", with_code(&line))).collect();
+    let title = assumed::title(notes);
+    format!("<details class=\"assumed\"><summary>{title}</summary><ul>\n{items}</ul></details>\n")
+}
+
+/// Text in which what stands between backticks is code.
+fn with_code(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    // A single backtick is one.
+    if parts.len().is_multiple_of(2) {
+        return escape(text);
+    }
+    let part = |(at, part): (usize, &&str)| match at % 2 {
+        0 => escape(part),
+        _ => format!("<code>{}</code>", escape(part)),
+    };
+    parts.iter().enumerate().map(part).collect()
 }
 
 /// What a page has so far: anchors and labels are each other's only once.

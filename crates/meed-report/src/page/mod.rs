@@ -9,6 +9,7 @@
 //! Units are words, shown with the axis or the column ("s", "slots", "rho"); numbers are shown with
 //! about four digits.
 
+mod assumed;
 mod data;
 mod html;
 mod text;
@@ -25,6 +26,11 @@ pub struct Page {
     pub title: String,
     /// Paragraphs below the title: what was run, and with what.
     pub lead: Vec<String>,
+    /// Which of these is the answer: it stands in large type.
+    pub answer: Option<usize>,
+    /// What the input does not hold and was assumed: folded behind their number, those that begin
+    /// alike in one line.
+    pub assumed: Vec<String>,
     /// In order.
     pub sections: Vec<Section>,
 }

@@ -11,7 +11,7 @@ use comfy_table::{
 };
 
 use super::html::Column;
-use super::{Badge, Block, Cell, Page, Section, Table, Tone};
+use super::{Badge, Block, Cell, Page, Section, Table, Tone, assumed};
 use crate::table::TableOptions;
 use crate::words::{clean, wrap};
 
@@ -29,6 +29,12 @@ pub fn to_text(page: &Page, options: &TableOptions) -> String {
     let mut out = heading(&page.title, None, '═', &options);
     for lead in &page.lead {
         out += &paragraph(lead, "", &options);
+    }
+    if !page.assumed.is_empty() {
+        out += &paragraph(&format!("{}:", assumed::title(&page.assumed)), "", &options);
+        for line in assumed::grouped(&page.assumed) {
+            out += &wrap(&clean(&line), options.width, "  ", "    ");
+        }
     }
     for section in &page.sections {
         out.push('\n');

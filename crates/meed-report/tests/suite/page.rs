@@ -12,10 +12,29 @@ fn text(page: &Page, width: usize) -> String {
     to_text(page, &TableOptions { width, color: false })
 }
 
+#[test]
+fn assumptions_are_folded_behind_their_number() {
+    let assumed = ["Slurm: tenant is `User`", "EASY", "Slurm: submit is `Submit`", "odd ` sign"];
+    let page = Page { assumed: assumed.map(str::to_owned).to_vec(), ..Page::default() };
+    let html = to_html(&page);
+    let folded = html.split("<details class=\"assumed\">").nth(1).expect("a fold");
+    let folded = folded.split("</details>").next().unwrap_or_default();
+    assert_eq!(
+        folded,
+        "<summary>4 assumptions</summary><ul>\n<li>Slurm: tenant is <code>User</code>; submit is \
+         <code>Submit</code></li>\n<li>EASY</li>\n<li>odd ` sign</li>\n</ul>"
+    );
+    let text = to_text(&page, &TableOptions { width: 80, color: false });
+    let lines =
+        "4 assumptions:\n  Slurm: tenant is `User`; submit is `Submit`\n  EASY\n  odd ` sign\n";
+    assert!(text.contains(lines), "{text}");
+    assert!(!to_html(&Page::default()).contains("<details class=\"assumed\">"));
+}
+
 /// A page with one section.
 fn page_of(blocks: Vec<Block>) -> Page {
     let section = Section { id: "one".into(), title: "One".into(), badge: None, blocks };
-    Page { title: "Page".into(), lead: vec![], sections: vec![section] }
+    Page { title: "Page".into(), sections: vec![section], ..Page::default() }
 }
 
 /// The charts that a page carries.

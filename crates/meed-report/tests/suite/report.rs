@@ -50,6 +50,41 @@ fn same(text: &str, expected: &str) {
     assert!(text == expected, "the table is now:\n{text}\nexpected:\n{expected}");
 }
 
+/// Of which pairs of policies the first lines tell, and the report as well.
+fn told(comparison: &Comparison) -> Vec<String> {
+    let text = table(comparison, 4000);
+    let lines = text.lines().take_while(|line| !line.is_empty());
+    let told: Vec<String> =
+        lines.filter_map(|line| line.split_once(": ")).map(|(pair, _)| pair.to_owned()).collect();
+    let page = to_html(comparison);
+    let (_, data) = page.split_once("id=\"data\">").expect("data");
+    let data: Value = serde_json::from_str(data.split("</script>").next().unwrap()).unwrap();
+    let name = |run: &Value| comparison.runs[run.as_u64().unwrap() as usize].policy.clone();
+    let pairs = data["pairs"].as_array().unwrap().iter();
+    let pairs: Vec<String> =
+        pairs.map(|pair| format!("{} against {}", name(&pair[1]), name(&pair[0]))).collect();
+    assert_eq!(told, pairs);
+    told
+}
+
+#[test]
+fn the_first_lines_tell_of_what_somebody_asked_for() {
+    let mut all = comparison(&["a", "b"], &[1.0, 1.0], 4, &["static", "fair", "long-term"]);
+    assert_eq!(told(&all), ["static against fair", "long-term against fair"]);
+    // Nobody named a policy.
+    all.is_usual = true;
+    assert_eq!(told(&all), ["long-term against fair"]);
+    // What is compared with is named, and beside it stands fair.
+    let mut own = comparison(&["a", "b"], &[1.0, 1.0], 4, &["pbs", "fair", "long-term"]);
+    own.baseline = Some("pbs".to_owned());
+    let pairs = ["fair against pbs", "long-term against pbs", "long-term against fair"];
+    assert_eq!(told(&own), pairs);
+    // Beside static there is nothing else to tell of.
+    let mut two = comparison(&["a", "b"], &[1.0, 1.0], 4, &["static", "fair"]);
+    two.is_usual = true;
+    assert_eq!(told(&two), ["static against fair"]);
+}
+
 #[test]
 fn tables_keep_to_the_width() {
     for c in [

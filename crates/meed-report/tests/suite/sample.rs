@@ -28,6 +28,12 @@ pub(crate) fn everything() -> Page {
                 .into(),
             format!("A second paragraph: {HOSTILE} {{{{data}}}}"),
         ],
+        answer: Some(1),
+        assumed: vec![
+            "Slurm: tenant is `User|Account`".into(),
+            "Slurm: submit is `Submit`".into(),
+            format!("backticks: `{HOSTILE}`"),
+        ],
         sections: vec![
             section("tables", "Tables", Some(("reproduced", Tone::Good)), tables()),
             section("lines", "Lines over time", Some(("differs in shape", Tone::Warn)), lines()),

@@ -193,6 +193,8 @@ pub(super) fn replay(
         seed: header.seed,
         assumptions: header.assumptions.clone(),
         clock_us: recording.clock_us(),
+        baseline: None,
+        is_usual: false,
         runs,
     };
     Ok(Replayed { comparison, remarks, differs: difference })

@@ -90,6 +90,8 @@ pub(super) fn replay(
         seed: header.seed,
         assumptions: header.assumptions.clone(),
         clock_us: None,
+        baseline: None,
+        is_usual: false,
         runs,
     };
     Ok(Replayed { comparison, remarks, differs: again.bytes })

@@ -412,6 +412,8 @@ pub fn replay(
         seed: recording.run.header.seed,
         assumptions: recording.run.header.assumptions.clone(),
         clock_us: recording.clock_us(),
+        baseline: None,
+        is_usual: false,
         runs,
     };
     Ok(Replayed { comparison, remarks, differs: again.bytes })

@@ -15,6 +15,13 @@ impl Scenario {
         self.format
     }
 
+    /// Changes that spare another reading of the same trace the search for outliers, where there
+    /// are none.
+    pub fn without_search(&self) -> Vec<String> {
+        let spares = self.has_looked && self.outliers.is_empty();
+        spares.then(|| "trace.outliers=keep".to_owned()).into_iter().collect()
+    }
+
     /// What is known of the cluster, and assumed of it: the first of the assumptions.
     pub fn cluster_notes(&self) -> &[String] {
         &self.cluster_notes

@@ -15,6 +15,7 @@ use meed_workload::limits::AtLimit;
 use meed_workload::macro_workload::MacroSource;
 use meed_workload::merge::Merge;
 use meed_workload::noted::Noted;
+use meed_workload::outliers::WithoutOutliers;
 use meed_workload::stretch::Load;
 use meed_workload::{JobSource, OnBadLine, TraceError};
 use serde::Serialize;
@@ -118,6 +119,10 @@ impl Scenario {
         }
         if let Some(trace) = &self.trace {
             let source = trace.open(&self.kinds, on_bad_line, Some(&self.trace_queues))?;
+            let source: Box<dyn JobSource + Send> = match self.outliers.is_empty() {
+                true => source,
+                false => Box::new(WithoutOutliers::new(source, Arc::clone(&self.outliers))),
+            };
             sources.push(match self.load == Load::ONE {
                 true => source,
                 false => Box::new(Changed::new(source, self.load)),

@@ -1,6 +1,8 @@
 //! A scenario of the MapReduce world: its document, checked, and what of the other world means
 //! nothing there. Its own tables are read by [`meed_mapreduce::tables`].
 
+use std::sync::Arc;
+
 use std::collections::BTreeMap;
 
 use meed::{Blocked, Config, ResourceKinds, Unit};
@@ -112,6 +114,8 @@ pub(super) fn of_raw(
         generators: Vec::new(),
         workloads: Vec::new(),
         trace: None,
+        outliers: Arc::default(),
+        has_looked: false,
         given: None,
         inputs: Vec::new(),
         trace_queues: Vec::new(),

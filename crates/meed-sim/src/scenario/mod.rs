@@ -46,6 +46,7 @@ use meed_mapreduce::classes::Rule;
 use meed_workload::format::TraceFormat;
 use meed_workload::generate::{Arrivals, GeneratorSpec, Limit};
 use meed_workload::macro_workload::MacroSpec;
+use meed_workload::outliers::Outliers;
 use meed_workload::stretch::Load;
 use meed_workload::{JobSource, OnBadLine, TraceError};
 
@@ -85,6 +86,10 @@ pub struct Scenario {
     generators: Vec<GeneratorSpec>,
     workloads: Vec<MacroSpec>,
     trace: Option<TracePlan>,
+    /// Rows of the trace that are left out.
+    outliers: Arc<Outliers>,
+    /// Whether it was looked for them.
+    has_looked: bool,
     /// Jobs that a program hands over, instead of a trace.
     given: Option<Arc<dyn GivenJobs>>,
     /// Files that it reads besides its own.
@@ -237,6 +242,8 @@ impl Scenario {
             generators: generators::read(&raw.generator, &kinds, &place)?,
             workloads: workloads::read(&raw.workload, &kinds, folder, &place)?,
             trace,
+            outliers: Arc::default(),
+            has_looked: false,
             given,
             trace_queues: Vec::new(),
             inputs: inputs(&raw, folder),
@@ -420,8 +427,19 @@ impl Scenario {
                 self.warnings.push(format!("{guesses} (--map says otherwise)"));
             }
         }
+        if trace.drops_outliers {
+            self.has_looked = true;
+            self.outliers = Arc::new(self.outliers_of(trace)?);
+            self.warnings.extend(self.outliers.words());
+        }
         meed_config::queues::add(&mut self.queues, &self.trace_queues, &mut self.warnings);
         Ok(())
+    }
+
+    /// Rows of the trace that are far from all others.
+    fn outliers_of(&self, trace: &TracePlan) -> Result<Outliers, TraceError> {
+        let capacity = self.capacity();
+        trace.outliers(&self.kinds, &self.trace_queues, Some(capacity.as_slice()))
     }
 
     /// Every policy that the file names can be resolved, and the tree it makes is sound.

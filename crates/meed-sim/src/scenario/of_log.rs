@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use meed::place::PLACEMENTS;
 use meed::policy::Policy;
@@ -138,6 +139,8 @@ impl Scenario {
             generators: Vec::new(),
             workloads: Vec::new(),
             trace: None,
+            outliers: Arc::default(),
+            has_looked: false,
             given: None,
             trace_queues: Vec::new(),
             inputs: Vec::new(),
@@ -313,6 +316,8 @@ impl Scenario {
             generators: Vec::new(),
             workloads: Vec::new(),
             trace: None,
+            outliers: Arc::default(),
+            has_looked: false,
             given: None,
             trace_queues: Vec::new(),
             inputs: Vec::new(),

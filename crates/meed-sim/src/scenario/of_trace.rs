@@ -15,6 +15,7 @@ use meed_workload::jhist::HistorySource;
 use meed_workload::kubernetes::{KubernetesQueues, KubernetesSource, kubernetes_kinds};
 use meed_workload::limits::AtLimit;
 use meed_workload::mwf::MwfSource;
+use meed_workload::outliers::Outliers;
 use meed_workload::philly::PhillySource;
 use meed_workload::size::{AssumedSize, SizeRest, assumed_size};
 use meed_workload::swf::SwfSource;
@@ -97,6 +98,16 @@ impl Scenario {
             _ => Scenario::parse(&file, &text, Path::new(""), sets, on_bad_line)
                 .map_err(without_line),
         }?;
+        if told.trace.outliers.is_none()
+            && !KEEPS_ALL.contains(&format)
+            && let Some(trace) = &scenario.trace
+        {
+            if !scenario.outliers_of(trace)?.is_empty() {
+                let sets = [sets, &["trace.outliers=drop".to_owned()]].concat();
+                return Scenario::of_trace(path, &sets, on_bad_line);
+            }
+            scenario.has_looked = true;
+        }
         scenario.format = Some(format);
         scenario.assumes_size = note.is_some() && told.cluster == ToldCluster::Nothing;
         if spreads {
@@ -114,6 +125,10 @@ impl Scenario {
             let known = format!("the cluster is {}, {by}", scenario.cluster_in_words());
             scenario.cluster_notes.insert(0, known);
         }
+        let has_weights = sets.iter().any(|set| set.starts_with("queue"));
+        if !has_weights && scenario.trace_queues.len() > 1 {
+            scenario.cluster_notes.push(EQUAL.to_owned());
+        }
         if let Some(note) = note {
             scenario.cluster_notes.insert(0, note.clone());
             scenario.warnings.push(note);
@@ -121,6 +136,11 @@ impl Scenario {
         Ok(scenario)
     }
 }
+
+/// Formats of which no row is left out: nothing is assumed of the own ones, and the others have
+/// published contents.
+const KEEPS_ALL: [TraceFormat; 4] =
+    [TraceFormat::Canonical, TraceFormat::Log, TraceFormat::Google, TraceFormat::Swim];
 
 /// Formats that may say how large their cluster is, and how.
 const BY_THE_LOG: [(TraceFormat, &str); 2] = [
@@ -151,6 +171,10 @@ const LIMITED: [TraceFormat; 6] = [
 /// What is said of these.
 const EASY: &str = "backfilling as batch systems do it (EASY): the first job that does not fit has \
     a reservation, by the time limits that users gave (policy.when_blocked = \"skip\": none has)";
+
+/// What is said where no file gives weights.
+const EQUAL: &str = "every tenant has an equal share, for nobody gave weights (--weights FILE, or \
+    --set queue.NAME.weight=2)";
 
 /// A line of the text that is made is none of the trace, and nobody can look it up.
 pub(super) fn without_line(error: LoadError) -> LoadError {
@@ -673,16 +697,15 @@ fn pool_of(kinds: &[(String, Unit)], size: &AssumedSize, why: &str) -> (Cluster,
         SizeRest::RanAtOnce => "what ran at once in the log in 99 % of the time, or its widest job",
         SizeRest::JustFull => JUST_FULL,
     };
-    let giants = match size.giants.as_slice() {
+    let outliers = match size.outliers.rows() {
         [] => String::new(),
-        [one] => format!(" (without job {one}, which is far wider than all others)"),
-        [first, ..] => {
-            let others = size.giants.len() - 1;
-            format!(" (without job {first} and {others} more, far wider than all others)")
+        [one] => format!(" (without job {}, an outlier)", one.name()),
+        [first, others @ ..] => {
+            format!(" (without job {} and {} other outliers)", first.name(), others.len())
         }
     };
     let note = format!(
-        "{ASSUMED_CLUSTER}one pool of {}, {rest}{giants} ({why}); {}",
+        "{ASSUMED_CLUSTER}one pool of {}, {rest}{outliers} ({why}); {}",
         words.collect::<Vec<_>>().join(", "),
         give(&kinds[0].0)
     );
@@ -705,7 +728,7 @@ fn cluster_for_kubernetes(path: &Path) -> Result<(Cluster, Option<String>), Trac
     let held: Vec<((String, Unit), u64)> =
         kubernetes_kinds().into_iter().zip(size).filter(|(_, size)| *size > 0).collect();
     let (kinds, amounts): (Vec<_>, Vec<_>) = held.into_iter().unzip();
-    let size = AssumedSize { amounts, rest: SizeRest::JustFull, giants: Vec::new() };
+    let size = AssumedSize { amounts, rest: SizeRest::JustFull, outliers: Outliers::default() };
     Ok(pool_of(&kinds, &size, "the list has no cluster"))
 }
 

@@ -304,6 +304,8 @@ pub(super) struct NamedDist {
 pub(super) struct Trace {
     pub(super) file: String,
     pub(super) format: Option<String>,
+    // All but Meed's own
+    pub(super) outliers: Option<String>,
     // Logs (and `unfinished`)
     pub(super) run: Option<Quantity>,
     // Tables

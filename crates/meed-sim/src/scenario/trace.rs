@@ -16,6 +16,7 @@ use meed_workload::jhist::{
 use meed_workload::kubernetes::{KubernetesQueues, KubernetesSource};
 use meed_workload::limits::TimeLimits;
 use meed_workload::mwf::{MwfAssumptions, MwfProperties, MwfQueues, MwfSource};
+use meed_workload::outliers::Outliers;
 use meed_workload::philly::{PhillyAlign, PhillyAssumptions, PhillyShape, PhillySource};
 use meed_workload::swf::{
     SwfAssumptions, SwfMemory, SwfProcessors, SwfQueues, SwfShape, SwfSource,
@@ -39,6 +40,8 @@ use meed_config::quantity::amounts;
 pub(super) struct TracePlan {
     pub(super) path: PathBuf,
     reader: Reader,
+    /// Rows that are far from all others are left out.
+    pub(super) drops_outliers: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -136,7 +139,11 @@ impl TracePlan {
             Some((key, _, _)) => {
                 Err(format!("`{key}` means nothing for a trace of this format; leave it out"))
             }
-            None => Ok(TracePlan { path, reader }),
+            None => {
+                let kinds = [("keep", false), ("drop", true)];
+                let drops_outliers = one_of("outliers", &raw.outliers, &kinds, false)?;
+                Ok(TracePlan { path, reader, drops_outliers })
+            }
         }
     }
 
@@ -151,6 +158,17 @@ impl TracePlan {
             Reader::Log(log) => log.remarks(),
             _ => &[],
         }
+    }
+
+    /// The rows that are far from all others, on a cluster of this capacity, where that is known.
+    pub(super) fn outliers(
+        &self,
+        kinds: &ResourceKinds,
+        queues: &[String],
+        capacity: Option<&[u64]>,
+    ) -> Result<Outliers, TraceError> {
+        let mut source = self.open(kinds, OnBadLine::Skip, Some(queues))?;
+        Outliers::of(source.as_mut(), kinds.len(), capacity)
     }
 
     /// Opens it anew. `queues`, when known from an earlier opening, spare SWF the pass that
@@ -423,7 +441,7 @@ pub(super) fn history(
 }
 
 /// Each key of a format, whether it is given, and the formats that it means something for.
-fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 43] {
+fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 44] {
     use TraceFormat::{
         Alibaba2018, AzureVms, Condor, Csv, Google, GridEngine, Jhist, JsonLines, Kubernetes, Log,
         Lsf, Mwf, Openb, Pbs, Philly, Sacct, SacctJson, Swf, Swim, Tsv, Yarn,
@@ -445,7 +463,28 @@ fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 43] 
         AzureVms,
     ];
     const TABLES: &[TraceFormat] = DATED.split_at(1).1;
+    const FOREIGN: &[TraceFormat] = &[
+        Swf,
+        Mwf,
+        Yarn,
+        Jhist,
+        Kubernetes,
+        Philly,
+        Csv,
+        Tsv,
+        JsonLines,
+        Sacct,
+        SacctJson,
+        Pbs,
+        Lsf,
+        GridEngine,
+        Condor,
+        Openb,
+        Alibaba2018,
+        AzureVms,
+    ];
     [
+        ("outliers", raw.outliers.is_some(), FOREIGN),
         ("run", raw.run.is_some(), &[Log]),
         ("map", raw.map.is_some(), TABLES),
         ("separator", raw.separator.is_some(), &[Csv, Tsv, Sacct, Openb, Alibaba2018, AzureVms]),

@@ -2,7 +2,7 @@
 //!
 //! | format | what it is | file here |
 //! |---|---|---|
-//! | `slurm.conf` | Slurm's configuration: nodes, partitions, memory of use | `slurm_conf.rs` |
+//! | `slurm.conf` | Slurm's configuration: nodes, partitions, order and memory | `slurm_conf.rs`, `slurm_order.rs` |
 //! | `scontrol` | `scontrol show node`, one line a node or many | `scontrol.rs` |
 //! | `sinfo`, `lshosts`, `bhosts`, `qhost` | tables with a line of names | `columns.rs` |
 //! | `pbsnodes` | `pbsnodes -av` of PBS, `pbsnodes` of Torque | `pbsnodes.rs` |
@@ -24,6 +24,7 @@ mod kubernetes;
 mod pbsnodes;
 mod scontrol;
 mod slurm_conf;
+mod slurm_order;
 #[cfg(test)]
 mod tests;
 mod yarn;
@@ -92,6 +93,16 @@ impl Fault {
     }
 }
 
+/// How a format is read: from its text alone, or with files beside it, by their names.
+#[derive(Clone, Copy)]
+enum Reads {
+    Alone(fn(&str, &mut ClusterFile) -> Result<(), Fault>),
+    Beside(fn(&str, &Beside<'_>, &mut ClusterFile) -> Result<(), Fault>),
+}
+
+/// The content of a file by its name, or why it cannot be read.
+type Beside<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
+
 /// A format.
 pub struct ClusterFormat {
     /// Its name.
@@ -99,7 +110,7 @@ pub struct ClusterFormat {
     /// The command that prints it, or the file.
     pub source: &'static str,
     is: fn(&str) -> bool,
-    read: fn(&str, &mut ClusterFile) -> Result<(), Fault>,
+    read: Reads,
 }
 
 /// All formats that are read, in the order in which a file is compared with them.
@@ -108,61 +119,61 @@ pub const FORMATS: [ClusterFormat; 10] = [
         name: "kubernetes",
         source: "kubectl get nodes -o json",
         is: kubernetes::is,
-        read: kubernetes::read,
+        read: Reads::Alone(kubernetes::read),
     },
     ClusterFormat {
         name: "yarn",
         source: "/ws/v1/cluster/nodes of YARN",
         is: yarn::is,
-        read: yarn::read,
+        read: Reads::Alone(yarn::read),
     },
     ClusterFormat {
         name: "condor",
         source: "condor_status -l",
         is: condor::is,
-        read: condor::read,
+        read: Reads::Alone(condor::read),
     },
     ClusterFormat {
         name: "scontrol",
         source: "scontrol show node",
         is: scontrol::is,
-        read: scontrol::read,
+        read: Reads::Alone(scontrol::read),
     },
     ClusterFormat {
         name: "slurm.conf",
         source: "slurm.conf",
         is: slurm_conf::is,
-        read: slurm_conf::read,
+        read: Reads::Beside(slurm_conf::read),
     },
     ClusterFormat {
         name: "pbsnodes",
         source: "pbsnodes -av",
         is: pbsnodes::is,
-        read: pbsnodes::read,
+        read: Reads::Alone(pbsnodes::read),
     },
     ClusterFormat {
         name: "sinfo",
         source: "sinfo -N -o '%N %c %m %G %P'",
         is: columns::is_sinfo,
-        read: columns::read_sinfo,
+        read: Reads::Alone(columns::read_sinfo),
     },
     ClusterFormat {
         name: "lshosts",
         source: "lshosts -w",
         is: columns::is_lshosts,
-        read: columns::read_lshosts,
+        read: Reads::Alone(columns::read_lshosts),
     },
     ClusterFormat {
         name: "bhosts",
         source: "bhosts -w",
         is: columns::is_bhosts,
-        read: columns::read_bhosts,
+        read: Reads::Alone(columns::read_bhosts),
     },
     ClusterFormat {
         name: "qhost",
         source: "qhost",
         is: columns::is_qhost,
-        read: columns::read_qhost,
+        read: Reads::Alone(columns::read_qhost),
     },
 ];
 
@@ -185,7 +196,16 @@ pub fn read_cluster(origin: &Origin) -> Result<ClusterFile, TraceError> {
         )));
     };
     let mut cluster = ClusterFile { format: format.name, ..ClusterFile::default() };
-    (format.read)(&text, &mut cluster).map_err(|fault| match fault.line {
+    let beside = |name: &str| {
+        let other = origin.beside(name).ok_or("it has no place on a disk")?;
+        let bytes = other.whole().map_err(|why| why.to_string())?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let read = match format.read {
+        Reads::Alone(read) => read(&text, &mut cluster),
+        Reads::Beside(read) => read(&text, &beside, &mut cluster),
+    };
+    read.map_err(|fault| match fault.line {
         Some(line) => TraceError::Header { file: Arc::clone(origin.name()), line, why: fault.why },
         None => none(fault.why),
     })?;

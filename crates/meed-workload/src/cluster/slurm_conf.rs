@@ -4,17 +4,17 @@
 //! begins a comment, `NodeName=DEFAULT` and `PartitionName=DEFAULT` say what holds for the lines
 //! behind them. Processors are `CPUs`, or sockets x cores x threads; 1 where nothing is said, as
 //! slurm.conf(5) has it. What is kept from jobs is taken off (`CoreSpecCount`, `MemSpecLimit`).
-//! `Include` is not followed, and said. Source: slurm.conf(5) of Slurm 22.05.8, run.
+//! `Include FILE` puts the lines of a file, beside this one or absolute, in its place; a file that
+//! cannot be read is said. Source: slurm.conf(5) of Slurm 22.05.8, run.
 
 use std::collections::BTreeMap;
 
-use meed::{MICROS_PER_S, Unit};
+use meed::Unit;
 use meed_config::words::did_you_mean;
 
-use crate::table::times::clock;
-
 use super::{
-    Amounts, CPU, ClusterFile, ClusterNode, Fault, GPU, MAX_NODES, MEMORY, amounts, expand_hosts,
+    Amounts, Beside, CPU, ClusterFile, ClusterNode, Fault, GPU, MAX_NODES, MEMORY, amounts,
+    expand_hosts, slurm_order,
 };
 
 /// Keys of a line of nodes, in lower case.
@@ -50,50 +50,128 @@ const NODE_KEYS: [&str; 28] = [
 ];
 
 /// Keys and values of a line, keys in lower case.
-type Keys = BTreeMap<String, String>;
+pub(super) type Keys = BTreeMap<String, String>;
+
+/// A file includes files that include others, at most so deep.
+const DEEPEST: usize = 8;
+/// And at most so many in all.
+const MOST_FILES: usize = 1000;
 
 pub(super) fn is(text: &str) -> bool {
     let begins = |line: &str| {
         let line = line.trim_start().to_ascii_lowercase();
-        line.starts_with("nodename=")
+        // The nodes of a file with names of controllers may stand in another one.
+        ["nodename=", "slurmctldhost=", "controlmachine="].iter().any(|key| line.starts_with(key))
     };
     text.lines().any(begins)
 }
 
-pub(super) fn read(text: &str, cluster: &mut ClusterFile) -> Result<(), Fault> {
+/// A line, joined, without comments, and where it stands.
+struct Line {
+    /// Its number in the file itself, or that of the `Include`.
+    number: usize,
+    /// The file that was included, and the line there.
+    within: Option<(String, usize)>,
+    text: String,
+}
+
+impl Line {
+    fn fail(&self, why: impl std::fmt::Display) -> Fault {
+        Fault::at(self.number, format!("{}{why}", self.inside()))
+    }
+
+    /// In front of what is said.
+    fn place(&self) -> String {
+        format!("line {}: {}", self.number, self.inside())
+    }
+
+    fn inside(&self) -> String {
+        match &self.within {
+            Some((file, line)) => format!("{file}, line {line}: "),
+            None => String::new(),
+        }
+    }
+}
+
+/// Reads the lines of `text`, and of what they include: `beside` has the content of a file by its
+/// name.
+fn lines(text: &str, beside: &Beside<'_>, words: &mut Vec<String>) -> Vec<Line> {
+    let own = logical(text).into_iter();
+    let own = own.map(|(number, text)| (Line { number, within: None, text }, 0));
+    let mut open: Vec<(Line, usize)> = own.collect();
+    open.reverse();
+    let (mut all, mut files) = (Vec::new(), 0);
+    while let Some((line, depth)) = open.pop() {
+        let first = line.text.trim_start();
+        let is_include = first
+            .split_whitespace()
+            .next()
+            .is_some_and(|word| word.eq_ignore_ascii_case("include"));
+        if !is_include {
+            all.push(line);
+            continue;
+        }
+        let name = first["include".len()..].trim().trim_matches('"').to_owned();
+        files += 1;
+        let read = match depth < DEEPEST && files <= MOST_FILES {
+            true => beside(&name),
+            false => Err("files that include each other".to_owned()),
+        };
+        match read {
+            Ok(text) => {
+                let inner = logical(&text).into_iter().map(|(inner, text)| {
+                    let within = Some((name.clone(), inner));
+                    (Line { number: line.number, within, text }, depth + 1)
+                });
+                let mut inner: Vec<(Line, usize)> = inner.collect();
+                inner.reverse();
+                open.append(&mut inner);
+            }
+            Err(why) => words.push(format!("{}Include {name} is left out: {why}", line.place())),
+        }
+    }
+    all
+}
+
+pub(super) fn read(
+    text: &str,
+    beside: &Beside<'_>,
+    cluster: &mut ClusterFile,
+) -> Result<(), Fault> {
     let mut known = BTreeMap::new();
     let (mut nodes, mut partitions) = (Keys::new(), Keys::new());
     let (mut own, mut sets, mut used_by) = (Keys::new(), Keys::new(), Vec::new());
     let mut left_out = 0;
-    for (number, line) in logical(text) {
-        let Some((first, keys)) = keys_of(&line) else { continue };
+    for line in lines(text, beside, &mut cluster.words) {
+        let Some((first, keys)) = keys_of(&line.text) else { continue };
         let name = keys.get(&first).cloned().unwrap_or_default();
         match first.as_str() {
             "nodename" => {
-                unknown_key(&keys, number, cluster);
+                unknown_key(&keys, &line, cluster);
                 if name.eq_ignore_ascii_case("DEFAULT") {
                     nodes.extend(keys);
                     continue;
                 }
                 let keys = over(&nodes, keys);
-                left_out += add(&keys, number, cluster, &mut known)?;
+                left_out += add(&keys, &line, cluster, &mut known)?;
             }
             "partitionname" if name.eq_ignore_ascii_case("DEFAULT") => partitions.extend(keys),
-            "partitionname" => used_by.push((number, over(&partitions, keys))),
+            "partitionname" => used_by.push((line, over(&partitions, keys))),
             "nodeset" => drop(sets.insert(name, keys.get("nodes").cloned().unwrap_or_default())),
-            "include" => cluster.words.push(format!("line {number}: Include is not followed")),
             _ => own.extend(keys),
         }
     }
     if left_out > 0 {
         cluster.words.push(format!("{left_out} nodes of the state FUTURE are left out"));
     }
-    for (number, keys) in &used_by {
+    for (line, keys) in &used_by {
         let name = keys.get("partitionname").cloned().unwrap_or_default();
         let list = keys.get("nodes").map(String::as_str).unwrap_or_default();
-        place(&name, list, *number, &sets, cluster, &known)?;
+        place(&name, list, line, &sets, cluster, &known)?;
     }
-    cluster.order = Some(order(&own));
+    let partitions = used_by.iter().map(|(_, keys)| keys);
+    cluster.words.extend(slurm_order::not_followed(&own, partitions));
+    cluster.order = Some(slurm_order::order(&own));
     Ok(())
 }
 
@@ -159,22 +237,22 @@ fn over(defaults: &Keys, keys: Keys) -> Keys {
 }
 
 /// A key that Slurm does not know is most often a slip.
-fn unknown_key(keys: &Keys, number: usize, cluster: &mut ClusterFile) {
+fn unknown_key(keys: &Keys, line: &Line, cluster: &mut ClusterFile) {
     const TOLD: usize = 8;
     for key in keys.keys().filter(|key| !NODE_KEYS.contains(&key.as_str())).take(TOLD) {
         let near = did_you_mean(key, NODE_KEYS).map_or(String::new(), |near| format!("; {near}"));
-        cluster.words.push(format!("line {number}: `{key}` is no known key of a node{near}"));
+        cluster.words.push(format!("{}`{key}` is no known key of a node{near}", line.place()));
     }
 }
 
 /// Adds the nodes of a line; how many of them are left out.
 fn add(
     keys: &Keys,
-    number: usize,
+    line: &Line,
     cluster: &mut ClusterFile,
     known: &mut BTreeMap<String, usize>,
 ) -> Result<usize, Fault> {
-    let fail = |why: String| Fault::at(number, why);
+    let fail = |why: String| line.fail(why);
     let list = keys.get("nodename").map(String::as_str).unwrap_or_default();
     let names = expand_hosts(list, MAX_NODES).map_err(fail)?;
     if keys.get("state").is_some_and(|state| state.eq_ignore_ascii_case("FUTURE")) {
@@ -229,7 +307,7 @@ fn amounts_of(keys: &Keys) -> Result<Amounts, String> {
 fn place(
     name: &str,
     list: &str,
-    number: usize,
+    line: &Line,
     sets: &Keys,
     cluster: &mut ClusterFile,
     known: &BTreeMap<String, usize>,
@@ -244,7 +322,7 @@ fn place(
         known.values().for_each(|&at| note(at));
         return Ok(());
     }
-    let hosts = |list: &str| expand_hosts(list, MAX_NODES).map_err(|why| Fault::at(number, why));
+    let hosts = |list: &str| expand_hosts(list, MAX_NODES).map_err(|why| line.fail(why));
     for host in hosts(list)? {
         let of_set = match sets.get(&host) {
             Some(list) => hosts(list)?,
@@ -253,74 +331,4 @@ fn place(
         of_set.iter().filter_map(|host| known.get(host)).for_each(|&at| note(at));
     }
     Ok(())
-}
-
-/// The order in the words of `meed rivals`, and what it rests on.
-fn order(own: &Keys) -> (String, String) {
-    let get = |key: &str| own.get(key).map(String::as_str).unwrap_or_default();
-    let told = |order: &str, why: String| (order.to_owned(), format!("slurm.conf: {why}"));
-    if !get("prioritytype").to_ascii_lowercase().contains("multifactor") {
-        let why = "PriorityType is not priority/multifactor: first come, first served";
-        return told("fifo", why.to_owned());
-    }
-    if !get("priorityweightfairshare").parse::<u64>().is_ok_and(|weight| weight > 0) {
-        let why = "PriorityWeightFairshare is 0: age decides, first come, first served";
-        return told("fifo", why.to_owned());
-    }
-    let text = match get("prioritydecayhalflife") {
-        "" => "7-0",
-        text => text,
-    };
-    let reset = match get("priorityusageresetperiod") {
-        "" | "NONE" => String::new(),
-        period => format!("; PriorityUsageResetPeriod={period} is not followed"),
-    };
-    match minutes(text) {
-        Some(minutes) => {
-            let words = format!("fair-tree,half_life={}", time(minutes));
-            told(&words, format!("PriorityDecayHalfLife={text}{reset}"))
-        }
-        None => {
-            let why = format!("PriorityDecayHalfLife={text} cannot be read; its default is taken");
-            told("fair-tree,half_life=7d", why)
-        }
-    }
-}
-
-/// A time of Slurm in whole minutes, rounded up: `90`, `12:30:00`, `7-0`, `7-12:00`.
-fn minutes(text: &str) -> Option<u64> {
-    // Where no colon tells more these are minutes, or days and hours.
-    let text = if text.contains(':') { text.to_owned() } else { format!("{text}:0") };
-    clock(&text).ok().map(|micros| micros.div_ceil(60 * MICROS_PER_S))
-}
-
-fn time(minutes: u64) -> String {
-    match minutes {
-        0 => "0".to_owned(),
-        minutes if minutes.is_multiple_of(1440) => format!("{}d", minutes / 1440),
-        minutes if minutes.is_multiple_of(60) => format!("{}h", minutes / 60),
-        minutes => format!("{minutes}min"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_those_of_slurm() {
-        for (text, expected) in [
-            ("7-0", Some("7d")),
-            ("00:20:00", Some("20min")),
-            ("1-12:00", Some("36h")),
-            ("90", Some("90min")),
-            ("14-00:00:00", Some("14d")),
-            ("0", Some("0")),
-            ("1:30", Some("2min")),
-            ("7d", None),
-            ("1-2:3:4:5", None),
-        ] {
-            assert_eq!(minutes(text).map(time).as_deref(), expected, "{text}");
-        }
-    }
 }

@@ -56,7 +56,14 @@ fn slurm_conf_tells_nodes_partitions_and_the_order() {
             "n4: 8 cpu, 8GiB memory, 4 gpu all+big",
         ]
     );
-    assert_eq!(file.words, ["9 nodes of the state FUTURE are left out"]);
+    assert_eq!(
+        file.words,
+        [
+            "9 nodes of the state FUTURE are left out",
+            "the nodes of 3 partitions are open to all jobs, for jobs are not kept to the nodes of \
+             their partition",
+        ]
+    );
     let order = |text: &str| cluster(text).order.map(|(order, _)| order).unwrap_or_default();
     assert_eq!(order(SLURM_CONF), "fair-tree,half_life=14d");
     let without = |key: &str| {
@@ -65,7 +72,75 @@ fn slurm_conf_tells_nodes_partitions_and_the_order() {
     };
     assert_eq!(order(&without("PriorityDecayHalfLife")), "fair-tree,half_life=7d");
     assert_eq!(order(&without("PriorityWeightFairshare")), "fifo");
-    assert_eq!(order(&without("PriorityType")), "fifo");
+    let basic = SLURM_CONF.replace("priority/multifactor", "priority/basic");
+    assert_eq!(order(&basic), "fifo");
+    // Its default differs by version; a weight of fair share has a meaning in one of them only.
+    assert_eq!(order(&without("PriorityType")), "fair-tree,half_life=14d");
+    let why = cluster(&without("PriorityType")).order.unwrap().1;
+    assert!(why.contains("default differs by version"), "{why}");
+}
+
+#[test]
+fn slurm_conf_tells_resets_and_what_is_not_followed() {
+    let file = |more: &str| cluster(&format!("{SLURM_CONF}{more}"));
+    let order = |more: &str| file(more).order.unwrap();
+    let (words, why) = order("PriorityUsageResetPeriod=WEEKLY\n");
+    assert_eq!(words, "fair-tree,half_life=14d,reset=7d");
+    assert!(why.contains("PriorityUsageResetPeriod=WEEKLY, counted from the first job"), "{why}");
+    assert_eq!(order("PriorityUsageResetPeriod=NONE\n").0, "fair-tree,half_life=14d");
+    let (words, why) = order("PriorityUsageResetPeriod=HOURLY\n");
+    assert_eq!(words, "fair-tree,half_life=14d");
+    assert!(why.contains("HOURLY is none of NONE, NOW, DAILY"), "{why}");
+    let (words, why) = order("PriorityFlags=MAX_TRES,NO_FAIR_TREE\n");
+    assert_eq!(words, "fair-tree,half_life=14d");
+    assert!(why.contains("NO_FAIR_TREE"), "{why}");
+    let more = "PriorityWeightAge=1000\nPriorityWeightQOS=0\nPriorityWeightPartition=5\n\
+        PartitionName=fast Nodes=n1 PriorityTier=10 MaxTime=1:00:00 AllowAccounts=ALL\n\
+        PartitionName=slow Nodes=n2 PriorityTier=1 MaxTime=UNLIMITED QOS=low\n";
+    let words = file(more).words;
+    assert_eq!(
+        words[1..],
+        [
+            "PriorityWeightAge, PriorityWeightPartition are not followed: only fair share orders \
+             jobs",
+            "the nodes of 5 partitions are open to all jobs, for jobs are not kept to the nodes of \
+             their partition",
+            "these keys of partitions are not followed: MaxTime (of 1), PriorityTier (of 1), QOS \
+             (of 1)",
+        ]
+    );
+}
+
+#[test]
+fn slurm_conf_has_the_lines_of_files_that_it_includes() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let read = || read_cluster(&Origin::path(folder.path().join("slurm.conf")));
+    write("slurm.conf", "SlurmctldHost=c\nInclude nodes.conf\nInclude gone.conf\n");
+    write(
+        "nodes.conf",
+        "# nodes\nNodeName=n[1-2] CPUs=8 \\\n  RealMemory=8192\ninclude more.conf\n",
+    );
+    write("more.conf", "NodeName=n3 CPUss=4\nPriorityWeightFairshare=1\n");
+    let file = read().unwrap();
+    assert_eq!(told(&file), ["n1: 8 cpu, 8GiB memory", "n2: 8 cpu, 8GiB memory", "n3: 1 cpu"]);
+    assert_eq!(file.order.unwrap().0, "fair-tree,half_life=7d");
+    assert!(
+        file.words[0].starts_with("line 3: Include gone.conf is left out: "),
+        "{:?}",
+        file.words
+    );
+    assert!(file.words[1].starts_with("line 2: more.conf, line 1: `cpuss`"), "{:?}", file.words);
+    write("more.conf", "NodeName=n[3 CPUs=4\n");
+    let why = read().unwrap_err().to_string();
+    assert!(why.contains("slurm.conf:2: more.conf, line 1: host list `n[3`"), "{why}");
+    // One that includes itself ends.
+    write("more.conf", "Include nodes.conf\n");
+    let words = read().unwrap_err().to_string();
+    assert!(words.contains("node `n1` is there already"), "{words}");
+    write("more.conf", "Include more.conf\n");
+    let words = read().unwrap().words;
+    assert!(words.iter().any(|told| told.contains("files that include each other")), "{words:?}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `fair-tree`: Slurm's multifactor plugin with Fair Tree, its default since 19.05.
 //!
 //! > every 5 min: usage <- (usage + used) * d^dt,  d = 1 - 0.693 / half-life
+//! > at each multiple of the reset period: usage <- 0
 //! > LF = S / U,  S = shares / shares of all siblings, U = usage / usage of all siblings
 //!
 //! Siblings by LF, the largest first, users before accounts where equal; strict priority, depth
@@ -22,14 +23,24 @@ const LN_2: f64 = 0.693;
 pub(crate) struct FairTree {
     /// d.
     decay: f64,
+    /// Seconds after which all usage is forgotten; 0 for never.
+    reset: f64,
+    /// Seconds from the beginning to the last tick.
+    now: f64,
     usage: Vec<f64>,
 }
 
 impl FairTree {
-    /// With a half-life in seconds; 0 for none.
-    pub(crate) fn new(half_life: f64) -> FairTree {
+    /// With a half-life and a reset period in seconds; 0 for none.
+    pub(crate) fn new(half_life: f64, reset: f64) -> FairTree {
         let decay = if half_life > 0.0 { 1.0 - LN_2 / half_life } else { 1.0 };
-        FairTree { decay: decay.max(0.0), usage: Vec::new() }
+        FairTree { decay: decay.max(0.0), reset, now: 0.0, usage: Vec::new() }
+    }
+
+    /// Whether a reset lies within so many seconds from now, the last of them included.
+    fn resets_within(&self, seconds: f64) -> bool {
+        self.reset > 0.0
+            && libm::floor((self.now + seconds) / self.reset) > libm::floor(self.now / self.reset)
     }
 }
 
@@ -46,6 +57,19 @@ impl Rule for FairTree {
 
     fn ticks(&mut self, seen: &Seen<'_>, more: u64) {
         self.usage.resize(seen.children.len(), 0.0);
+        if more > 1 && self.resets_within(seen.seconds * more as f64) {
+            // What was used before the reset is forgotten: tick by tick up to it and behind it.
+            for _ in 0..more {
+                self.ticks(seen, 1);
+            }
+            return;
+        }
+        let has_reset = self.resets_within(seen.seconds);
+        self.now += seen.seconds * more as f64;
+        if has_reset {
+            self.usage.fill(0.0);
+            return;
+        }
         let once = libm::pow(self.decay, seen.seconds);
         let (kept, sum) = geometric(once, more);
         for (usage, child) in self.usage.iter_mut().zip(seen.children) {

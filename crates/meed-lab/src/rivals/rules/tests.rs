@@ -89,6 +89,35 @@ fn slurm_ranks_users_before_accounts() {
     assert_eq!(places, [3, 2, 1, 4, 0]);
 }
 
+/// At a reset all usage is forgotten, and counted anew from then on, however many ticks are told at
+/// once.
+#[test]
+fn slurm_forgets_at_a_reset() {
+    let first = || vec![(9.0, 1.0), (1.0, 1.0)];
+    let second = || vec![(1.0, 1.0), (9.0, 1.0)];
+    let after = |words: &str, history: &[Row]| {
+        ranks(rule(words).as_mut(), history, &[1.0, 1.0], 300.0).iter().map(|r| r.amount).collect()
+    };
+    // An hour of the one, then a quarter of an hour of the other.
+    let history: Vec<Row> = [vec![first(); 12], vec![second(); 3]].concat();
+    let kept: Vec<u64> = after("fair-tree,half_life=0", &history);
+    let reset: Vec<u64> = after("fair-tree,half_life=0,reset=1h", &history);
+    assert_eq!((kept, reset), (vec![2, 0], vec![0, 2]));
+    let at_once = |more: u64| {
+        let mut rule = rule("fair-tree,half_life=0,reset=1h");
+        for (row, times) in [(first(), more), (second(), 3)] {
+            let all = children(&row, &[1.0, 1.0], 300.0);
+            rule.ticks(&seen(&all, 300.0), times);
+        }
+        let mut ranks = Vec::new();
+        let all = children(&second(), &[1.0, 1.0], 300.0);
+        rule.ranks(&seen(&all, 300.0), &mut ranks);
+        ranks.iter().map(|rank| rank.amount).collect::<Vec<u64>>()
+    };
+    assert_eq!(at_once(12), [0, 2]);
+    assert_eq!(at_once(24), [0, 2]);
+}
+
 /// HTCondor's manual: 100 cores for two days at a half-life of a day make a real user priority of
 /// 75, whether it is updated once or each minute.
 #[test]

@@ -28,6 +28,7 @@ pub fn plans_summary(audit: &PlanAudit) -> Page {
                 .to_owned(),
         ],
         sections: audit.problems.iter().map(section).collect(),
+        ..Page::default()
     }
 }
 

@@ -44,6 +44,7 @@ pub fn pool_summary(audit: &PoolAudit) -> Page {
             badge: None,
             blocks: tables.into_iter().map(Block::Table).collect(),
         }],
+        ..Page::default()
     }
 }
 

@@ -84,6 +84,8 @@ pub(crate) fn comparison(
             "A task killed in the trace ran to its end here.".into(),
         ],
         clock_us: None,
+        baseline: None,
+        is_usual: false,
         runs,
     }
 }
