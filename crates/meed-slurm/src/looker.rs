@@ -117,7 +117,7 @@ impl Looker {
         self.look_at_tree(out)?;
         let (began, at) = (clock::monotonic(), clock::seconds());
         // Before jobs are read, so that what happens meanwhile is a sign in the next round.
-        let signs = self.slurm.signs();
+        let signs = self.slurm.signs()?;
         let is_asked = self.accounting.is_due(at).is_some();
         let due = if is_asked { Due::Look } else { self.looks.due(signs.as_ref(), at) };
         match due {

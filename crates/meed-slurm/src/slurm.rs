@@ -49,6 +49,9 @@ pub(crate) struct Slurm {
     limit: Duration,
 }
 
+/// What commands say where no controller answers.
+const NOT_REACHED: &str = "Unable to contact slurm controller";
+
 /// So many numbers of jobs stand in one command line.
 const NUMBERS: usize = 200;
 
@@ -97,8 +100,16 @@ impl Slurm {
     }
 
     /// What `slurmctld` has counted; `None`: it does not say.
-    pub(crate) fn signs(&self) -> Option<Signs> {
-        parse_signs(&self.ask("sdiag", &[]).ok()?)
+    ///
+    /// # Errors
+    ///
+    /// A controller that cannot be reached: nothing else needs to be asked then.
+    pub(crate) fn signs(&self) -> Result<Option<Signs>, SlurmError> {
+        match self.ask("sdiag", &[]) {
+            Ok(text) => Ok(parse_signs(&text)),
+            Err(why) if why.to_string().contains(NOT_REACHED) => Err(why),
+            Err(_) => Ok(None),
+        }
     }
 
     /// When a job was suspended or resumed last.
