@@ -28,7 +28,7 @@ use tokio::net::TcpListener;
 
 use crate::check::ran;
 use crate::cluster::{LONG_TERM, Meed};
-use crate::plane::{Plane, until, with_plane};
+use crate::plane::{until, with_plane};
 
 /// How often each list of faults is gone through.
 const SPELLS: usize = 4;
@@ -266,20 +266,11 @@ fn none_is_lost_or_charged_twice(parts: &[&str], mode: &'static str) {
             meed = start();
             meed.decides().await;
         }
-        settle(&plane).await;
+        plane.until_ends_are_heard("alpha").await;
         meed.end().await;
         plane.invariants(&["alpha"], 8.0).await;
         plane.ledger_is_true("alpha", 0.0).await;
     });
-}
-
-/// What was told late is heard now: the ledger counts a pod until Meed has heard of its end.
-async fn settle(plane: &Plane) {
-    until("Meed knows that all have ended", 60, async || {
-        let status = plane.read_queue("alpha").await.status.unwrap_or_default();
-        (status.waiting, status.running) == (Some(0), Some(0))
-    })
-    .await;
 }
 
 #[test]

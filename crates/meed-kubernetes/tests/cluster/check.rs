@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 use kube::api::ListParams;
 
-use crate::plane::Plane;
+use crate::plane::{Plane, until};
 
 /// A pod that ran, or runs.
 #[derive(Clone, Debug)]
@@ -103,6 +103,17 @@ impl Plane {
             gates.is_none_or(Vec::is_empty)
         };
         list.items.iter().filter(is_free).filter_map(cores).sum()
+    }
+
+    /// Waits until Meed has heard of the ends of all pods of a queue: until then the ledger counts
+    /// them. Something is charged then, or the status would be one from before they began.
+    pub(crate) async fn until_ends_are_heard(&self, queue: &str) {
+        until("Meed knows that all have ended", 60, async || {
+            let status = self.read_queue(queue).await.status.unwrap_or_default();
+            let is_charged = status.charged.is_some_and(|charged| charged > 0.0);
+            is_charged && (status.waiting, status.running) == (Some(0), Some(0))
+        })
+        .await;
     }
 
     /// What a queue is charged is the sum over its pods of demand x time, to the second for each

@@ -18,11 +18,7 @@ fn pods_that_ended_unheard_are_charged_to_their_ends(parts: &[&str], mode: &'sta
         meed.signal("STOP");
         tokio::time::sleep(Duration::from_secs(7)).await;
         meed.signal("CONT");
-        until("Meed has heard of it", 30, async || {
-            let status = plane.read_queue("alpha").await.status.unwrap_or_default();
-            (status.waiting, status.running) == (Some(0), Some(0))
-        })
-        .await;
+        plane.until_ends_are_heard("alpha").await;
         meed.end().await;
         plane.ledger_is_true("alpha", 0.0).await;
     });
