@@ -1,11 +1,5 @@
 //! Words for a terminal.
 
-/// Words as a sentence or a heading begins: with a capital.
-pub fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
-}
-
 /// Breaks a text between words; the first line begins with `first`, the others with `rest`. A word
 /// longer than a line has a line of its own. Ends with a newline.
 pub fn wrap(text: &str, width: usize, first: &str, rest: &str) -> String {
