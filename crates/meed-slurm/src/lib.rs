@@ -6,16 +6,16 @@
 //!
 //! | part | what |
 //! |---|---|
-//! | [`read`] | what Slurm's commands print, as facts; pure |
-//! | [`tree`] | associations as a tree of queues |
-//! | [`snapshot`] | all that a round knows |
-//! | [`world`] | snapshots as events of the driver, and whose turn it is |
-//! | [`spread`] | an order as site factors, with few changes |
-//! | [`slurm`] | the edge: commands with time limits |
-//! | [`due`] | when what is asked of Slurm |
-//! | [`looker`] | a round |
-//! | [`dry`], [`metrics`] | what a round tells people and programs |
-//! | [`run`](mod@run), [`people`], [`top`], [`reset`](mod@reset) | what the program does |
+//! | `read` | what Slurm's commands print, as facts; pure |
+//! | `tree` | associations as a tree of queues |
+//! | `snapshot` | all that a round knows |
+//! | `world` | snapshots as events of the driver, and whose turn it is |
+//! | `spread` | an order as site factors, with few changes |
+//! | `slurm` | the edge: commands with time limits |
+//! | `due` | when what is asked of Slurm |
+//! | `looker` | a round |
+//! | `dry`, `metrics` | what a round tells people and programs |
+//! | `run`, `people`, `top`, `reset` | what the program does |
 
 mod clock;
 mod dry;
