@@ -7,7 +7,7 @@
 //! Passes of the schedulers stand apart: one may find that a job which waited for an hour of the
 //! day may start now, but most change nothing, and they come all the time while jobs wait.
 //!
-//! What moves no count is noticed by the look that comes anyway (`looks.rs`): a node that answers
+//! What moves no count is noticed by the look that comes anyway (`due.rs`): a node that answers
 //! no more, and a time limit until the node's message comes.
 
 use std::collections::BTreeMap;
