@@ -2,7 +2,7 @@
 //!
 //! | kind | rule |
 //! |---|---|
-//! | early, late | submitted before (after) all others, apart from them by a day and by a tenth of the log |
+//! | early, late | submitted before (after) all others, apart from them by a day and by a fifth of the log |
 //! | long | runs longer than 90 days, than the whole log, and than four times any other job |
 //! | wide | over four times as wide as all others together ever were, and wider than the cluster |
 //!
@@ -26,7 +26,7 @@ const FEW: usize = 50;
 const TIMES: u64 = 4;
 /// A submission is far from the others where it is apart by more than this part of the time between
 /// these.
-const FAR: u64 = 10;
+const FAR: u64 = 5;
 /// Of each kind there are at most so many, or a thousandth of all rows.
 const MOST: usize = 3;
 
