@@ -462,8 +462,7 @@ impl Maker<'_> {
         let first = self.sample.iter().find_map(|record| Some(source.find(record)?.text));
         let unit = match first {
             Some(text) if self.options.dates.is_date(text) => "dates".to_owned(),
-            _ if times.since_1970 => format!("{} since 1970", times.unit.name),
-            _ => format!("{} from the start of the trace", times.unit.name),
+            _ => times.words(),
         };
         let why = self.why(key);
         self.tell(key, &source, why, &unit);

@@ -312,6 +312,7 @@ const UNREAD: [(&str, &str, &str, &str); 8] = [
     ("count", "a count is none", "a count is negative", "a whole number of at most 16777216"),
 ];
 const TIME: &str = "a number, or a date as 2026-01-31T23:59:59";
+const OTHER_UNIT: &str = "a time has another unit than those of the other rows";
 const SPAN: &str = "a number, 1-02:03:04, 02:03:04 or 90min";
 
 fn unread(key: &'static str, why: Wrong, source: &Source, value: &[u8]) -> NoJob {
@@ -322,6 +323,7 @@ fn unread(key: &'static str, why: Wrong, source: &Source, value: &[u8]) -> NoJob
         Wrong::TooLarge => (unreadable, "is too large"),
         Wrong::Negative => (negative, "is below zero"),
         Wrong::MixedDate => (unreadable, "is a date among numbers that do not count from 1970"),
+        Wrong::OtherUnit => (&OTHER_UNIT, "is in another unit than the other rows"),
     };
     let what = format!("{} {what}; wanted is {wanted}", quote(value));
     NoJob::Wrong(reason, BadRow::field(field(key, source), what))
@@ -336,7 +338,19 @@ fn instant(
 ) -> Result<Option<u64>, NoJob> {
     let Some(found) = timed.source.find(record) else { return Ok(None) };
     let micros = timed.times.read_after(found.text, least);
-    micros.map(Some).map_err(|why| unread(key, why, &timed.source, found.text))
+    micros.map(Some).map_err(|why| match why {
+        Wrong::OtherUnit => other_unit(key, timed, found.text),
+        _ => unread(key, why, &timed.source, found.text),
+    })
+}
+
+fn other_unit(key: &str, timed: &Timed, value: &[u8]) -> NoJob {
+    let what = format!(
+        "{} does not fit the other rows, which are in {}",
+        quote(value),
+        timed.times.words()
+    );
+    NoJob::Wrong(OTHER_UNIT, BadRow::field(field(key, &timed.source), what))
 }
 
 fn length(length: &Length, record: &Record, submit: u64) -> Result<u64, NoJob> {
@@ -382,7 +396,9 @@ fn arrival(
     start: Option<u64>,
     record: &Record,
 ) -> Result<u64, NoJob> {
-    let Some(eligible) = &mapping.eligible else { return Ok(submit) };
+    // 0 is no time there, as of LSF.
+    let eligible = mapping.eligible.as_ref().filter(|eligible| !eligible.source.is_zero(record));
+    let Some(eligible) = eligible else { return Ok(submit) };
     let Some(eligible) = instant(eligible, "eligible", record, submit)? else { return Ok(submit) };
     Ok(submit.max(eligible.min(start.unwrap_or(u64::MAX))))
 }

@@ -7,6 +7,7 @@
 mod batch_logs;
 mod files;
 mod odd_logs;
+mod odd_rows;
 mod real_traces;
 mod slurm;
 mod workloads;
