@@ -653,9 +653,9 @@ impl Taker<'_> {
         }
         whole.ensure_some("a table has a line that names its columns, and a job on each other")?;
         let mut words = mapping.words.clone();
-        if let Some(parts) = parts {
-            let found = whole.left().map(|row| row.part);
-            words.extend(parts.words(found, mapping.eligible.is_some()));
+        if let Some(mut parts) = parts {
+            parts.arrange(&mut whole);
+            words.extend(parts.words(whole.left(), mapping));
             words.extend(rows.without_gpus());
         }
         // Stable: equal times stay in the order of the file.

@@ -78,6 +78,8 @@ pub(super) const SLURM: Preset = Preset {
         ("start", "Start"),
         ("end", "End"),
         ("duration", "ElapsedRaw:s|Elapsed"),
+        // Of the time from start to end; Elapsed does without it already.
+        ("suspended", "Suspended"),
         ("limit", "TimelimitRaw:min|Timelimit"),
         ("tenant", "User|Account"),
         ("name", "JobID|JobIDRaw"),

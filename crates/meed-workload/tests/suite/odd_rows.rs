@@ -86,3 +86,114 @@ fn a_line_of_grid_engine_in_another_unit_is_wrong_and_changes_no_other() {
     assert_eq!(jobs(&mut source), ["1 @0 0:1x100s", "3 @9 0:1x100s"]);
     assert_eq!(source.counts().bad, 1);
 }
+
+const SUSPENDED: &str = "\
+JobID|User|Submit|Start|End|Suspended|AllocTRES|State
+1|ana|2026-03-02T08:00:00|2026-03-02T08:00:00|2026-03-02T14:00:00|04:00:00|cpu=1|COMPLETED
+2|ana|2026-03-02T08:00:00|2026-03-02T08:00:00|2026-03-02T09:00:00|00:00:00|cpu=1|COMPLETED
+3|ana|2026-03-02T08:00:00|2026-03-02T08:00:00|2026-03-02T09:00:00||cpu=1|COMPLETED
+4|ana|2026-03-02T08:00:00|2026-03-02T08:00:00|2026-03-02T09:00:00|02:00:00|cpu=1|COMPLETED
+";
+
+#[test]
+fn suspended_time_of_slurm_is_no_run_time_without_elapsed() {
+    let mut source = open(SUSPENDED).unwrap();
+    let words = source.assumptions().join("\n");
+    assert!(words.contains("Slurm: suspended is `Suspended`, in seconds"), "{words}");
+    assert!(!words.contains("no column says how long a job ran"), "{words}");
+    assert_eq!(jobs(&mut source), ["1 @0 0:1x7200s", "2 @0 0:1x3600s", "3 @0 0:1x3600s"]);
+    let told = source.bad_lines()[0].to_string();
+    let wrong = "log:5: `Suspended` (suspended): it was suspended for longer than from its start \
+                 to its end";
+    assert_eq!(told, wrong);
+    // Elapsed is without it already.
+    let elapsed = SUSPENDED.replace("|End|Suspended|", "|End|Elapsed|");
+    assert_eq!(jobs(&mut open(&elapsed).unwrap())[0], "1 @0 0:1x14400s");
+    let with_both =
+        SUSPENDED.replace("|User|", "|Elapsed|User|").replace("|ana|", "|02:00:00|ana|");
+    assert_eq!(jobs(&mut open(&with_both).unwrap())[0], "1 @0 0:1x7200s");
+    // What nobody asked for is said.
+    let without = SUSPENDED.replace("|End|Suspended|", "|End|Reserved|");
+    let mut source = open(&without).unwrap();
+    let words = source.assumptions().join("\n");
+    assert!(words.contains("no column says how long a job ran or was suspended"), "{words}");
+    assert_eq!(jobs(&mut source)[0], "1 @0 0:1x21600s");
+}
+
+/// Made by hand, after the source of 22.05; without `elapsed`, which sacct prints always.
+#[test]
+fn suspended_time_of_sacct_json_is_no_run_time_without_elapsed() {
+    for (elapsed, seconds) in [("", 7200), ("\"elapsed\":7000,", 7000)] {
+        let text = format!(
+            "{{\"jobs\":[{{\"job_id\":5,\"account\":\"lab\",\"user\":\"ann\",\"steps\":[],\
+             \"state\":{{\"current\":\"COMPLETED\"}},\"time\":{{{elapsed}\"submission\":1772438400,\
+             \"start\":1772438400,\"end\":1772460000,\"suspended\":14400}},\
+             \"tres\":{{\"allocated\":[{{\"type\":\"cpu\",\"count\":1}}]}}}}]}}\n"
+        );
+        assert_eq!(jobs(&mut open(&text).unwrap()), [format!("5 @0 0:1x{seconds}s")]);
+    }
+}
+
+/// A job of three sizes, another one, and a later job of the same number.
+#[test]
+fn the_rows_of_a_resized_job_may_come_in_any_order() {
+    let head = "JobID|User|Submit|Start|End|Elapsed|AllocTRES|State\n";
+    let row = |id: u32, submit: &str, start: &str, hours: u32, cpus: u32, state: &str| {
+        format!(
+            "{id}|bo|2026-03-02T{submit}|2026-03-02T{start}|2026-03-02T23:00:00|0{hours}:00:00|\
+             cpu={cpus}|{state}\n"
+        )
+    };
+    // All with one submission, and as 22.05 writes them.
+    let same = ["08:00:00"; 3];
+    for [first, second, third] in [same, ["08:00:00", "09:10:00", "11:10:00"]] {
+        let rows = [
+            row(71, first, "08:10:00", 1, 8, "RESIZING"),
+            row(71, second, "09:10:00", 2, 6, "RESIZING"),
+            row(71, third, "11:10:00", 3, 4, "COMPLETED"),
+            row(72, "08:00:00", "08:00:00", 1, 1, "COMPLETED"),
+            row(71, "20:00:00", "20:00:00", 1, 2, "COMPLETED"),
+        ];
+        for order in [[0, 1, 2, 3, 4], [2, 1, 0, 3, 4], [4, 3, 1, 2, 0], [2, 0, 4, 1, 3]] {
+            let text: String = order.iter().map(|place| rows[*place].as_str()).collect();
+            let mut source = open(&format!("{head}{text}")).unwrap();
+            let words = source.assumptions().join("\n");
+            let told = "3 rows are sizes of 1 resized job: they follow each other";
+            assert!(words.contains(told), "{order:?}: {words}");
+            assert!(!words.contains("without a row behind"), "{order:?}: {words}");
+            let mut found = jobs(&mut source);
+            found.sort();
+            let expected = [
+                "71 @0 0:8x3600s + 1:6x7200s + 2:4x10800s",
+                "71 @43200 0:2x3600s",
+                "72 @0 0:1x3600s",
+            ];
+            assert_eq!(found, expected, "{order:?}");
+            assert_eq!(source.counts().jobs, 3);
+        }
+    }
+}
+
+#[test]
+fn jobs_with_more_unlike_components_than_a_gang_has_are_told() {
+    let head = "JobID|User|Submit|Eligible|Start|End|Elapsed|AllocTRES|State\n";
+    let row = |job: u32, part: u32, cpus: u32| {
+        format!(
+            "{job}+{part}|ana|2026-03-02T08:00:00|2026-03-02T08:00:00|2026-03-02T08:10:00|\
+             2026-03-02T09:10:00|01:00:00|cpu={cpus}|COMPLETED\n"
+        )
+    };
+    let of = |job: u32, parts: u32| (0..parts).map(move |part| row(job, part, part + 1));
+    let words = |rows: Vec<String>| {
+        let source = open(&format!("{head}{}", rows.concat())).unwrap();
+        source.assumptions().join("\n")
+    };
+    let few = words(of(60, 7).chain((0..9).map(|part| row(61, part, 2))).collect());
+    let told = "16 rows are components of 2 heterogeneous jobs: those of a job start together";
+    assert!(few.lines().any(|line| line.ends_with(told)), "{few}");
+    let many = words(of(60, 8).chain(of(61, 2)).collect());
+    let told = "10 rows are components of 2 heterogeneous jobs: those of a job start together, but \
+                for 1 job with more unlike components, or more tasks, than one gang can have: each \
+                group of like components starts by itself";
+    assert!(many.contains(told), "{many}");
+}

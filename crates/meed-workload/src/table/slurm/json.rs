@@ -24,7 +24,7 @@ use crate::error::BadRow;
 use crate::fields::json_problem;
 
 /// Columns of a record, by the names that sacct gives them.
-pub(in super::super) const COLUMNS: [&str; 15] = [
+pub(in super::super) const COLUMNS: [&str; 16] = [
     "JobID",
     "User",
     "Account",
@@ -35,6 +35,7 @@ pub(in super::super) const COLUMNS: [&str; 15] = [
     "Start",
     "End",
     "ElapsedRaw",
+    "Suspended",
     "TimelimitRaw",
     "AllocTRES",
     "ReqTRES",
@@ -325,6 +326,8 @@ struct TimeOf {
     #[serde(default)]
     elapsed: Count,
     #[serde(default)]
+    suspended: Count,
+    #[serde(default)]
     eligible: Count,
     submission: Count,
     #[serde(default)]
@@ -395,7 +398,7 @@ impl Count {
         }
     }
 
-    /// An instant; nothing where there is none.
+    /// An instant, or seconds; nothing where there is none.
     fn instant(self) -> String {
         self.some().map_or_else(String::new, |number| number.to_string())
     }
@@ -455,6 +458,7 @@ impl JobObject {
             self.time.start.instant(),
             self.time.end.instant(),
             elapsed,
+            self.time.suspended.instant(),
             limit,
             list(&self.tres.allocated),
             list(&self.tres.requested),
