@@ -25,6 +25,7 @@ mod amounts;
 mod condor;
 mod day_order;
 mod decimals;
+mod empty;
 mod expression;
 mod grid_engine;
 mod guess;
@@ -62,6 +63,7 @@ use crate::whole::Whole;
 use crate::{
     BadLine, Durations, Job, JobGroup, JobSource, MAX_TASKS, OnBadLine, SourceCounts, TraceError,
 };
+use empty::no_rows;
 use mapping::Mapping;
 use named::{LineForm, NamedLines};
 use presets::Preset;
@@ -257,6 +259,9 @@ impl TableSource {
         let sample = sample.filter(|record| table.fits(record)).collect();
         let mapping = mapping::make(&table.names, sample, kinds, options);
         let mapping = mapping.map_err(|why| header(origin.name(), table.line, why))?;
+        if table.sample.is_empty() {
+            return Err(no_rows(origin, options));
+        }
         table.read(origin.name(), mapping, kinds, (options.decimal, on_bad_line))
     }
 
@@ -343,6 +348,9 @@ pub(crate) fn known_of(line: &[u8]) -> Option<KnownTable> {
         let has = |name: &[u8]| line.windows(name.len()).any(|here| here == name);
         let is_condor = has(b"\"ClusterId\"") && has(b"\"QDate\"");
         return is_condor.then_some(KnownTable::Condor);
+    }
+    if slurm::unnamed::what(line).is_some() {
+        return Some(KnownTable::Slurm);
     }
     let separator = separator_of(line)?;
     let fields: Vec<&[u8]> =
@@ -437,7 +445,7 @@ impl Table {
             TableForm::Accounting => Table::named(origin, LineForm::Accounting)?,
             TableForm::Lsf => Table::named(origin, LineForm::Lsf)?,
             TableForm::GridEngine => Table::named(origin, LineForm::GridEngine)?,
-            TableForm::SlurmJson => Table::slurm_json(origin)?,
+            TableForm::SlurmJson => Table::slurm_json(origin, options)?,
             TableForm::Separated => Table::separated(origin, options)?,
         };
         let mut record = Record::default();
@@ -454,6 +462,9 @@ impl Table {
             table.reader = Reader::Named(lines);
         }
         match table.sample.first() {
+            None if options.form != TableForm::Separated || table.names.is_empty() => {
+                Err(no_rows(origin, options))
+            }
             Some((line, Err(why))) if table.names.is_empty() => {
                 Err(header(origin.name(), *line, why.to_string()))
             }
@@ -493,7 +504,11 @@ impl Table {
         Ok(Table { reader, names, line: 1, sample, gpus: None })
     }
 
-    fn slurm_json(origin: &Origin) -> Result<Table, TraceError> {
+    fn slurm_json(origin: &Origin, options: &TableAssumptions) -> Result<Table, TraceError> {
+        let start = origin.beginning(64 << 10).unwrap_or_default();
+        if json::is_without_jobs(&start) {
+            return Err(no_rows(origin, options));
+        }
         let reader = Reader::Slurm(Box::new(JsonJobs::open(origin)?));
         let (names, sample) = (json::names(), Vec::new());
         let gpus = Some(GpuTotals::of(&names));
@@ -527,6 +542,12 @@ impl Table {
             found.map_err(|why| fail(why.to_string()))?;
             let first = names_of(&record).map_err(fail)?;
             let fixed = options.preset().and_then(|preset| preset.columns);
+            if options.known == Some(KnownTable::Slurm)
+                && options.header.is_none()
+                && let Some(wrong) = slurm::unnamed::what(&record.text)
+            {
+                return Err(fail(wrong.words()));
+            }
             let is_header = match fixed {
                 Some(columns) => first == columns,
                 None => options.header.unwrap_or(true),

@@ -354,6 +354,14 @@ fn instant(
     let micros = timed.times.read_after(found.text, least);
     micros.map(Some).map_err(|why| match why {
         Wrong::OtherUnit => other_unit(key, timed, found.text),
+        Wrong::Unreadable => match timed.times.order.hint(found.text) {
+            Some(hint) => {
+                let (_, reason, ..) = UNREAD[0];
+                let what = format!("{} is no date of ISO 8601; {hint}", quote(found.text));
+                NoJob::Wrong(reason, BadRow::field(field(key, &timed.source), what))
+            }
+            None => unread(key, why, &timed.source, found.text),
+        },
         _ => unread(key, why, &timed.source, found.text),
     })
 }

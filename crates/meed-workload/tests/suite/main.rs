@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod batch_logs;
+mod empty_logs;
 mod files;
 mod odd_logs;
 mod odd_rows;

@@ -197,3 +197,30 @@ fn jobs_with_more_unlike_components_than_a_gang_has_are_told() {
                 group of like components starts by itself";
     assert!(many.contains(told), "{many}");
 }
+
+#[test]
+fn a_date_in_another_order_names_the_setting_that_reads_it() {
+    for (date, expected) in [
+        ("1/31/2026 11:59:59 PM", "dates = \"month-first\" in [trace] reads it"),
+        ("31.01.2026 23:59:59", "dates = \"day-first\" in [trace] reads it"),
+        ("1/2/2026", "dates = \"month-first\" or \"day-first\" in [trace] says which comes first"),
+    ] {
+        let error = open(&format!("user,submit,duration,cpus\nann,{date},60,1\n")).err().unwrap();
+        let told = format!("`submit`: \"{date}\" is no date of ISO 8601; {expected}");
+        assert!(error.to_string().contains(&told), "{error}");
+    }
+}
+
+#[test]
+fn sacct_without_parsable2_or_with_noheader_says_the_command() {
+    let row = "5|ann|2026-03-02T08:00:00|2026-03-02T08:00:00|00:01:00|cpu=1|COMPLETED\n";
+    let aligned = "       JobID      User              Submit    Elapsed      State\n\
+                   ------------ --------- ------------------- ---------- ----------\n\
+                   5                  ann 2026-03-02T08:00:00   00:01:00  COMPLETED\n";
+    for (text, why) in [(row, "no line names the columns"), (aligned, "aligned by blanks")] {
+        assert_eq!(TraceFormat::of_content(text.as_bytes()), Some(TraceFormat::Sacct));
+        let error = open(text).err().unwrap().to_string();
+        assert!(error.contains(why), "{error}");
+        assert!(error.contains("sacct prints it with --parsable2 -o JobID,User,"), "{error}");
+    }
+}

@@ -55,6 +55,21 @@ pub(in super::super) fn is_beginning(start: &[u8]) -> bool {
         && (has(b"\"allocation_nodes\"")
             || opens(start, b"\"steps\"", b'[')
             || opens(start, b"\"tres\"", b'{'))
+        || is_without_jobs(start)
+}
+
+/// Whether this is the document of a time in which there were no jobs.
+pub(in super::super) fn is_without_jobs(start: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Document {
+        #[serde(deserialize_with = "Option::deserialize")]
+        jobs: Option<Vec<IgnoredAny>>,
+        #[serde(rename = "meta")]
+        _meta: IgnoredAny,
+    }
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+    let document = serde_json::from_slice::<Document>(start);
+    document.is_ok_and(|document| document.jobs.is_none_or(|jobs| jobs.is_empty()))
 }
 
 /// Whether a value that begins with `sign` stands behind the key `name`: anybody's table may have
