@@ -25,7 +25,6 @@ mod amounts;
 mod condor;
 mod day_order;
 mod decimals;
-mod empty;
 mod expression;
 mod grid_engine;
 mod guess;
@@ -57,13 +56,12 @@ pub use nodes::{is_openb_nodes, read_openb_nodes};
 pub use weights::{ShareKind, WeightRow, WeightTable, WeightsFound, read_weights, weights_of};
 pub use when::{date_of_run, people as date_for_people};
 
-use crate::error::BadRow;
+use crate::error::{BadRow, no_jobs_in};
 use crate::fields::{span, time};
 use crate::whole::Whole;
 use crate::{
     BadLine, Durations, Job, JobGroup, JobSource, MAX_TASKS, OnBadLine, SourceCounts, TraceError,
 };
-use empty::no_rows;
 use mapping::Mapping;
 use named::{LineForm, NamedLines};
 use presets::Preset;
@@ -710,6 +708,24 @@ impl Taker<'_> {
             waited: rows::NO_WAIT,
         })
     }
+}
+
+/// The error of a table without a row.
+fn no_rows(origin: &Origin, options: &TableAssumptions) -> TraceError {
+    let is_empty = origin.beginning(1 << 10).is_ok_and(|start| start.trim_ascii().is_empty());
+    let why = match options.preset() {
+        Some(preset) if is_empty => {
+            format!("the file is empty; wanted are jobs of {}", preset.title)
+        }
+        Some(preset) => preset.nothing.to_owned(),
+        None if is_empty => "the file is empty; a table has a line that names its columns, and a \
+                             job on each other"
+            .to_owned(),
+        None => "a line names the columns of the table, and no row follows; wanted is a job on \
+                 each line"
+            .to_owned(),
+    };
+    no_jobs_in(origin.name(), &why)
 }
 
 /// Names of columns, from the line that holds them.

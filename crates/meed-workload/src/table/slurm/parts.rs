@@ -4,7 +4,8 @@
 //!   submission. They start together, so they are one job of several groups (a joint gang).
 //! - A job that was resized has a row for each size, all but the last of state `RESIZING`. The
 //!   sizes follow each other, so they are one job of several stages. Slurm 22.05 gives the later
-//!   rows the time of the change as `Submit` (`as_mysql_job_start`), so the name alone ties them, and their starts tell their order.
+//!   rows the time of the change as `Submit` (`as_mysql_job_start`), so the name alone ties them,
+//!   and their starts tell their order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
