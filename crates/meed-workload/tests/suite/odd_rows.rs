@@ -193,8 +193,8 @@ fn jobs_with_more_unlike_components_than_a_gang_has_are_told() {
     assert!(few.lines().any(|line| line.ends_with(told)), "{few}");
     let many = words(of(60, 8).chain(of(61, 2)).collect());
     let told = "10 rows are components of 2 heterogeneous jobs: those of a job start together, but \
-                for 1 job with more unlike components, or more tasks, than one gang can have: each \
-                group of like components starts by itself";
+                for 1 job. Unlike components, or their tasks, are more there than one gang can \
+                have: each group of like ones starts by itself";
     assert!(many.contains(told), "{many}");
 }
 

@@ -154,8 +154,8 @@ impl Parts {
             let but = match apart {
                 0 => String::new(),
                 apart => format!(
-                    ", but for {} with more unlike components, or more tasks, than one gang can \
-                     have: each group of like components starts by itself",
+                    ", but for {}. Unlike components, or their tasks, are more there than one \
+                     gang can have: each group of like ones starts by itself",
                     counted(apart, "job")
                 ),
             };
