@@ -211,6 +211,11 @@ pub(crate) fn no_jobs(
     TraceError::NoJobs { file: Arc::clone(file), why }
 }
 
+/// The error of a file whose format is known, and that has no jobs, as `why` says.
+pub(crate) fn no_jobs_in(file: &Arc<str>, why: &str) -> TraceError {
+    TraceError::NoJobs { file: Arc::clone(file), why: why.to_owned() }
+}
+
 /// The error of a file most of whose lines are wrong: what is left of it is no workload that
 /// anybody had. `None` where most are not.
 pub(crate) fn mostly_wrong(

@@ -10,6 +10,31 @@ pub(super) enum LeftOut {
     Deactivated,
     /// A Workload that has finished and was never admitted.
     NeverAdmitted,
+    /// A pod, or a Workload, that requests nothing that counts beside its resource claims.
+    OnlyClaims { is_workload: bool },
+}
+
+/// Pods, or Workloads, with resource claims.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Claims {
+    all: u64,
+    /// Those that request nothing else that counts, and are left out.
+    only: u64,
+}
+
+impl Claims {
+    /// In words, behind how many they are.
+    fn words(self) -> String {
+        let only = match self.only {
+            0 => String::new(),
+            only if only == self.all => "; left out, for nothing else is requested".to_owned(),
+            only => format!("; {only} left out, for nothing else is requested"),
+        };
+        format!(
+            "with resource claims (dynamic resource allocation): devices that only a claim names \
+             are not counted{only}"
+        )
+    }
 }
 
 /// See the module.
@@ -18,8 +43,8 @@ pub(super) struct Counted {
     untold: u64,
     /// Pods whose condition `DisruptionTarget` alone tells their end.
     pub(super) cut: u64,
-    /// Pods with resource claims.
-    pub(super) claims: u64,
+    claims_of_pods: Claims,
+    claims_of_workloads: Claims,
     /// Pods whose last resize their node could not give.
     pub(super) infeasible: u64,
     /// Some Workload was admitted with fewer pods than it asked for.
@@ -38,7 +63,20 @@ impl Counted {
             LeftOut::Untold => self.untold += 1,
             LeftOut::Deactivated => self.deactivated += 1,
             LeftOut::NeverAdmitted => self.never_admitted += 1,
+            LeftOut::OnlyClaims { is_workload } => {
+                self.claims(is_workload);
+                self.claims_of(is_workload).only += 1;
+            }
         }
+    }
+
+    /// A pod, or a Workload, has resource claims.
+    pub(super) fn claims(&mut self, is_workload: bool) {
+        self.claims_of(is_workload).all += 1;
+    }
+
+    fn claims_of(&mut self, is_workload: bool) -> &mut Claims {
+        if is_workload { &mut self.claims_of_workloads } else { &mut self.claims_of_pods }
     }
 
     /// A Workload was evicted so often before its last admission.
@@ -67,10 +105,11 @@ impl Counted {
                         terminated, no condition DisruptionTarget): left out";
             words.push(pods(self.untold, rest));
         }
-        if self.claims > 0 {
-            let rest = "with resource claims (dynamic resource allocation): devices that only a \
-                        claim names are not counted";
-            words.push(pods(self.claims, rest));
+        if self.claims_of_pods.all > 0 {
+            words.push(pods(self.claims_of_pods.all, &self.claims_of_pods.words()));
+        }
+        if self.claims_of_workloads.all > 0 {
+            words.push(workloads(self.claims_of_workloads.all, &self.claims_of_workloads.words()));
         }
         if self.infeasible > 0 {
             let rest = "with a resize that no node could give: what was allocated counts";

@@ -25,8 +25,9 @@ const QUEUE_LABEL: &str = "kueue.x-k8s.io/queue-name";
 
 #[derive(Deserialize)]
 struct List<'a> {
-    #[serde(borrow)]
-    items: Vec<&'a RawValue>,
+    /// `null` where there are none.
+    #[serde(borrow, deserialize_with = "Option::deserialize")]
+    items: Option<Vec<&'a RawValue>>,
 }
 
 #[derive(Deserialize)]
@@ -218,7 +219,7 @@ pub(super) fn read(
             line: why.line() as u64,
             why: format!("{why}; wanted is a list, as `kubectl get pods -A -o json` writes it"),
         })?;
-        for raw in list.items {
+        for raw in list.items.unwrap_or_default() {
             let found = of_raw(raw).and_then(|object| {
                 let uid = &object.metadata.uid;
                 if seen.jobs.contains(uid) {
@@ -329,7 +330,10 @@ impl Object {
         let duration = until.checked_sub(from).ok_or_else(|| self.ends_before())?;
         let groups = self.groups(kinds, is_workload)?;
         if groups.is_empty() {
-            return Ok(Found::Nothing);
+            return Ok(match self.has_claims() {
+                true => Found::LeftOut(LeftOut::OnlyClaims { is_workload }),
+                false => Found::Nothing,
+            });
         }
         let seconds = match is_workload {
             true => self.spec.maximum_execution_time_seconds,
@@ -347,6 +351,9 @@ impl Object {
 
     /// What is said of a job beside its row.
     fn note(&self, is_workload: bool, counted: &mut Counted) {
+        if self.has_claims() {
+            counted.claims(is_workload);
+        }
         if is_workload {
             let stats = self.status.scheduling_stats.evictions.iter();
             let evictions = stats.fold(0u64, |all, one| all.saturating_add(one.count));
@@ -357,9 +364,14 @@ impl Object {
             let asked = self.spec.pod_sets.iter();
             counted.partial |= asked.clone().any(|set| self.admitted(set) < set.count);
         } else {
-            counted.claims += u64::from(!self.spec.resource_claims.is_empty());
             counted.infeasible += u64::from(self.is_infeasible());
         }
+    }
+
+    /// Whether a pod of it claims devices.
+    fn has_claims(&self) -> bool {
+        let templates = self.spec.pod_sets.iter().map(|set| &*set.template.spec);
+        templates.chain([&self.spec]).any(|spec| !spec.resource_claims.is_empty())
     }
 
     fn is_infeasible(&self) -> bool {

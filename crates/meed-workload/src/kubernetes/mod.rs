@@ -16,6 +16,7 @@ mod list;
 use meed::{Gang, ResourceKinds, Resources, Unit};
 use meed_files::open::Origin;
 
+use crate::error::no_jobs_in;
 use crate::fields::{span, time};
 use crate::whole::Whole;
 use crate::{
@@ -71,17 +72,22 @@ impl KubernetesSource {
         let bytes = input.whole()?;
         let (mut file, counted) = list::read(origin.name(), &bytes, kinds, queues, on_bad_line)?;
         crate::records::end_of_whole(&input, &bytes, &mut file.bad)?;
-        file.ensure_some(
-            "wanted is what `kubectl get pods -A -o json` lists, with pods that have ended, or \
-             Workloads of Kueue",
-        )?;
+        if file.counts().lines == 0 && !bytes.trim_ascii().is_empty() {
+            let why = "the list of kubectl has no objects; wanted are pods that have ended, or \
+                       Workloads of Kueue, of all namespaces (-A)";
+            return Err(no_jobs_in(origin.name(), why));
+        }
+        let told = counted.words();
+        let wanted = "wanted is what `kubectl get pods -A -o json` lists, with pods that have \
+                      ended, or Workloads of Kueue";
+        file.ensure_some(&[&told[..], &[wanted.to_owned()]].concat().join("; "))?;
         let rows = file.rows();
         // Stable: equal times stay in the order of the file.
         rows.sort_by_key(|row| row.submit);
         let first = rows.first().map_or(0, |row| row.submit);
         rows.iter_mut().for_each(|row| row.submit -= first);
         Ok(KubernetesSource {
-            words: [words(kinds, queues, first), counted.words()].concat(),
+            words: [words(kinds, queues, first), told].concat(),
             file,
             kinds: kinds.len(),
             clock_us: Some(first),

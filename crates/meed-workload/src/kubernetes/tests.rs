@@ -294,6 +294,45 @@ fn what_is_left_out_or_not_counted_is_said() {
     assert!(!words.contains("resize"), "{words}");
 }
 
+/// What only claims devices holds nothing that counts, and is told.
+#[test]
+fn what_requests_nothing_but_claims_is_counted() {
+    use serde_json::json;
+    let claims = |name: &str| {
+        let pod = pod_like(name, json!({ "resourceClaims": [{ "name": "gpu" }] }), json!({}));
+        pod.replace("\"cpu\"", "\"ephemeral-storage\"")
+    };
+    let workload = json!({
+        "kind": "Workload",
+        "metadata": { "name": "w", "namespace": "n", "uid": "w",
+            "creationTimestamp": "2026-01-05T08:00:00Z" },
+        "spec": { "queueName": "q", "podSets": [{ "name": "main", "count": 2, "template": {
+            "spec": { "containers": [], "resourceClaims": [{ "name": "gpu" }] } } }] },
+        "status": { "conditions": [
+            { "type": "Admitted", "status": "True", "lastTransitionTime": "2026-01-05T08:00:00Z" },
+            { "type": "Finished", "status": "True", "lastTransitionTime": "2026-01-05T09:00:00Z" }
+        ] }
+    });
+    let both = pod_like("both", json!({ "resourceClaims": [{ "name": "gpu" }] }), json!({}));
+    let items = [both, claims("one"), claims("other"), workload.to_string()];
+    // The second list has them again.
+    let text = list(&items).repeat(2);
+    let mut source = open_as(&text, &KubernetesQueues::Namespace, OnBadLine::Stop).unwrap();
+    let words = source.assumptions().join("\n");
+    for expected in [
+        "Kubernetes: 3 pods with resource claims (dynamic resource allocation): devices that only \
+         a claim names are not counted; 2 left out, for nothing else is requested",
+        "Kueue: 1 Workload with resource claims (dynamic resource allocation): devices that only a \
+         claim names are not counted; left out, for nothing else is requested",
+    ] {
+        assert!(words.contains(expected), "{expected} in {words}");
+    }
+    assert_eq!(rows(&mut source).len(), 1);
+    let alone = open_as(&list(&items[1..2]), &KubernetesQueues::Namespace, OnBadLine::Stop);
+    let told = alone.err().unwrap().to_string();
+    assert!(told.contains("1 pod with resource claims"), "{told}");
+}
+
 /// However many lists have a pod, it is one; what a later list tells of it counts.
 #[test]
 fn what_is_left_out_counts_once() {
@@ -412,6 +451,6 @@ fn what_is_wrong_is_said_with_its_line() {
     let error = error.err().unwrap().to_string();
     assert!(error.contains("pods.json:1: EOF while parsing"), "{error}");
     assert!(error.contains("wanted is a list, as `kubectl get pods -A -o json` writes it"));
-    let error = open_as(&list(&[]), &KubernetesQueues::Namespace, OnBadLine::Skip);
+    let error = open_as("", &KubernetesQueues::Namespace, OnBadLine::Skip);
     assert!(error.err().unwrap().to_string().contains("no jobs: the file is empty; wanted is"));
 }

@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::rows::Row;
-use crate::error::BadRow;
+use crate::error::{BadRow, no_jobs_in};
 use crate::fields::{check_length, json_problem, span, time};
 use crate::records::LineNumbers;
 use crate::table::local_date;
@@ -79,8 +79,15 @@ pub(super) fn is_array(start: &[u8]) -> bool {
 /// Whether a file begins as this one does.
 pub(crate) fn is_published(start: &[u8]) -> bool {
     let has = |name: &str| start.windows(name.len()).any(|part| part == name.as_bytes());
-    is_array(start)
-        && ["\"vc\"", "\"jobid\"", "\"attempts\"", "\"submitted_time\""].into_iter().all(has)
+    let names = ["\"vc\"", "\"jobid\"", "\"attempts\"", "\"submitted_time\""];
+    is_array(start) && (names.into_iter().all(has) || is_empty(start))
+}
+
+/// Whether this is an array of JSON without an element.
+fn is_empty(start: &[u8]) -> bool {
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii();
+    let inside = start.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]"));
+    inside.is_some_and(|inside| inside.trim_ascii().is_empty())
 }
 
 /// All jobs of a file, in its order, with the time since 1970 as their submission.
@@ -97,6 +104,11 @@ pub(super) fn read(
     };
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let jobs: Vec<&RawValue> = serde_json::from_slice(bytes).map_err(|why| header(&why))?;
+    if jobs.is_empty() {
+        let why = "the array of JSON is empty; wanted is cluster_job_log of Philly, whose array \
+                   has an object for each job";
+        return Err(no_jobs_in(file, why));
+    }
     let (mut read, mut left_out) = (Whole::new(file, on_bad_line), LeftOut::default());
     let mut lines = LineNumbers::new(bytes);
     for raw in jobs {

@@ -33,6 +33,23 @@ impl TableDates {
         }
     }
 
+    /// The setting by which this is a date, in words, where it is one in another order.
+    pub(super) fn hint(self, text: &[u8]) -> Option<&'static str> {
+        match [TableDates::MonthFirst, TableDates::DayFirst].map(|order| order.is_date(text)) {
+            [true, true] => Some(
+                "dates = \"month-first\" or \"day-first\" in [trace] says which comes first (--set \
+                 trace.dates=month-first)",
+            ),
+            [true, false] => {
+                Some("dates = \"month-first\" in [trace] reads it (--set trace.dates=month-first)")
+            }
+            [false, true] => {
+                Some("dates = \"day-first\" in [trace] reads it (--set trace.dates=day-first)")
+            }
+            [false, false] => None,
+        }
+    }
+
     /// A date that begins with the month or the day, as ISO 8601 writes it.
     fn iso(self, text: &[u8]) -> Option<String> {
         if self == TableDates::Iso {

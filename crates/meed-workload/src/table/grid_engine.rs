@@ -87,10 +87,20 @@ pub(super) fn is_line(line: &[u8]) -> bool {
         && is_number(TASK)
 }
 
-/// Whether a file begins with such a line, behind comments.
+/// Whether a file begins with such a line, behind comments, or has only those.
 pub(super) fn is_beginning(start: &[u8]) -> bool {
     let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    lines.find(|line| !is_comment(line)).is_some_and(is_line)
+    lines.find(|line| !is_comment(line)).is_some_and(is_line) || is_without_jobs(start)
+}
+
+/// Whether a file has nothing but the comments with which such a file begins: no job has ended yet.
+pub(super) fn is_without_jobs(start: &[u8]) -> bool {
+    let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let begins = |line: &[u8]| {
+        let has = |words: &[u8]| memchr::memmem::find(line, words).is_some();
+        line.starts_with(b"# Version") || has(b"DO NOT MODIFY THIS FILE")
+    };
+    lines.clone().any(begins) && lines.all(is_comment)
 }
 
 /// Whether a line says nothing.

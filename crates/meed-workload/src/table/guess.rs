@@ -17,6 +17,7 @@ pub(super) enum Role {
     Start,
     End,
     Duration,
+    Suspended,
     Limit,
     Tenant,
     Name,
@@ -34,7 +35,7 @@ pub(super) enum Units {
 }
 
 /// Each role, the key that names it, and the names of columns that are it.
-pub(super) const ROLES: [(Role, &str, &[&str]); 11] = [
+pub(super) const ROLES: [(Role, &str, &[&str]); 12] = [
     (
         Role::Submit,
         "submit",
@@ -121,6 +122,7 @@ pub(super) const ROLES: [(Role, &str, &[&str]); 11] = [
             "elapsed_raw",
         ],
     ),
+    (Role::Suspended, "suspended", &[]),
     (
         Role::Limit,
         "limit",
@@ -281,7 +283,7 @@ impl Role {
     pub(super) fn units(self) -> Units {
         match self {
             Role::Submit | Role::Eligible | Role::Start | Role::End => Units::Time,
-            Role::Duration | Role::Limit => Units::Time,
+            Role::Duration | Role::Suspended | Role::Limit => Units::Time,
             _ => Units::None,
         }
     }

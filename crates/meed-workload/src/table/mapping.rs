@@ -57,7 +57,8 @@ impl Length {
         times.into_iter().flatten()
     }
 
-    fn said(&self) -> Option<&Lasting> {
+    /// The column of the duration, if there is one.
+    pub(super) fn said(&self) -> Option<&Lasting> {
         match self {
             Length::Said(said) | Length::Either(said, ..) => Some(said),
             Length::Between(..) => None,
@@ -79,6 +80,8 @@ pub(super) struct Mapping {
     /// When it could first start, if that is later than its submission.
     pub(super) eligible: Option<Timed>,
     pub(super) length: Length,
+    /// The part of the time from start to end in which the job was suspended.
+    pub(super) suspended: Option<Lasting>,
     /// Where it is known: jobs without it never started.
     pub(super) started: Option<Source>,
     /// Where it is known: jobs without it have not ended.
@@ -238,6 +241,7 @@ impl Maker<'_> {
             );
         }
         let length = self.length(duration, start, end, &submit)?;
+        let suspended = self.suspended(&length)?;
         let limit = match self.found(Role::Limit)? {
             Some(source) => Some(self.lasting(source, Role::Limit)?),
             None => None,
@@ -278,7 +282,8 @@ impl Maker<'_> {
         let plain = plain.into_iter().flatten().chain(held.iter().map(|held| &held.source));
         let timed = [Some(&submit), eligible.as_ref()].into_iter().flatten();
         let timed = timed.chain(length.times()).map(|timed| &timed.source);
-        let lasting = limit.iter().chain(length.said()).map(|lasting| &lasting.source);
+        let lasting = limit.iter().chain(length.said()).chain(&suspended);
+        let lasting = lasting.map(|lasting| &lasting.source);
         let numbers = plain.chain(timed).chain(lasting).flat_map(Source::columns).collect();
         let words = self.words;
         Ok(Mapping {
@@ -286,6 +291,7 @@ impl Maker<'_> {
             submit,
             eligible,
             length,
+            suspended,
             started,
             ended,
             limit,
@@ -462,8 +468,7 @@ impl Maker<'_> {
         let first = self.sample.iter().find_map(|record| Some(source.find(record)?.text));
         let unit = match first {
             Some(text) if self.options.dates.is_date(text) => "dates".to_owned(),
-            _ if times.since_1970 => format!("{} since 1970", times.unit.name),
-            _ => format!("{} from the start of the trace", times.unit.name),
+            _ => times.words(),
         };
         let why = self.why(key);
         self.tell(key, &source, why, &unit);
@@ -506,6 +511,19 @@ impl Maker<'_> {
         };
         let (start, end) = self.between(start, end, submit)?;
         Ok(Length::Between(start, end))
+    }
+
+    /// The time in which a job was suspended, where start and end tell how long it ran.
+    fn suspended(&mut self, length: &Length) -> Result<Option<Lasting>, String> {
+        if length.times().next().is_none() {
+            if self.options.map.contains_key(Role::Suspended.key()) {
+                let words = "suspended is not used: the duration is said, not the end";
+                self.words.push(words.to_owned());
+            }
+            return Ok(None);
+        }
+        let source = self.found(Role::Suspended)?;
+        source.map(|source| self.lasting(source, Role::Suspended)).transpose()
     }
 
     /// Whether the value of a role is that of a known table: neither given nor guessed.

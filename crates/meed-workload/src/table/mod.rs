@@ -56,7 +56,7 @@ pub use nodes::{is_openb_nodes, read_openb_nodes};
 pub use weights::{ShareKind, WeightRow, WeightTable, WeightsFound, read_weights, weights_of};
 pub use when::{date_of_run, people as date_for_people};
 
-use crate::error::BadRow;
+use crate::error::{BadRow, no_jobs_in};
 use crate::fields::{span, time};
 use crate::whole::Whole;
 use crate::{
@@ -257,6 +257,9 @@ impl TableSource {
         let sample = sample.filter(|record| table.fits(record)).collect();
         let mapping = mapping::make(&table.names, sample, kinds, options);
         let mapping = mapping.map_err(|why| header(origin.name(), table.line, why))?;
+        if table.sample.is_empty() {
+            return Err(no_rows(origin, options));
+        }
         table.read(origin.name(), mapping, kinds, (options.decimal, on_bad_line))
     }
 
@@ -343,6 +346,9 @@ pub(crate) fn known_of(line: &[u8]) -> Option<KnownTable> {
         let has = |name: &[u8]| line.windows(name.len()).any(|here| here == name);
         let is_condor = has(b"\"ClusterId\"") && has(b"\"QDate\"");
         return is_condor.then_some(KnownTable::Condor);
+    }
+    if slurm::unnamed::what(line).is_some() {
+        return Some(KnownTable::Slurm);
     }
     let separator = separator_of(line)?;
     let fields: Vec<&[u8]> =
@@ -437,7 +443,7 @@ impl Table {
             TableForm::Accounting => Table::named(origin, LineForm::Accounting)?,
             TableForm::Lsf => Table::named(origin, LineForm::Lsf)?,
             TableForm::GridEngine => Table::named(origin, LineForm::GridEngine)?,
-            TableForm::SlurmJson => Table::slurm_json(origin)?,
+            TableForm::SlurmJson => Table::slurm_json(origin, options)?,
             TableForm::Separated => Table::separated(origin, options)?,
         };
         let mut record = Record::default();
@@ -454,6 +460,9 @@ impl Table {
             table.reader = Reader::Named(lines);
         }
         match table.sample.first() {
+            None if options.form != TableForm::Separated || table.names.is_empty() => {
+                Err(no_rows(origin, options))
+            }
             Some((line, Err(why))) if table.names.is_empty() => {
                 Err(header(origin.name(), *line, why.to_string()))
             }
@@ -493,7 +502,11 @@ impl Table {
         Ok(Table { reader, names, line: 1, sample, gpus: None })
     }
 
-    fn slurm_json(origin: &Origin) -> Result<Table, TraceError> {
+    fn slurm_json(origin: &Origin, options: &TableAssumptions) -> Result<Table, TraceError> {
+        let start = origin.beginning(64 << 10).unwrap_or_default();
+        if json::is_without_jobs(&start) {
+            return Err(no_rows(origin, options));
+        }
         let reader = Reader::Slurm(Box::new(JsonJobs::open(origin)?));
         let (names, sample) = (json::names(), Vec::new());
         let gpus = Some(GpuTotals::of(&names));
@@ -527,6 +540,12 @@ impl Table {
             found.map_err(|why| fail(why.to_string()))?;
             let first = names_of(&record).map_err(fail)?;
             let fixed = options.preset().and_then(|preset| preset.columns);
+            if options.known == Some(KnownTable::Slurm)
+                && options.header.is_none()
+                && let Some(wrong) = slurm::unnamed::what(&record.text)
+            {
+                return Err(fail(wrong.words()));
+            }
             let is_header = match fixed {
                 Some(columns) => first == columns,
                 None => options.header.unwrap_or(true),
@@ -653,9 +672,9 @@ impl Taker<'_> {
         }
         whole.ensure_some("a table has a line that names its columns, and a job on each other")?;
         let mut words = mapping.words.clone();
-        if let Some(parts) = parts {
-            let found = whole.left().map(|row| row.part);
-            words.extend(parts.words(found, mapping.eligible.is_some()));
+        if let Some(mut parts) = parts {
+            parts.arrange(&mut whole);
+            words.extend(parts.words(whole.left(), mapping));
             words.extend(rows.without_gpus());
         }
         // Stable: equal times stay in the order of the file.
@@ -689,6 +708,24 @@ impl Taker<'_> {
             waited: rows::NO_WAIT,
         })
     }
+}
+
+/// The error of a table without a row.
+fn no_rows(origin: &Origin, options: &TableAssumptions) -> TraceError {
+    let is_empty = origin.beginning(1 << 10).is_ok_and(|start| start.trim_ascii().is_empty());
+    let why = match options.preset() {
+        Some(preset) if is_empty => {
+            format!("the file is empty; wanted are jobs of {}", preset.title)
+        }
+        Some(preset) => preset.nothing.to_owned(),
+        None if is_empty => "the file is empty; a table has a line that names its columns, and a \
+                             job on each other"
+            .to_owned(),
+        None => "a line names the columns of the table, and no row follows; wanted is a job on \
+                 each line"
+            .to_owned(),
+    };
+    no_jobs_in(origin.name(), &why)
 }
 
 /// Names of columns, from the line that holds them.

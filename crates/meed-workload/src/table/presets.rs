@@ -21,6 +21,8 @@ pub(super) struct Preset {
     pub(super) falls_back: bool,
     /// Rows that are left out.
     pub(super) drops: &'static [Drop],
+    /// What is said of a file that has no jobs, and is not empty.
+    pub(super) nothing: &'static str,
     /// What is assumed, in words.
     pub(super) words: &'static [&'static str],
 }
@@ -63,6 +65,12 @@ impl Drop {
 const NEVER_STARTED: &str = "jobs that never started";
 const NOT_ENDED: &str = "jobs that have not ended";
 
+const NO_ROWS: &str = "no line holds a job";
+const NO_LINES: &str = "the accounting file of Grid Engine has comments only; wanted is a line for \
+    each job that has ended";
+const NO_ROWS_OF_SACCT: &str = "sacct has listed no jobs; ask it for the time in which some ended \
+    (-S and -E), and for those of all users (-a)";
+
 /// How to ask Slurm for all that is read.
 pub(super) const SLURM_RECIPE: &str = "sacct prints it with --parsable2 -o \
     JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,Elapsed,Timelimit,AllocTRES,\
@@ -78,6 +86,8 @@ pub(super) const SLURM: Preset = Preset {
         ("start", "Start"),
         ("end", "End"),
         ("duration", "ElapsedRaw:s|Elapsed"),
+        // Of the time from start to end; Elapsed does without it already.
+        ("suspended", "Suspended"),
         ("limit", "TimelimitRaw:min|Timelimit"),
         ("tenant", "User|Account"),
         ("name", "JobID|JobIDRaw"),
@@ -110,6 +120,7 @@ pub(super) const SLURM: Preset = Preset {
         Drop { column: "AllocTRES", when: When::Is(""), why: NEVER_STARTED },
         Drop { column: "AllocCPUS", when: When::Is("0"), why: NEVER_STARTED },
     ],
+    nothing: NO_ROWS_OF_SACCT,
     words: &["run times are those under the scheduler of then, as is who waited for whom"],
 };
 
@@ -150,6 +161,7 @@ pub(super) const PBS: Preset = Preset {
         },
         Drop { column: "start", when: When::Is("0"), why: NEVER_STARTED },
     ],
+    nothing: NO_ROWS,
     words: &[
         "run times are those under the scheduler of then, as is who waited for whom",
         "a job that was run again counts from its first submission, with its last run",
@@ -188,6 +200,7 @@ pub(super) const LSF: Preset = Preset {
         },
         Drop { column: "startTime", when: When::Is("0"), why: NEVER_STARTED },
     ],
+    nothing: NO_ROWS,
     words: &[
         "run times are those under the scheduler of then, as is who waited for whom",
         "memory is the most that a job used: the log does not say what it asked for",
@@ -219,6 +232,7 @@ pub(super) const GRID_ENGINE: Preset = Preset {
             why: "tasks of parallel jobs that have a line of their own beside their job's",
         },
     ],
+    nothing: NO_LINES,
     words: &[
         "run times are those under the scheduler of then, as is who waited for whom",
         "slots are those of the whole job; run times hold the time in which a job was suspended",
@@ -259,6 +273,7 @@ pub(super) const CONDOR: Preset = Preset {
         Drop { column: "RemoteWallClockTime", when: When::Is("0.0"), why: NEVER_STARTED },
         Drop { column: "RemoteWallClockTime", when: When::Is("0"), why: NEVER_STARTED },
     ],
+    nothing: NO_ROWS,
     words: &[
         "run times are those under the scheduler of then, as is who waited for whom",
         "a job that was evicted runs as long as all of its runs together",
@@ -285,6 +300,7 @@ pub(super) const OPENB: Preset = Preset {
     over: false,
     falls_back: false,
     drops: &[],
+    nothing: NO_ROWS,
     words: &[
         "the file names no users; quality-of-service classes stand in for tenants, so no \
          figure says anything about Alibaba's users",
@@ -326,6 +342,7 @@ pub(super) const ALIBABA_2018: Preset = Preset {
         when: When::Begins(&["Running", "Ready", "Waiting", "Interrupted"]),
         why: "tasks that have not ended",
     }],
+    nothing: NO_ROWS,
     words: &[
         "the file names no users; types of tasks stand in for tenants, so no figure \
          says anything about Alibaba's users",
@@ -367,6 +384,7 @@ pub(super) const AZURE_VMS: Preset = Preset {
     over: true,
     falls_back: false,
     drops: &[],
+    nothing: NO_ROWS,
     words: &[
         "a virtual machine is a task, submitted when it was created; one that is there when the \
          trace ends is deleted then",

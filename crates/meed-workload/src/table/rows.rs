@@ -43,6 +43,14 @@ pub(super) struct Row {
     pub(super) part: Part,
 }
 
+impl Row {
+    /// When its run started; its submission where nobody says.
+    pub(super) fn start(&self) -> u64 {
+        let wait = if self.wait == NO_WAIT { 0 } else { self.wait };
+        self.submit.saturating_add(wait)
+    }
+}
+
 /// Different values, numbered in order of their first use.
 pub(super) struct Numbered<T> {
     pub(super) all: Vec<T>,
@@ -115,7 +123,7 @@ impl<'a> Rows<'a> {
         }
         let submit = instant(&mapping.submit, "submit", record, 0);
         let known = submit.as_ref().map_or(0, |submit| submit.unwrap_or(0));
-        let duration = length(&mapping.length, record, known)?;
+        let duration = length(mapping, record, known)?;
         let submit = submit?.ok_or_else(|| {
             wrong("submit", "it has no time of submission", &mapping.submit.source)
         })?;
@@ -295,7 +303,7 @@ fn wrong(key: &str, why: &'static str, source: &Source) -> NoJob {
 }
 
 /// The reasons of values that cannot be read, by what the value is for.
-const UNREAD: [(&str, &str, &str, &str); 8] = [
+const UNREAD: [(&str, &str, &str, &str); 9] = [
     // key, unreadable or too large, negative, what is wanted
     ("submit", "its submission is no time", "its submission is before 1970", TIME),
     (
@@ -307,21 +315,29 @@ const UNREAD: [(&str, &str, &str, &str); 8] = [
     ("start", "its start is no time", "its start is before 1970", TIME),
     ("end", "its end is no time", "its end is before 1970", TIME),
     ("duration", "its duration is none", "its duration is negative", SPAN),
+    (
+        "suspended",
+        "the time in which it was suspended is none",
+        "the time in which it was suspended is negative",
+        SPAN,
+    ),
     ("limit", "its time limit is none", "its time limit is negative", SPAN),
     ("amount", "an amount is none", "an amount is negative", "a number, with a unit or without"),
     ("count", "a count is none", "a count is negative", "a whole number of at most 16777216"),
 ];
 const TIME: &str = "a number, or a date as 2026-01-31T23:59:59";
+const OTHER_UNIT: &str = "a time has another unit than those of the other rows";
 const SPAN: &str = "a number, 1-02:03:04, 02:03:04 or 90min";
 
 fn unread(key: &'static str, why: Wrong, source: &Source, value: &[u8]) -> NoJob {
     let known = UNREAD.iter().find(|(known, ..)| *known == key);
-    let (_, unreadable, negative, wanted) = known.unwrap_or(&UNREAD[6]);
+    let (_, unreadable, negative, wanted) = known.unwrap_or(&UNREAD[7]);
     let (reason, what) = match why {
         Wrong::Unreadable => (unreadable, "cannot be read"),
         Wrong::TooLarge => (unreadable, "is too large"),
         Wrong::Negative => (negative, "is below zero"),
         Wrong::MixedDate => (unreadable, "is a date among numbers that do not count from 1970"),
+        Wrong::OtherUnit => (&OTHER_UNIT, "is in another unit than the other rows"),
     };
     let what = format!("{} {what}; wanted is {wanted}", quote(value));
     NoJob::Wrong(reason, BadRow::field(field(key, source), what))
@@ -336,16 +352,37 @@ fn instant(
 ) -> Result<Option<u64>, NoJob> {
     let Some(found) = timed.source.find(record) else { return Ok(None) };
     let micros = timed.times.read_after(found.text, least);
-    micros.map(Some).map_err(|why| unread(key, why, &timed.source, found.text))
+    micros.map(Some).map_err(|why| match why {
+        Wrong::OtherUnit => other_unit(key, timed, found.text),
+        Wrong::Unreadable => match timed.times.order.hint(found.text) {
+            Some(hint) => {
+                let (_, reason, ..) = UNREAD[0];
+                let what = format!("{} is no date of ISO 8601; {hint}", quote(found.text));
+                NoJob::Wrong(reason, BadRow::field(field(key, &timed.source), what))
+            }
+            None => unread(key, why, &timed.source, found.text),
+        },
+        _ => unread(key, why, &timed.source, found.text),
+    })
 }
 
-fn length(length: &Length, record: &Record, submit: u64) -> Result<u64, NoJob> {
-    let (start, end) = match length {
+fn other_unit(key: &str, timed: &Timed, value: &[u8]) -> NoJob {
+    let what = format!(
+        "{} does not fit the other rows, which are in {}",
+        quote(value),
+        timed.times.words()
+    );
+    NoJob::Wrong(OTHER_UNIT, BadRow::field(field(key, &timed.source), what))
+}
+
+fn length(mapping: &Mapping, record: &Record, submit: u64) -> Result<u64, NoJob> {
+    let (start, end) = match &mapping.length {
         Length::Said(said) => {
-            return lasting(said, record)?.ok_or(NoJob::LeftOut("jobs without a duration"));
+            let said = lasting(said, "duration", record)?;
+            return said.ok_or(NoJob::LeftOut("jobs without a duration"));
         }
         Length::Between(start, end) => (start, end),
-        Length::Either(said, start, end) => match lasting(said, record)? {
+        Length::Either(said, start, end) => match lasting(said, "duration", record)? {
             Some(micros) => return Ok(micros),
             None => (start, end),
         },
@@ -354,14 +391,19 @@ fn length(length: &Length, record: &Record, submit: u64) -> Result<u64, NoJob> {
     let from = from.ok_or(NoJob::LeftOut("jobs that never started"))?;
     let to = instant(end, "end", record, from)?;
     let to = to.ok_or(NoJob::LeftOut("jobs without an end"))?;
-    to.checked_sub(from).ok_or_else(|| wrong("end", "it ends before it starts", &end.source))
+    let between = to.checked_sub(from);
+    let between = between.ok_or_else(|| wrong("end", "it ends before it starts", &end.source))?;
+    let Some(suspended) = &mapping.suspended else { return Ok(between) };
+    let Some(time) = lasting(suspended, "suspended", record)? else { return Ok(between) };
+    let why = "it was suspended for longer than from its start to its end";
+    between.checked_sub(time).ok_or_else(|| wrong("suspended", why, &suspended.source))
 }
 
-/// How long a row says that it ran, if it does.
-fn lasting(said: &Lasting, record: &Record) -> Result<Option<u64>, NoJob> {
+/// What a row says of a duration, if it does.
+fn lasting(said: &Lasting, key: &'static str, record: &Record) -> Result<Option<u64>, NoJob> {
     let Some(found) = said.source.find(record) else { return Ok(None) };
     let micros = duration(found.text, said.units[found.place]);
-    micros.map(Some).map_err(|why| unread("duration", why, &said.source, found.text))
+    micros.map(Some).map_err(|why| unread(key, why, &said.source, found.text))
 }
 
 /// When its run started, where a row says that.
@@ -382,7 +424,9 @@ fn arrival(
     start: Option<u64>,
     record: &Record,
 ) -> Result<u64, NoJob> {
-    let Some(eligible) = &mapping.eligible else { return Ok(submit) };
+    // 0 is no time there, as of LSF.
+    let eligible = mapping.eligible.as_ref().filter(|eligible| !eligible.source.is_zero(record));
+    let Some(eligible) = eligible else { return Ok(submit) };
     let Some(eligible) = instant(eligible, "eligible", record, submit)? else { return Ok(submit) };
     Ok(submit.max(eligible.min(start.unwrap_or(u64::MAX))))
 }

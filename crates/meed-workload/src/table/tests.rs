@@ -246,13 +246,17 @@ fn what_cannot_be_understood_says_what_would_be_right() {
             "map.eligible: \"submit*duration\" cannot stand here; a*b is a count or an amount",
         ),
         (text, &[("tenant", "-")], "no column is known to be the tenant"),
-        ("", &[], "jobs.csv:1: no column is known to be the tenant"),
+        ("", &[], "no jobs: the file is empty; a table has a line"),
         (
             "user,submit,duration\nann,x,1\nann,y,1\nann,2,1\n",
             &[],
             "jobs.csv:2: 2 of 3 rows are wrong, so the table is read wrongly; `submit`: \"x\"",
         ),
-        ("user,submit,duration\n", &[], "no jobs: the file is empty; a table has a line"),
+        (
+            "user,submit,duration\n",
+            &[],
+            "no jobs: a line names the columns of the table, and no row",
+        ),
         (
             "user,submit,start,end\nann,1767225600,5,6\n",
             &[],
@@ -570,7 +574,7 @@ fn jobs_of_pbs_are_read() {
 #[test]
 fn what_is_no_accounting_log_is_refused() {
     for (text, expected) in [
-        ("", "no column"),
+        ("", "no jobs: the file is empty; wanted are jobs of PBS"),
         ("06/06/2005 14:04:25;D;406.ign1;requestor=guest@ign1\n", "jobs.csv:1: no record says how"),
         ("a;b\n", "wanted is DATE;TYPE;JOB;KEY=VALUE"),
     ] {

@@ -5,6 +5,8 @@
 //! duration is a number, `[D-]HH:MM:SS`, `MM:SS`, `2 days 03:04:05`, `PT1H`, or as Meed writes it
 //! (`1h 30min`). Digits beyond a microsecond are rounded to the nearest.
 
+use std::cmp::Ordering;
+
 use jiff::civil::DateTime;
 use jiff::fmt::temporal::DateTimeParser;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone, TimeZoneDatabase};
@@ -26,6 +28,8 @@ pub(crate) enum Wrong {
     TooLarge,
     /// A date in a column whose numbers do not count from 1970.
     MixedDate,
+    /// A number in another unit, or from another zero, than those of the other rows.
+    OtherUnit,
 }
 
 impl From<NumberError> for Wrong {
@@ -107,8 +111,75 @@ pub(super) struct Times {
     pub(super) order: TableDates,
 }
 
+/// The least number of seconds that counts from 1970.
+const LEAST_SINCE_1970: u64 = SINCE_1970[3].0;
+/// Seconds that a number from the start of the trace is below: about 16 years. No log has such
+/// times since 1970, which would be before 1986.
+const MOST_FROM_START: u64 = 500_000_000;
+
+/// How many values of a column there are of each kind.
+#[derive(Default)]
+struct Votes {
+    dates: u64,
+    from_start: u64,
+    /// By the place in [`SINCE_1970`].
+    since_1970: [u64; SINCE_1970.len()],
+    /// Whether the first value counts from 1970.
+    first: Option<bool>,
+}
+
+impl Votes {
+    /// 0 says nothing: many tables have it for no time. `None`: neither a number nor a date.
+    fn count(&mut self, number: Option<u64>, is_date: bool, said: Option<TimeUnit>) {
+        let place = |number: u64| match said {
+            None => SINCE_1970.iter().position(|(least, _)| number >= *least),
+            Some(unit) => {
+                let least = LEAST_SINCE_1970.saturating_mul(unit.parts * MICROS_PER_S);
+                (number.saturating_mul(unit.micros) >= least).then_some(0)
+            }
+        };
+        let is_since = match number {
+            Some(0) => return,
+            Some(number) => match place(number) {
+                Some(place) => {
+                    self.since_1970[place] += 1;
+                    true
+                }
+                None => {
+                    self.from_start += 1;
+                    false
+                }
+            },
+            None if is_date => {
+                self.dates += 1;
+                true
+            }
+            None => return,
+        };
+        self.first.get_or_insert(is_since);
+    }
+
+    /// Whether most count from 1970; of as many the first decides.
+    fn are_since_1970(&self) -> Option<bool> {
+        let since = self.dates + self.since_1970.iter().sum::<u64>();
+        match since.cmp(&self.from_start) {
+            Ordering::Less => Some(false),
+            Ordering::Equal => self.first,
+            Ordering::Greater => Some(true),
+        }
+    }
+
+    /// The unit of most numbers that count from 1970; of as many the coarser one.
+    fn unit(&self) -> TimeUnit {
+        let counted = SINCE_1970.iter().zip(self.since_1970);
+        let most = counted.max_by_key(|(_, count)| *count);
+        most.filter(|(_, count)| *count > 0).map_or(SECONDS, |((_, unit), _)| *unit)
+    }
+}
+
 impl Times {
-    /// By what stands in the column: `said` is the unit, where it was given.
+    /// By what stands in the column: `said` is the unit, where it was given. What most values say
+    /// holds: a number that does not fit is wrong ([`Wrong::OtherUnit`]).
     pub(super) fn of_sample<'a>(
         values: impl Iterator<Item = &'a [u8]>,
         said: Option<TimeUnit>,
@@ -116,21 +187,39 @@ impl Times {
         order: TableDates,
     ) -> Times {
         let zone = zone.clone();
-        let whole = |text: &[u8]| parse_scaled(text, 1, u64::MAX, Rounding::Nearest).ok();
-        let mut numbers = values.map(whole);
-        let first = numbers.next();
-        let Some(largest) = first.and_then(|first| first.max(numbers.flatten().max())) else {
-            return Times { unit: said.unwrap_or(SECONDS), since_1970: true, zone, order };
+        let (mut votes, mut has_zero) = (Votes::default(), false);
+        for text in values {
+            let number = parse_scaled(text, 1, u64::MAX, Rounding::Nearest).ok();
+            has_zero |= number == Some(0);
+            votes.count(number, number.is_none() && order.is_date(text), said);
+        }
+        let since_1970 = votes.are_since_1970().unwrap_or(!has_zero);
+        let unit = match (said, since_1970) {
+            (Some(unit), _) => unit,
+            (None, true) => votes.unit(),
+            (None, false) => SECONDS,
         };
-        let known = SINCE_1970.iter().find(|(least, _)| largest >= *least);
-        match (said, known) {
-            (Some(unit), _) => {
-                let least = SINCE_1970[3].0.saturating_mul(unit.parts * MICROS_PER_S);
-                let since_1970 = largest.saturating_mul(unit.micros) >= least;
-                Times { unit, since_1970, zone, order }
+        Times { unit, since_1970, zone, order }
+    }
+
+    /// In words: what its numbers count.
+    pub(super) fn words(&self) -> String {
+        let zero = if self.since_1970 { "since 1970" } else { "from the start of the trace" };
+        format!("{} {zero}", self.unit.name)
+    }
+
+    /// A number that fits those of the other rows.
+    fn fitting(&self, micros: Result<u64, NumberError>) -> Result<u64, Wrong> {
+        match micros {
+            Ok(micros) if self.since_1970 && micros < LEAST_SINCE_1970 * MICROS_PER_S => {
+                Err(Wrong::OtherUnit)
             }
-            (None, Some((_, unit))) => Times { unit: *unit, since_1970: true, zone, order },
-            (None, None) => Times { unit: SECONDS, since_1970: false, zone, order },
+            Ok(micros) if !self.since_1970 && micros >= MOST_FROM_START * MICROS_PER_S => {
+                Err(Wrong::OtherUnit)
+            }
+            Ok(micros) => Ok(micros),
+            Err(NumberError::TooLarge) => Err(Wrong::OtherUnit),
+            Err(why) => Err(why.into()),
         }
     }
 
@@ -143,12 +232,11 @@ impl Times {
             _ => self.unit.micros(text),
         };
         match number {
-            Ok(micros) => Ok(micros),
             Err(NumberError::NotANumber | NumberError::TooFine) => {
                 let micros = self.order.date(text, &self.zone, least)?;
                 if self.since_1970 { Ok(micros) } else { Err(Wrong::MixedDate) }
             }
-            Err(wrong) => Err(wrong.into()),
+            number => self.fitting(number),
         }
     }
 }
@@ -426,5 +514,36 @@ mod tests {
         let order = TableDates::Iso;
         let mixed = Times { unit: SECONDS, since_1970: false, zone: TimeZone::UTC, order };
         assert_eq!(mixed.read_after(b"2025-07-01", 0), Err(Wrong::MixedDate));
+    }
+
+    /// One number in another unit, or from another zero, is wrong, and changes no other.
+    #[test]
+    fn the_unit_is_that_of_most_numbers() {
+        const ROWS: [(&str, &str, &str, Result<u64, Wrong>); 9] = [
+            // what most say, the odd one, its unit, what the odd one is read as
+            ("1772438400", "1772438400000", "seconds", Err(Wrong::OtherUnit)),
+            ("1772438400", "1772438400000000000", "seconds", Err(Wrong::OtherUnit)),
+            ("1772438400", "17", "seconds", Err(Wrong::OtherUnit)),
+            ("1772438400", "0", "seconds", Err(Wrong::OtherUnit)),
+            ("1772438400000", "1772438400", "milliseconds", Err(Wrong::OtherUnit)),
+            ("17", "1772438400", "seconds", Err(Wrong::OtherUnit)),
+            // A trace of years that counts from its start.
+            ("17", "110000000", "seconds", Ok(110_000_000 * S)),
+            ("2025-07-01", "17", "seconds", Err(Wrong::OtherUnit)),
+            ("2025-07-01", "1751328000", "seconds", Ok(1_751_328_000 * S)),
+        ];
+        for (most, odd, unit, expected) in ROWS {
+            for texts in [[odd, most, most], [most, most, odd]] {
+                let values = texts.iter().map(|text| text.as_bytes());
+                let times = Times::of_sample(values, None, &TimeZone::UTC, TableDates::Iso);
+                assert_eq!(times.unit.name, unit, "{texts:?}");
+                assert!(times.read_after(most.as_bytes(), 0).is_ok(), "{texts:?}");
+                assert_eq!(times.read_after(odd.as_bytes(), 0), expected, "{texts:?}");
+            }
+        }
+        // Where the unit is said, the zero is that of most.
+        let texts = [&b"1772438400000"[..], b"1772438400000", b"1772438400"].into_iter();
+        let times = Times::of_sample(texts, Some(MILLIS), &TimeZone::UTC, TableDates::Iso);
+        assert_eq!(times.read_after(b"1772438400", 0), Err(Wrong::OtherUnit));
     }
 }

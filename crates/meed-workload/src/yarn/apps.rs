@@ -58,8 +58,9 @@ struct Answer<'a> {
 
 #[derive(Deserialize)]
 struct List<'a> {
+    /// `null` as well where there are none.
     #[serde(borrow, default)]
-    app: Vec<&'a RawValue>,
+    app: Option<Vec<&'a RawValue>>,
 }
 
 /// What is read of an application, in YARN's names.
@@ -100,7 +101,7 @@ pub(super) fn read(
             let wanted = "wanted is `{\"apps\": {\"app\": [...]}}`, as the ResourceManager answers";
             header(file, why.line() as u64, format!("{why}; {wanted}"))
         })?;
-        for raw in answer.apps.map(|list| list.app).unwrap_or_default() {
+        for raw in answer.apps.and_then(|list| list.app).unwrap_or_default() {
             let told = of_raw(raw).and_then(|told| Ok((told.app()?, told)));
             let found = told.map(|(app, told)| {
                 let app = app.filter(|app| known.insert(app.id.clone()))?;

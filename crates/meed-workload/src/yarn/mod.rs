@@ -20,13 +20,12 @@
 mod apps;
 mod assumptions;
 
-use std::sync::Arc;
-
 use meed::{ResourceKinds, Time};
 
 pub(crate) use assumptions::Kinds;
 pub use assumptions::{YarnAssumptions, YarnQueues, YarnShape};
 
+use crate::error::no_jobs_in;
 use crate::whole::Whole;
 use crate::{
     BadLine, Durations, Job, JobGroup, JobLabel, JobSource, OnBadLine, SourceCounts, TraceError,
@@ -69,10 +68,7 @@ impl YarnSource {
         if file.counts().lines == 0 && !bytes.trim_ascii().is_empty() {
             let why = "no applications: the ResourceManager's list is empty; ask it again when \
                        some have ended, or ask the one that ran them";
-            return Err(TraceError::NoJobs {
-                file: Arc::clone(origin.name()),
-                why: why.to_owned(),
-            });
+            return Err(no_jobs_in(origin.name(), why));
         }
         file.ensure_some(
             "wanted is what http://RM:8088/ws/v1/cluster/apps answers, with applications that have \

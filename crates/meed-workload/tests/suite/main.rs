@@ -5,8 +5,10 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod batch_logs;
+mod empty_logs;
 mod files;
 mod odd_logs;
+mod odd_rows;
 mod real_traces;
 mod slurm;
 mod workloads;

@@ -1,7 +1,10 @@
 //! Jobs of several rows: components that start together, or sizes that follow each other.
 
+use std::collections::BTreeMap;
+
 use meed::Gang;
 
+use super::super::rows::Row;
 use super::parts::Part;
 use crate::{Durations, Job, JobGroup, JobLabel};
 
@@ -10,6 +13,29 @@ pub(in super::super) const MOST_ROWS: usize = 1000;
 /// A joint gang is told by counting, so it may have few tasks beside those of its largest group:
 /// their numbers plus one, multiplied, are at most this (`Rejected::GangOfTooManyParts`).
 const MOST_COUNTS: u64 = 64;
+
+/// What of a row tells whether it is like another component of its job.
+pub(in super::super) struct Component {
+    demand: u32,
+    limit: u64,
+    tasks: u32,
+}
+
+impl Component {
+    pub(in super::super) fn of(row: &Row) -> Component {
+        Component { demand: row.demand, limit: row.limit, tasks: row.count }
+    }
+}
+
+/// Whether these components of a job start together.
+pub(in super::super) fn is_one_gang(components: &[Component]) -> bool {
+    let mut groups: BTreeMap<(u32, u64), u32> = BTreeMap::new();
+    for component in components {
+        let tasks = groups.entry((component.demand, component.limit)).or_default();
+        *tasks = tasks.saturating_add(component.tasks);
+    }
+    are_few(&groups.into_values().collect::<Vec<_>>())
+}
 
 /// `job`, which has a group for each row, as its `part` says.
 pub(in super::super) fn job(job: Job, part: Part) -> Job {
@@ -43,7 +69,8 @@ fn components(mut job: Job) -> Job {
             None => groups.push(group),
         }
     }
-    let is_joint = groups.len() > 1 && are_few(&groups);
+    let tasks: Vec<u32> = groups.iter().map(|group| group.count).collect();
+    let is_joint = groups.len() > 1 && are_few(&tasks);
     for group in &mut groups {
         let all = group.count;
         // What the engine does not take as one gang is a gang for each group.
@@ -69,17 +96,17 @@ fn add(group: &mut JobGroup, more: &JobGroup) {
     group.count += more.count;
 }
 
-/// Whether the engine can count the ways in which these groups fit at once.
-fn are_few(groups: &[JobGroup]) -> bool {
-    let largest = groups.iter().map(|group| group.count).max().unwrap_or(0);
+/// Whether the engine can count the ways in which groups of so many tasks fit at once.
+fn are_few(groups: &[u32]) -> bool {
+    let largest = groups.iter().copied().max().unwrap_or(0);
     let mut counts = 1u64;
     let mut is_left_out = false;
-    for group in groups {
-        if group.count == largest && !is_left_out {
+    for count in groups {
+        if *count == largest && !is_left_out {
             is_left_out = true;
             continue;
         }
-        counts = counts.saturating_mul(u64::from(group.count) + 1);
+        counts = counts.saturating_mul(u64::from(*count) + 1);
     }
     counts <= MOST_COUNTS
 }

@@ -24,7 +24,7 @@ use crate::error::BadRow;
 use crate::fields::json_problem;
 
 /// Columns of a record, by the names that sacct gives them.
-pub(in super::super) const COLUMNS: [&str; 15] = [
+pub(in super::super) const COLUMNS: [&str; 16] = [
     "JobID",
     "User",
     "Account",
@@ -35,6 +35,7 @@ pub(in super::super) const COLUMNS: [&str; 15] = [
     "Start",
     "End",
     "ElapsedRaw",
+    "Suspended",
     "TimelimitRaw",
     "AllocTRES",
     "ReqTRES",
@@ -54,6 +55,21 @@ pub(in super::super) fn is_beginning(start: &[u8]) -> bool {
         && (has(b"\"allocation_nodes\"")
             || opens(start, b"\"steps\"", b'[')
             || opens(start, b"\"tres\"", b'{'))
+        || is_without_jobs(start)
+}
+
+/// Whether this is the document of a time in which there were no jobs.
+pub(in super::super) fn is_without_jobs(start: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Document {
+        #[serde(deserialize_with = "Option::deserialize")]
+        jobs: Option<Vec<IgnoredAny>>,
+        #[serde(rename = "meta")]
+        _meta: IgnoredAny,
+    }
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+    let document = serde_json::from_slice::<Document>(start);
+    document.is_ok_and(|document| document.jobs.is_none_or(|jobs| jobs.is_empty()))
 }
 
 /// Whether a value that begins with `sign` stands behind the key `name`: anybody's table may have
@@ -325,6 +341,8 @@ struct TimeOf {
     #[serde(default)]
     elapsed: Count,
     #[serde(default)]
+    suspended: Count,
+    #[serde(default)]
     eligible: Count,
     submission: Count,
     #[serde(default)]
@@ -395,7 +413,7 @@ impl Count {
         }
     }
 
-    /// An instant; nothing where there is none.
+    /// An instant, or seconds; nothing where there is none.
     fn instant(self) -> String {
         self.some().map_or_else(String::new, |number| number.to_string())
     }
@@ -455,6 +473,7 @@ impl JobObject {
             self.time.start.instant(),
             self.time.end.instant(),
             elapsed,
+            self.time.suspended.instant(),
             limit,
             list(&self.tres.allocated),
             list(&self.tres.requested),
