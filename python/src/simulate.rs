@@ -63,6 +63,7 @@ pub(crate) fn simulate(
     match ran {
         Ok(mut comparison) => {
             log.map_or(Ok(()), Log::finish)?;
+            comparison.is_usual = names == scenario.default_policies();
             for (run, name) in comparison.runs.iter_mut().zip(names) {
                 run.policy = name;
             }
