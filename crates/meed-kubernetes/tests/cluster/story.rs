@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::check::Ran;
+use k8s_openapi::api::core::v1::Pod;
+
+use crate::check::{Ran, ended};
 use crate::cluster::{LONG_TERM, Meed};
 use crate::plane::{Plane, until, with_plane};
 
@@ -34,12 +36,13 @@ async fn tell(plane: &Plane, policy: &str, mode: &str) -> (Meed, Story) {
     plane.submit("beta", "b", 2 * SLOTS, CPU, "3s").await;
     let there = now();
     let all = 6 * SLOTS;
-    until("all pods have ended", 90, async || {
+    let ends = until("all pods have ended", 300, async || {
         plane.no_node_is_overfull(8.0).await;
         let ran = plane.ran(&["alpha", "beta"]).await;
         ran.iter().filter(|ran| ran.ended.is_some()).count() == all
-    })
-    .await;
+    });
+    let is_over = tokio::time::timeout(Duration::from_secs(150), ends).await;
+    assert!(is_over.is_ok(), "pods that have not ended:\n{}", unfinished(plane).await);
     let starts = plane.ran(&["alpha", "beta"]).await;
     let before = |ran: &&Ran| ran.started < came;
     let used = |ran: &Ran| (ran.ended.unwrap_or(came).min(came) - ran.started) as f64 / 1e6;
@@ -47,6 +50,18 @@ async fn tell(plane: &Plane, policy: &str, mode: &str) -> (Meed, Story) {
     let count = |queue: &str| starts.iter().filter(|ran| ran.queue == queue).count();
     let (alpha, beta) = (count("alpha"), count("beta"));
     (meed, Story { alpha, beta, lead, starts, there })
+}
+
+/// The pods that have not ended, and how they stand.
+async fn unfinished(plane: &Plane) -> String {
+    let all = [plane.all_pods("alpha").await, plane.all_pods("beta").await].concat();
+    let row = |pod: &Pod| {
+        let node = pod.spec.as_ref().and_then(|spec| spec.node_name.clone());
+        let phase = pod.status.as_ref().and_then(|status| status.phase.clone());
+        let (name, notes) = (&pod.metadata.name, &pod.metadata.annotations);
+        format!("{name:?} on {node:?}, {phase:?}, {notes:?}\n")
+    };
+    all.iter().filter(|pod| ended(pod).is_none()).map(row).collect()
 }
 
 fn now() -> i64 {
