@@ -9,6 +9,7 @@ use meed_sim::scenario::Scenario;
 use meed_workload::{JobSource, OnBadLine, TraceError};
 
 use crate::sweep::summary::quantile;
+use crate::sweep::values::largest_unit;
 
 /// Waits of many jobs.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -99,15 +100,10 @@ impl WaitsCompared {
 
 /// A time in the largest unit that it holds one of.
 fn time(seconds: f64) -> String {
-    let (value, unit) = match seconds {
-        _ if seconds >= 86_400.0 => (seconds / 86_400.0, "d"),
-        _ if seconds >= 3600.0 => (seconds / 3600.0, "h"),
-        _ if seconds >= 60.0 => (seconds / 60.0, "min"),
-        _ => (seconds, "s"),
-    };
-    match value {
-        _ if value >= 10.0 || value == 0.0 => format!("{value:.0} {unit}"),
-        _ => format!("{value:.1} {unit}"),
+    let (unit, size) = largest_unit(seconds);
+    match seconds / size {
+        value if value >= 10.0 || value == 0.0 => format!("{value:.0} {unit}"),
+        value => format!("{value:.1} {unit}"),
     }
 }
 

@@ -24,7 +24,7 @@ pub mod results;
 pub mod summary;
 #[cfg(test)]
 mod tests;
-mod values;
+pub(crate) mod values;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

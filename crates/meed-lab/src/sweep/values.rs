@@ -163,10 +163,15 @@ fn as_seconds(text: &str) -> Option<f64> {
     parse_span(text).ok().map(|span| span.as_secs_f64())
 }
 
-/// Seconds with three significant digits, in the largest unit of which there is at least one.
-fn time(seconds: f64) -> String {
+/// The largest unit of time of which there is at least one in so many seconds, and its seconds.
+pub(crate) fn largest_unit(seconds: f64) -> (&'static str, f64) {
     let units = [("d", 86_400.0), ("h", 3600.0), ("min", 60.0)];
-    let (unit, size) = units.into_iter().find(|(_, size)| seconds >= *size).unwrap_or(("s", 1.0));
+    units.into_iter().find(|(_, size)| seconds >= *size).unwrap_or(("s", 1.0))
+}
+
+/// Seconds with three significant digits, in the [`largest_unit`].
+fn time(seconds: f64) -> String {
+    let (unit, size) = largest_unit(seconds);
     format!("{}{unit}", three_digits(seconds / size))
 }
 

@@ -18,7 +18,7 @@ impl Scenario {
     /// Changes that spare another reading of the same trace the search for outliers, where there
     /// are none.
     pub fn without_search(&self) -> Vec<String> {
-        let spares = self.has_looked && self.outliers.is_empty();
+        let spares = self.outliers.as_ref().is_some_and(|outliers| outliers.is_empty());
         spares.then(|| "trace.outliers=keep".to_owned()).into_iter().collect()
     }
 

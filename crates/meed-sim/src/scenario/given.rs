@@ -119,9 +119,10 @@ impl Scenario {
         }
         if let Some(trace) = &self.trace {
             let source = trace.open(&self.kinds, on_bad_line, Some(&self.trace_queues))?;
-            let source: Box<dyn JobSource + Send> = match self.outliers.is_empty() {
-                true => source,
-                false => Box::new(WithoutOutliers::new(source, Arc::clone(&self.outliers))),
+            let outliers = self.outliers.as_ref().filter(|outliers| !outliers.is_empty());
+            let source: Box<dyn JobSource + Send> = match outliers {
+                None => source,
+                Some(outliers) => Box::new(WithoutOutliers::new(source, Arc::clone(outliers))),
             };
             sources.push(match self.load == Load::ONE {
                 true => source,

@@ -1,8 +1,6 @@
 //! A scenario of the MapReduce world: its document, checked, and what of the other world means
 //! nothing there. Its own tables are read by [`meed_mapreduce::tables`].
 
-use std::sync::Arc;
-
 use std::collections::BTreeMap;
 
 use meed::{Blocked, Config, ResourceKinds, Unit};
@@ -114,8 +112,7 @@ pub(super) fn of_raw(
         generators: Vec::new(),
         workloads: Vec::new(),
         trace: None,
-        outliers: Arc::default(),
-        has_looked: false,
+        outliers: None,
         given: None,
         inputs: Vec::new(),
         trace_queues: Vec::new(),

@@ -86,10 +86,8 @@ pub struct Scenario {
     generators: Vec<GeneratorSpec>,
     workloads: Vec<MacroSpec>,
     trace: Option<TracePlan>,
-    /// Rows of the trace that are left out.
-    outliers: Arc<Outliers>,
-    /// Whether it was looked for them.
-    has_looked: bool,
+    /// Rows of the trace that are left out; `None`: nobody looked for them.
+    outliers: Option<Arc<Outliers>>,
     /// Jobs that a program hands over, instead of a trace.
     given: Option<Arc<dyn GivenJobs>>,
     /// Files that it reads besides its own.
@@ -242,8 +240,7 @@ impl Scenario {
             generators: generators::read(&raw.generator, &kinds, &place)?,
             workloads: workloads::read(&raw.workload, &kinds, folder, &place)?,
             trace,
-            outliers: Arc::default(),
-            has_looked: false,
+            outliers: None,
             given,
             trace_queues: Vec::new(),
             inputs: inputs(&raw, folder),
@@ -428,9 +425,9 @@ impl Scenario {
             }
         }
         if trace.drops_outliers {
-            self.has_looked = true;
-            self.outliers = Arc::new(self.outliers_of(trace)?);
-            self.warnings.extend(self.outliers.words());
+            let outliers = self.outliers_of(trace)?;
+            self.warnings.extend(outliers.words());
+            self.outliers = Some(Arc::new(outliers));
         }
         meed_config::queues::add(&mut self.queues, &self.trace_queues, &mut self.warnings);
         Ok(())
@@ -439,7 +436,7 @@ impl Scenario {
     /// Rows of the trace that are far from all others.
     fn outliers_of(&self, trace: &TracePlan) -> Result<Outliers, TraceError> {
         let capacity = self.capacity();
-        trace.outliers(&self.kinds, &self.trace_queues, Some(capacity.as_slice()))
+        trace.outliers(&self.kinds, &self.trace_queues, capacity.as_slice())
     }
 
     /// Every policy that the file names can be resolved, and the tree it makes is sound.

@@ -6,7 +6,6 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
 
 use meed::place::PLACEMENTS;
 use meed::policy::Policy;
@@ -139,8 +138,7 @@ impl Scenario {
             generators: Vec::new(),
             workloads: Vec::new(),
             trace: None,
-            outliers: Arc::default(),
-            has_looked: false,
+            outliers: None,
             given: None,
             trace_queues: Vec::new(),
             inputs: Vec::new(),
@@ -316,8 +314,7 @@ impl Scenario {
             generators: Vec::new(),
             workloads: Vec::new(),
             trace: None,
-            outliers: Arc::default(),
-            has_looked: false,
+            outliers: None,
             given: None,
             trace_queues: Vec::new(),
             inputs: Vec::new(),

@@ -2,6 +2,7 @@
 //! tells or that is assumed and named as such.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use meed::{ResourceKinds, Unit};
 use meed_config::nodes::{NodeForm, ResourceForm, UnitForm};
@@ -99,14 +100,15 @@ impl Scenario {
                 .map_err(without_line),
         }?;
         if told.trace.outliers.is_none()
-            && !KEEPS_ALL.contains(&format)
+            && trace::OF_OTHERS.contains(&format)
             && let Some(trace) = &scenario.trace
         {
-            if !scenario.outliers_of(trace)?.is_empty() {
+            let outliers = scenario.outliers_of(trace)?;
+            if !outliers.is_empty() {
                 let sets = [sets, &["trace.outliers=drop".to_owned()]].concat();
                 return Scenario::of_trace(path, &sets, on_bad_line);
             }
-            scenario.has_looked = true;
+            scenario.outliers = Some(Arc::new(outliers));
         }
         scenario.format = Some(format);
         scenario.assumes_size = note.is_some() && told.cluster == ToldCluster::Nothing;
@@ -136,11 +138,6 @@ impl Scenario {
         Ok(scenario)
     }
 }
-
-/// Formats of which no row is left out: nothing is assumed of the own ones, and the others have
-/// published contents.
-const KEEPS_ALL: [TraceFormat; 4] =
-    [TraceFormat::Canonical, TraceFormat::Log, TraceFormat::Google, TraceFormat::Swim];
 
 /// Formats that may say how large their cluster is, and how.
 const BY_THE_LOG: [(TraceFormat, &str); 2] = [

@@ -160,15 +160,15 @@ impl TracePlan {
         }
     }
 
-    /// The rows that are far from all others, on a cluster of this capacity, where that is known.
+    /// The rows that are far from all others, on a cluster of this capacity.
     pub(super) fn outliers(
         &self,
         kinds: &ResourceKinds,
         queues: &[String],
-        capacity: Option<&[u64]>,
+        capacity: &[u64],
     ) -> Result<Outliers, TraceError> {
         let mut source = self.open(kinds, OnBadLine::Skip, Some(queues))?;
-        Outliers::of(source.as_mut(), kinds.len(), capacity)
+        Outliers::of(source.as_mut(), kinds.len(), Some(capacity))
     }
 
     /// Opens it anew. `queues`, when known from an earlier opening, spare SWF the pass that
@@ -440,51 +440,40 @@ pub(super) fn history(
     })
 }
 
+/// Formats whose rows may be outliers: nothing is assumed of Meed's own, and the traces of Google
+/// and SWIM have published contents. The first five and Philly's are no tables.
+pub(super) const OF_OTHERS: &[TraceFormat] = &[
+    TraceFormat::Swf,
+    TraceFormat::Mwf,
+    TraceFormat::Yarn,
+    TraceFormat::Jhist,
+    TraceFormat::Kubernetes,
+    TraceFormat::Philly,
+    TraceFormat::Csv,
+    TraceFormat::Tsv,
+    TraceFormat::JsonLines,
+    TraceFormat::Sacct,
+    TraceFormat::SacctJson,
+    TraceFormat::Pbs,
+    TraceFormat::Lsf,
+    TraceFormat::GridEngine,
+    TraceFormat::Condor,
+    TraceFormat::Openb,
+    TraceFormat::Alibaba2018,
+    TraceFormat::AzureVms,
+];
+
 /// Each key of a format, whether it is given, and the formats that it means something for.
 fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 44] {
     use TraceFormat::{
-        Alibaba2018, AzureVms, Condor, Csv, Google, GridEngine, Jhist, JsonLines, Kubernetes, Log,
-        Lsf, Mwf, Openb, Pbs, Philly, Sacct, SacctJson, Swf, Swim, Tsv, Yarn,
+        Alibaba2018, AzureVms, Condor, Csv, Google, GridEngine, Jhist, Kubernetes, Log, Lsf, Mwf,
+        Openb, Pbs, Philly, Sacct, SacctJson, Swf, Swim, Tsv, Yarn,
     };
     // Philly's own JSON has dates, and is no table.
-    const DATED: &[TraceFormat] = &[
-        Philly,
-        Csv,
-        Tsv,
-        JsonLines,
-        Sacct,
-        SacctJson,
-        Pbs,
-        Lsf,
-        GridEngine,
-        Condor,
-        Openb,
-        Alibaba2018,
-        AzureVms,
-    ];
+    const DATED: &[TraceFormat] = OF_OTHERS.split_at(5).1;
     const TABLES: &[TraceFormat] = DATED.split_at(1).1;
-    const FOREIGN: &[TraceFormat] = &[
-        Swf,
-        Mwf,
-        Yarn,
-        Jhist,
-        Kubernetes,
-        Philly,
-        Csv,
-        Tsv,
-        JsonLines,
-        Sacct,
-        SacctJson,
-        Pbs,
-        Lsf,
-        GridEngine,
-        Condor,
-        Openb,
-        Alibaba2018,
-        AzureVms,
-    ];
     [
-        ("outliers", raw.outliers.is_some(), FOREIGN),
+        ("outliers", raw.outliers.is_some(), OF_OTHERS),
         ("run", raw.run.is_some(), &[Log]),
         ("map", raw.map.is_some(), TABLES),
         ("separator", raw.separator.is_some(), &[Csv, Tsv, Sacct, Openb, Alibaba2018, AzureVms]),
