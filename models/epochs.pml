@@ -18,7 +18,6 @@
    began, as it did in 0.2; with WITHOUT_AGAIN a file that has gone ends the copy: the search must
    find a wrong begin, and a ResourceManager that is refused. */
 
-#define RMS 3
 #define SEGMENTS 2
 #define MANY 4
 

@@ -17,7 +17,7 @@
    give: the search must find that two pods have the room of one where a copy is behind. */
 
 byte lease = 1, copy[2] = 1;
-bool leads[3], told[3];
+bool leads[3], has_next;
 bool let_go[2];
 bool known_let_go[6];              /* what leader l knows of pod p, at 2 * l + p */
 bool in_flight[3];
@@ -78,7 +78,7 @@ end:
      }
   :: atomic { leads[me] && let_go[0] && !KNOWS(me, 0) -> KNOWS(me, 0) = true }
   :: atomic { leads[me] && let_go[1] && !KNOWS(me, 1) -> KNOWS(me, 1) = true }
-  :: atomic { me == 1 && !told[1] -> told[1] = true; run leader(2) }
+  :: atomic { me == 1 && !has_next -> has_next = true; run leader(2) }
   od
 }
 

@@ -32,7 +32,7 @@ use std::time::Duration;
 use meed::{NodeId, Resources, Span, Time};
 
 use super::nodes::NodeRow;
-use super::{Placed, PodJob, Stand, World, must};
+use super::{Placed, Stand, World, must};
 use crate::error::KubernetesError;
 
 /// For so long after it was let go a pod that is not placed holds others back: kube-scheduler tries
@@ -44,6 +44,7 @@ const HOLD_BACK: Span = match Span::from_micros(30_000_000) {
 
 /// A pod that was let go and is not bound.
 struct Open {
+    uid: String,
     placed: Placed,
     demand: Resources,
     pins: bool,
@@ -191,20 +192,15 @@ impl World {
     /// The pod that stands so, where it was let go and is not bound.
     fn open(&self, stand: &Stand) -> Option<Open> {
         let (Stand::Sent(placed) | Stand::Lifted(placed)) = *stand else { return None };
-        let PodJob { binds, pins, .. } = self.driver.job(placed.job)?.detail;
-        let number = self.number_of(placed);
         let detail = &self.driver.job(placed.job)?.detail;
-        let demand = Resources::new(&detail.asks_of_pod(&detail.pod_of(number)?.uid).amounts);
-        (!binds).then_some(Open { placed, demand, pins })
+        let uid = detail.pod_of(self.number_of(placed))?.uid.clone();
+        let demand = Resources::new(&detail.asks_of_pod(&uid).amounts);
+        (!detail.binds).then_some(Open { uid, placed, demand, pins: detail.pins })
     }
 
     /// Whether the rule of a pod allows a node.
     fn may_be_on(&self, open: &Open, node: &NodeRow) -> bool {
-        let Some(detail) = self.driver.job(open.placed.job).map(|job| &job.detail) else {
-            return false;
-        };
-        let Some(pod) = detail.pod_of(self.number_of(open.placed)) else { return false };
-        let rule = self.pods.get(&pod.uid).and_then(|row| row.rule.as_ref());
+        let rule = self.pods.get(&open.uid).and_then(|row| row.rule.as_ref());
         let rule = rule.and_then(|text| self.rules.get(text));
         rule.is_none_or(|row| row.rule.allows(&node.facts))
     }

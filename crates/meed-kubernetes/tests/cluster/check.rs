@@ -79,13 +79,11 @@ impl Plane {
         self.no_node_is_overfull(node_cpu).await;
     }
 
-    /// No node holds more than it has, in one list: that is one instant.
+    /// No node holds more than it has.
     pub(crate) async fn no_node_is_overfull(&self, node_cpu: f64) {
-        let pods: Api<Pod> = Api::all(self.admin.clone());
-        let alive = "status.phase!=Succeeded,status.phase!=Failed";
-        let Ok(list) = pods.list(&ListParams::default().fields(alive)).await else { return };
+        let Ok(alive) = self.alive().await else { return };
         let mut held: BTreeMap<String, f64> = BTreeMap::new();
-        for ran in list.items.iter().filter_map(ran) {
+        for ran in alive.iter().filter_map(ran) {
             *held.entry(ran.node).or_default() += ran.cpu;
         }
         for (node, held) in held {
@@ -93,16 +91,21 @@ impl Plane {
         }
     }
 
-    /// Cores of the pods that are bound or let go, in one list: that is one instant.
+    /// Cores of the pods that are bound or let go.
     pub(crate) async fn promised(&self) -> f64 {
-        let pods: Api<Pod> = Api::all(self.admin.clone());
-        let alive = "status.phase!=Succeeded,status.phase!=Failed";
-        let list = pods.list(&ListParams::default().fields(alive)).await.expect("pods are listed");
+        let alive = self.alive().await.expect("pods are listed");
         let is_free = |pod: &&Pod| {
             let gates = pod.spec.as_ref().and_then(|spec| spec.scheduling_gates.as_ref());
             gates.is_none_or(Vec::is_empty)
         };
-        list.items.iter().filter(is_free).filter_map(cores).sum()
+        alive.iter().filter(is_free).filter_map(cores).sum()
+    }
+
+    /// All pods that have not ended, in one list: that is one instant.
+    async fn alive(&self) -> Result<Vec<Pod>, kube::Error> {
+        let pods: Api<Pod> = Api::all(self.admin.clone());
+        let alive = "status.phase!=Succeeded,status.phase!=Failed";
+        Ok(pods.list(&ListParams::default().fields(alive)).await?.items)
     }
 
     /// Waits until Meed has heard of the ends of all pods of a queue: until then the ledger counts
