@@ -14,9 +14,10 @@
 //! Those come first whose queues owe most: leaves stand as in the walk, backwards, and where a
 //! parent keeps no ledger the child declared last comes first; in a leaf the youngest is first.
 //!
-//! A gang gives up the tasks above its least number one by one, the youngest first. The others are
-//! its core: they are stopped together or not at all, and with them all of the gang. Cost:
-//! O(running tasks), and a sort of those that may be stopped.
+//! A gang gives up tasks above its least number one by one, whichever they are ([`Spare`]). More of
+//! them are stopped together or not at all, with all of the gang: its core stands for that, where
+//! the youngest of those that started first would be. Cost: O(running tasks), and a sort of those
+//! that may be stopped.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
@@ -40,6 +41,14 @@ pub(super) struct Sides {
 /// younger.
 type Youth = (Time, u64, u32);
 
+/// So many tasks of a gang's group may be stopped while the others go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Spare {
+    /// The group.
+    pub(super) slot: u32,
+    pub(super) tasks: u32,
+}
+
 /// What is stopped as one: a task, or the core of a gang.
 pub(super) struct Unit {
     pub(super) leaf: QueueRow,
@@ -49,17 +58,19 @@ pub(super) struct Unit {
     youth: Youth,
     /// The first group of its gang, if it is of one.
     gang: Option<u32>,
-    /// Whether it is the core of that.
-    is_core: bool,
-    /// Of a core: the places of the other units of that gang, which come before it and are stopped
-    /// with it.
+    /// Of a task of a gang: how many of its group may be stopped as it is.
+    pub(super) spare: Option<Spare>,
+    /// Whether it is the core of that gang. Its tasks are those of groups that spare none.
+    pub(super) is_core: bool,
+    /// Of a core: the places of the other units of that gang, which are stopped with it.
     pub(super) with: Vec<usize>,
 }
 
 impl Unit {
     fn alone(leaf: QueueRow, sides: Sides, id: AllocationId, youth: Youth) -> Unit {
         let tasks = SmallVec::from_elem(id, 1);
-        Unit { leaf, sides, tasks, youth, gang: None, is_core: false, with: Vec::new() }
+        let (gang, spare, is_core, with) = (None, None, false, Vec::new());
+        Unit { leaf, sides, tasks, youth, gang, spare, is_core, with }
     }
 }
 
@@ -118,27 +129,36 @@ impl Engine {
         units
     }
 
-    /// The core of a gang, if all of the gang may be stopped, and each task above the least number.
+    /// Each task of the gang's groups that spare some, and its core, if all of the gang may be
+    /// stopped.
     fn add_units_of_gang(&self, first: u32, mut runs: GangRuns, units: &mut Vec<Unit>) {
         runs.tasks.sort_unstable_by_key(|task| task.youth);
         let (leaf, sides, gang) = (runs.leaf, runs.sides, Some(first));
-        let mut in_core: BTreeMap<u32, u32> = BTreeMap::new();
-        let mut core: Vec<&GangTask> = Vec::new();
+        let mut running: BTreeMap<u32, u32> = BTreeMap::new();
+        runs.tasks.iter().for_each(|task| *running.entry(task.slot).or_default() += 1);
+        let least = |slot: u32| self.work.group(slot).gang().map_or(1, |gang| gang.least);
+        let mut started: BTreeMap<u32, u32> = BTreeMap::new();
+        let (mut youth, mut bound) = (None, Vec::new());
         for task in &runs.tasks {
-            let least = self.work.group(task.slot).gang().map_or(1, |gang| gang.least);
-            let so_far = in_core.entry(task.slot).or_default();
-            if *so_far < least {
-                *so_far += 1;
-                core.push(task);
+            let (slot, least) = (task.slot, least(task.slot));
+            let so_far = started.entry(slot).or_default();
+            *so_far += 1;
+            if *so_far <= least {
+                youth = Some(task.youth);
+            }
+            let spare = Spare { slot, tasks: running[&slot].saturating_sub(least) };
+            if spare.tasks == 0 {
+                bound.push(task);
             } else if task.may {
-                units.push(Unit { gang, ..Unit::alone(leaf, sides, task.id, task.youth) });
+                let alone = Unit::alone(leaf, sides, task.id, task.youth);
+                units.push(Unit { gang, spare: Some(spare), ..alone });
             }
         }
-        let youth = core.last().filter(|_| runs.all_may).map(|task| task.youth);
-        core.sort_unstable_by_key(|task| task.youth.2);
-        if let Some(youth) = youth {
-            let tasks = core.iter().map(|task| task.id).collect();
-            units.push(Unit { leaf, sides, tasks, youth, gang, is_core: true, with: Vec::new() });
+        bound.sort_unstable_by_key(|task| task.youth.2);
+        if let Some(youth) = youth.filter(|_| runs.all_may) {
+            let tasks = bound.iter().map(|task| task.id).collect();
+            let (spare, is_core, with) = (None, true, Vec::new());
+            units.push(Unit { leaf, sides, tasks, youth, gang, spare, is_core, with });
         }
     }
 
