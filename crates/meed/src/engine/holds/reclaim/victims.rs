@@ -9,7 +9,8 @@
 //!   and the task asks for some of what that counts: what a queue may use beyond its share it gets
 //!   when others end. One reservation stops tasks at a time, and starts before the next looks: so
 //!   what `first` holds is all it was promised;
-//! - it has run as long as the rules ask for.
+//! - it has run as long as the rules ask for, and if it was stopped before, more than twice as long
+//!   as then (`before`).
 //!
 //! Those come first whose queues owe most: leaves stand as in the walk, backwards, and where a
 //! parent keeps no ledger the child declared last comes first; in a leaf the youngest is first.
@@ -24,6 +25,7 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
+use super::before::StoppedBefore;
 use crate::engine::Engine;
 use crate::reclaim::Reclaim;
 use crate::resources::Resources;
@@ -98,6 +100,7 @@ impl Engine {
         winner: QueueRow,
         turn: &Resources,
         rules: &Reclaim,
+        before: &StoppedBefore,
     ) -> Vec<Unit> {
         let mut sides: BTreeMap<QueueRow, Option<Sides>> = BTreeMap::new();
         let mut units: Vec<Unit> = Vec::new();
@@ -109,7 +112,9 @@ impl Engine {
                 self.owing(winner, leaf).filter(|sides| self.may_get(sides.first, turn))
             });
             let Some(sides) = *known else { continue };
-            let may = self.now.saturating_since(task.started) >= rules.min_runtime;
+            let ran = self.now.saturating_since(task.started);
+            let may = ran >= rules.min_runtime
+                && (self.is_owed_minimum_by(&sides) || before.allow((task.job, task.task), ran));
             let youth = (task.started, self.books.arrival(task.job), task.task);
             if self.work.group(task.group).gang().is_none() {
                 units.extend(may.then(|| Unit::alone(leaf, sides, id, youth)));
@@ -172,7 +177,7 @@ impl Engine {
 
     /// Whether a queue that gets `turn` holds no more than its share of what it asks for, or is
     /// below its minimum and gets some of what that counts: by anything else it stays below.
-    fn may_get(&self, queue: QueueRow, turn: &Resources) -> bool {
+    pub(super) fn may_get(&self, queue: QueueRow, turn: &Resources) -> bool {
         match self.books.is_below_minimum(queue) {
             true => self.books.counts_some(queue, turn),
             false => self.is_within_share(queue, turn),
@@ -202,6 +207,11 @@ impl Engine {
             (false, true) => false,
             _ => self.books.is_owed(self.now, sides.first, sides.last),
         }
+    }
+
+    /// Whether the first of two sides is below its minimum share, and the last is not.
+    fn is_owed_minimum_by(&self, sides: &Sides) -> bool {
+        self.books.is_below_minimum(sides.first) && !self.books.is_below_minimum(sides.last)
     }
 
     /// Where the paths of two leaves part; `None`: they are one.
