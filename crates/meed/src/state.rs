@@ -380,6 +380,22 @@ pub struct HoldsState {
     /// Slots of running tasks that were told to stop, in order.
     #[cfg_attr(feature = "serde", serde(default))]
     pub stopping: Vec<u32>,
+    /// Tasks that were stopped and have not ended since, in order.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub stopped_before: Vec<StoppedBeforeState>,
+}
+
+/// A task that was stopped for others, and waits or runs again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct StoppedBeforeState {
+    /// The slot of its job.
+    pub job: u32,
+    /// Its number in the job.
+    pub task: u32,
+    /// The longest that it had run when it stopped.
+    pub ran: Span,
 }
 
 /// A group whose tasks fit nowhere, though it is, or was, their turn.

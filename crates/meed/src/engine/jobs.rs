@@ -94,6 +94,7 @@ impl Engine {
     /// Removes a job without waiting or running tasks.
     pub(super) fn remove_job(&mut self, id: JobId) {
         self.forget_idle_of(id);
+        self.forget_stops_of_job(id);
         let job = self.work.remove_job(id);
         for &slot in job.groups() {
             let group = self.work.group(slot);

@@ -39,8 +39,9 @@ impl Engine {
         undone: bool,
     ) -> Result<Effect, Rejected> {
         let task = *self.work.running(allocation).ok_or(Rejected::UnknownAllocation)?;
-        if undone {
-            self.share_out_for(Reads::Charges);
+        match undone {
+            true => self.share_out_for(Reads::Charges),
+            false => self.note_lost(allocation),
         }
         self.release_as(allocation, undone);
         let before = self.guard.as_ref().map(|guard| guard.waits_since(task.queue).1);

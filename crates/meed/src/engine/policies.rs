@@ -190,7 +190,8 @@ impl Engine {
         let holds = std::mem::take(&mut state.holds);
         if matches!(root.blocked, Blocked::Reserve(_)) && root.reclaim.is_some() {
             // They were told, and will stop.
-            state.holds = HoldsState { stopping: holds.stopping, ..HoldsState::default() };
+            let HoldsState { stopping, stopped_before, .. } = holds;
+            state.holds = HoldsState { stopping, stopped_before, ..HoldsState::default() };
         }
         if root.estimates != crate::policy::Estimates::Learned {
             state.last_runs.clear();

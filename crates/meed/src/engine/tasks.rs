@@ -185,6 +185,7 @@ impl Engine {
         let task = self.work.running(allocation).ok_or(Rejected::UnknownAllocation)?;
         self.expect_end(allocation, task);
         let task = self.release(allocation);
+        self.forget_stops_of(task.job, task.task);
         let ran = self.now - task.started;
         self.books.learn(self.now, task.job, ran);
         if let Some(learned) = &mut self.learned {

@@ -148,6 +148,48 @@ fn an_elastic_gang_gives_up_what_is_above_its_least_number() {
     }
 }
 
+/// These are nodes of so many slots.
+fn on_nodes(mut config: Config, sizes: &[u64]) -> Config {
+    let first = config.nodes.remove(0);
+    let node = |(number, &size): (usize, &u64)| NodeSpec {
+        name: format!("n{number}"),
+        capacity: slots(size),
+        ..first.clone()
+    };
+    config.nodes = sizes.iter().enumerate().map(node).collect();
+    config
+}
+
+/// A gang of two at least runs four tasks, the first two on the only node that is wide enough. Any
+/// two of them may stop, those on that node as well.
+#[test]
+fn an_elastic_gang_gives_up_those_that_are_in_the_way() {
+    let gang = TaskGroup { gang: Some(Box::new(Gang::of(2))), ..ones().remove(0) };
+    let config = on_nodes(config(&under("long-term", rules())), &[2, 1, 1]);
+    let mut shadow = lent(&config, vec![gang], 2);
+    assert_eq!(told_at(&mut shadow, 110), [1, 0]);
+}
+
+/// A gang of four at least runs six tasks on each of two nodes; four slots of each are wanted. The
+/// youngest eight would leave too much on the first node.
+#[test]
+fn an_elastic_gang_gives_up_no_more_than_is_in_the_way() {
+    let mut config = on_nodes(config(&under("long-term", rules())), &[6, 6]);
+    config.queues[1].weight = 2000;
+    let twelve = TaskGroup::new(12, slots(1));
+    let gang = TaskGroup { gang: Some(Box::new(Gang::of(4))), ..twelve };
+    let mut shadow = Shadow::new(&config);
+    let [a, b] = ["a", "b"].map(|name| shadow.engine.find_queue(name).expect("declared"));
+    shadow.apply(0, &job(a, gang)).expect("sound");
+    assert_eq!(shadow.decide(0).len(), 12);
+    let pair = TaskGroup { gang: Some(Box::new(Gang::of(2))), ..TaskGroup::new(2, slots(4)) };
+    shadow.apply(100 * S, &job(b, pair)).expect("sound");
+    assert!(shadow.decide(100 * S).is_empty());
+    let mut told = told_at(&mut shadow, 110);
+    told.sort_unstable();
+    assert_eq!(told, [2, 3, 4, 5, 8, 9, 10, 11]);
+}
+
 /// Two reservations of `b`, each for one slot: each stops one task.
 #[test]
 fn what_a_queue_holds_itself_is_not_held_against_it() {

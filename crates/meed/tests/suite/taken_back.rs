@@ -83,9 +83,12 @@ fn a_minimum_is_given_back_whatever_is_reserved() {
     for reservations in [1, 2, 4, 8, 0] {
         let mut config = cluster(&under("fair", AN_HOUR, reservations), (1, 8), &["a", "b"]);
         config.queues.iter_mut().for_each(|queue| queue.min = Some(slots(4)));
-        let jobs = [days(0, 0, 8, false), days(1, 600, 8, false)].concat();
-        let (_, stream) = audited(&config, &jobs);
-        assert_eq!(stops_at_first(&stream), 4, "{reservations} reservations");
+        for jobs in [8, 9, 16] {
+            let jobs = [days(0, 0, jobs, false), days(1, 600, jobs, false)].concat();
+            let (stops, stream) = audited(&config, &jobs);
+            let told = (stops_at_first(&stream), stops);
+            assert_eq!(told, (4, 4), "{} jobs, {reservations} reservations", jobs.len());
+        }
     }
 }
 
@@ -157,6 +160,23 @@ fn nobody_is_stopped_for_a_queue_above_its_share() {
         let mut jobs = [days(0, 0, 8, false), days(1, 60, 8, false)].concat();
         jobs.iter_mut().for_each(|job| job.runs = 600 * S);
         assert_eq!(audited(&config, &jobs).0, 4, "a guard of {guard} s");
+    }
+}
+
+/// Two nodes of eight hold two of three tasks that are wider than what is left beside each other.
+/// Each queue is within its share, and whoever waits is owed soon: the tasks stop each other, but
+/// each time only after twice as long, so that all end.
+#[test]
+fn no_task_is_stopped_for_ever() {
+    for guard in [1, 5, 30] {
+        let rules = under("long-term", [1, 5, guard, 1], 1);
+        let mut config = by_usage(cluster(&rules, (2, 8), &["a", "a.x", "a.y", "b"]));
+        config.queues[0].weight = 3000;
+        let jobs = [work(1, 0, 1, 6, 300), work(2, 0, 1, 6, 300), work(3, 0, 1, 3, 300)];
+        let (stops, stream) = audited(&config, &jobs);
+        let last = stream.last().map_or(0, |(at, _)| *at / S);
+        assert!((1..=18).contains(&stops), "{stops} stops with a guard of {guard} s");
+        assert!(last < 1500, "the last task ends after {last} s with a guard of {guard} s");
     }
 }
 

@@ -11,7 +11,8 @@
 //!   gets one: meanwhile nobody else gets one either. Not who has lent more than it has borrowed,
 //!   where the order has a memory: it gets the next that may be made.
 //! - A reservation is kept until its task starts, whoever is first meanwhile. So a task that has
-//!   one waits no longer than the tasks that hold its room.
+//!   one waits no longer than the tasks that hold its room. Under reclaim it gives way to one that
+//!   its queue owes (`reclaim::way`).
 //! - It moves to an earlier instant whenever room comes free, in the order in which they were made;
 //!   to a later one only where what was expected does not come about: a task runs beyond its limit,
 //!   a node goes. That is counted.
@@ -81,6 +82,7 @@ use kept::Kept;
 pub(super) use kept::expected_end;
 use outlook::Outlook;
 use profile::Need;
+use reclaim::StoppedBefore;
 use rows::RowSet;
 use still::alone_on;
 pub use view::{HeldWith, ReservationView};
@@ -280,6 +282,8 @@ pub(super) struct Holds {
     stopping: BTreeSet<AllocationId>,
     /// Those that the world has not been told.
     stops: VecDeque<Stop>,
+    /// Waiting and running tasks that were stopped before.
+    stopped_before: StoppedBefore,
 }
 
 impl Holds {
@@ -309,6 +313,7 @@ impl Holds {
             idle: RowMap::default(),
             stopping: BTreeSet::new(),
             stops: VecDeque::new(),
+            stopped_before: StoppedBefore::default(),
         }))
     }
 
@@ -707,11 +712,14 @@ impl Engine {
     /// Starts what is first in order of the reservations whose room is there.
     #[inline]
     fn start_held(&mut self, explain: bool) -> Option<Start> {
-        let now = self.now;
-        match self.holds.as_ref()?.list.iter().any(|hold| hold.at == Some(now)) {
-            true => self.start_due(explain),
-            false => None,
-        }
+        if self.is_any_due() { self.start_due(explain) } else { None }
+    }
+
+    /// Whether the instant of any reservation has come.
+    #[inline]
+    fn is_any_due(&self) -> bool {
+        let mut list = self.holds.iter().flat_map(|holds| &holds.list);
+        list.any(|hold| hold.at == Some(self.now))
     }
 
     /// The same of those whose instant has come.
@@ -725,7 +733,10 @@ impl Engine {
             };
             hold.at == Some(self.now) && hold.parts().all(has_room)
         };
-        let index = holds.list.iter().position(due)?;
+        let index = self.first_of_due(holds.list.iter().position(due)?, due);
+        if let Some((owed, node)) = self.owed_room_of(index) {
+            return self.start_owed(owed, node, explain);
+        }
         let holds = self.holds.as_mut()?;
         let hold = holds.remove(index);
         if hold.is_joint() {
@@ -733,6 +744,16 @@ impl Engine {
             holds.vacated.extend(hold.rows());
         }
         self.start_reserved(&hold, explain)
+    }
+
+    /// Starts the task of a reservation on a node where another has given way to it.
+    fn start_owed(&mut self, index: usize, node: NodeRow, explain: bool) -> Option<Start> {
+        let mut hold = self.holds.as_mut()?.give_up(index);
+        hold.nodes = smallvec![smallvec![(node, 1)]];
+        hold.spares.clear();
+        let start = self.start_reserved(&hold, explain);
+        self.upset_node(node, false);
+        start
     }
 
     /// Starts the tasks of a reservation, which is in the list no more, on its nodes.

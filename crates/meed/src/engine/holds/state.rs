@@ -15,7 +15,8 @@ use crate::engine::tree::amounts_of;
 use crate::resources::Resources;
 use crate::spec::NodeRow;
 use crate::state::{
-    HeldNodeState, HoldState, HoldsState, IdleState, PassedState, State, StateError, ensure,
+    HeldNodeState, HoldState, HoldsState, IdleState, PassedState, State, StateError,
+    StoppedBeforeState, ensure,
 };
 use crate::time::{Span, Time};
 
@@ -68,6 +69,7 @@ impl Engine {
                 .map(idle)
                 .collect(),
             stopping: holds.stopping.iter().map(|task| task.slot() as u32).collect(),
+            stopped_before: holds.stopped_before.states(),
         }
     }
 
@@ -131,6 +133,7 @@ impl Engine {
         self.restore_arrivals();
         self.restore_passed(&state.holds.passed)?;
         self.restore_stopping(&state.holds.stopping)?;
+        self.restore_stopped_before(&state.holds.stopped_before)?;
         self.restore_idle(&state.holds.idle)?;
         let Some(holds) = &mut self.holds else { return Ok(()) };
         let rows = |rows: &[u32]| rows.iter().map(|&row| NodeRow(row)).collect::<RowSet>();
@@ -218,6 +221,20 @@ impl Engine {
                 StateError::new(at(), "the policy takes no room back from running tasks")
             })?;
             holds.stopping.insert(task);
+        }
+        Ok(())
+    }
+
+    fn restore_stopped_before(&mut self, rows: &[StoppedBeforeState]) -> Result<(), StateError> {
+        for (index, row) in rows.iter().enumerate() {
+            let at = |field: &str| format!("holds.stopped_before[{index}].{field}");
+            let job = self.work.job_in(row.job).filter(|&id| self.work.job(id).is_some());
+            let job = job.ok_or_else(|| StateError::new(at("job"), "there is no such job"))?;
+            let holds = self.holds.as_mut().filter(|holds| holds.reclaim.is_some());
+            let holds = holds.ok_or_else(|| {
+                StateError::new(at("job"), "the policy takes no room back from running tasks")
+            })?;
+            holds.stopped_before.note((job, row.task), row.ran);
         }
         Ok(())
     }

@@ -24,6 +24,8 @@ pub(crate) struct Audit<'a> {
     keeps: BTreeMap<(usize, usize), u64>,
     /// Jobs for which tasks were stopped, and which have not started since.
     owed: Vec<usize>,
+    /// The longest that tasks had run when they were stopped.
+    ran: BTreeMap<TaskName, u64>,
 }
 
 /// What was told in one decision for one winner.
@@ -50,6 +52,7 @@ impl Audit<'_> {
             ended: BTreeMap::new(),
             keeps: BTreeMap::new(),
             owed: Vec::new(),
+            ran: BTreeMap::new(),
         }
     }
 
@@ -158,12 +161,14 @@ impl Audit<'_> {
                     }
                 }
                 Record::Ended(task) | Record::Lost(task) => {
-                    self.running.remove(task).expect("it runs");
+                    let since = self.running.remove(task).expect("it runs").0;
                     self.count(*task, false);
                     let told = self.told.remove(task);
                     if let Record::Lost(_) = record {
                         let grace = self.rules.grace.as_micros();
                         assert_eq!(told.map(|told| told + grace), Some(*now), "grace of {task:?}");
+                        let longest = self.ran.entry(*task).or_default();
+                        *longest = (*longest).max(now - since);
                     } else {
                         let group = self.jobs[task.0].group_of(task.1);
                         *self.ended.entry((task.0, group)).or_default() += 1;
@@ -231,6 +236,9 @@ impl Audit<'_> {
         }
         for (&(first, last), stopped) in &sides {
             self.check_sides(batch, (first, last), stopped);
+            if !self.is_below(first) || self.is_below(last) {
+                self.check_not_for_ever(stopped);
+            }
             self.check_no_stop_back(first, last);
         }
         self.check_minimums(batch, winner);
@@ -294,6 +302,16 @@ impl Audit<'_> {
         let a = self.key(first, last, &with, guard);
         let b = self.key(last, first, &less, guard);
         assert!(a < b, "{names:?}: the order turns too soon");
+    }
+
+    /// Who was stopped before has run more than twice as long as then.
+    fn check_not_for_ever(&self, stopped: &[TaskName]) {
+        for task in stopped {
+            let ran = self.now - self.running[task].0;
+            let before = self.ran.get(task);
+            let fine = before.is_none_or(|&before| ran > 2 * before);
+            assert!(fine, "{task:?} is stopped after {ran} us, and was after {before:?} us");
+        }
     }
 
     /// Nobody is stopped for those from whom room was taken back within the guard, while nothing

@@ -113,6 +113,7 @@ impl Model {
             seen: self.now,
             end: None,
             undone: false,
+            was_stopped: false,
         });
         self.gang_begins(job, start.group as usize, node);
         self.regroup();
@@ -175,6 +176,7 @@ impl Model {
             seen: self.now,
             end: None,
             undone: false,
+            was_stopped: false,
         });
         self.gang_begins(job, group, node);
     }

@@ -158,8 +158,6 @@ pub(crate) struct World {
     gangs: bool,
     /// Tasks that stop, and when.
     stops: BTreeMap<u64, Vec<AllocationId>>,
-    /// Tasks that were told to stop are stopped so often; then they run on to their end.
-    may_stop: usize,
 }
 
 impl World {
@@ -174,7 +172,6 @@ impl World {
             served: 0,
             gangs: false,
             stops: BTreeMap::new(),
-            may_stop: 40,
         }
     }
 
@@ -250,8 +247,7 @@ impl World {
     fn stop_told(&mut self, now: u64) {
         let grace = self.shadow.model.queues[0].spec.policy.reclaim.map(|rules| rules.grace);
         let told = std::mem::take(&mut self.shadow.told_to_stop);
-        for allocation in told.into_iter().take(self.may_stop) {
-            self.may_stop -= 1;
+        for allocation in told {
             let at = now + grace.map_or(0, Span::as_micros);
             self.stops.entry(at).or_default().push(allocation);
         }

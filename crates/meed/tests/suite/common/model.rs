@@ -129,6 +129,8 @@ pub(crate) struct Task {
     pub(crate) end: Option<u64>,
     /// Its start could not be carried out: nothing is charged.
     pub(crate) undone: bool,
+    /// It was told to stop, and has.
+    pub(crate) was_stopped: bool,
 }
 
 #[derive(Clone)]
@@ -633,6 +635,8 @@ impl Model {
                 self.check_state(*job, *state, stopped);
             }
             (Ev::TaskLost(allocation), Effect::Ended { job, state, stopped }) => {
+                let task = self.task(*allocation);
+                self.tasks[task].was_stopped = self.stopping.contains(allocation);
                 self.lose(&[*allocation]);
                 self.check_state(*job, *state, stopped);
             }

@@ -7,6 +7,9 @@ use super::reserve::{Held, NEVER, Places, each_start, many};
 use meed::*;
 use std::cmp::{Ordering, Reverse};
 
+/// When a task started, its job and its number.
+type Youth = (u64, usize, u32);
+
 /// Tasks that are stopped together, with the queues at which their path and the winner's part.
 #[derive(Clone, PartialEq, Debug)]
 struct Unit {
@@ -15,14 +18,67 @@ struct Unit {
     last: usize,
     /// Positions among all tasks.
     tasks: Vec<usize>,
+    youth: Youth,
     /// The job of its gang, and the first group of that.
     gang: Option<(usize, usize)>,
+    /// Of a task of a gang: its group, and how many tasks that has above its least number.
+    spare: Option<(usize, usize)>,
     /// Whether all of the gang stops with it.
     core: bool,
 }
 
 /// A task that is to stop, and for whom.
 pub(crate) type Told = (AllocationId, (usize, u32), u64);
+
+/// How many tasks of a unit's group may be stopped besides these while its gang goes on.
+fn spares(unit: &Unit, taken: &[&Unit]) -> usize {
+    let Some((group, above)) = unit.spare else { return 1 };
+    let same = |other: &&&Unit| other.gang == unit.gang && other.spare == Some((group, above));
+    above.saturating_sub(taken.iter().filter(same).count())
+}
+
+/// What is needed of units that are enough: from the last on each is let be without which it is
+/// enough still. Of a gang that need not stop as a whole, as many tasks as it can do without.
+fn needed<'u>(
+    mut taken: Vec<&'u Unit>,
+    units: &'u [Unit],
+    enough: impl Fn(&[&'u Unit]) -> bool,
+) -> Vec<&'u Unit> {
+    let without = |some: &[&'u Unit], one: &Unit| -> Vec<&'u Unit> {
+        some.iter().copied().filter(|other| *other != one).collect()
+    };
+    taken.sort_by_key(|unit| units.iter().position(|other| other == *unit));
+    for unit in taken.clone().into_iter().rev() {
+        let is_bound = taken.iter().any(|other| other.core && other.gang == unit.gang);
+        if unit.core {
+            let mut some = without(&taken, unit);
+            if !enough(&some) {
+                continue;
+            }
+            for one in units.iter().rev().filter(|other| !other.core && other.gang == unit.gang) {
+                let fewer = without(&some, one);
+                if enough(&fewer) {
+                    some = fewer;
+                }
+            }
+            let goes_on = |one: &&Unit| {
+                let (_, above) = one.spare.expect("only the core has more");
+                let same = some.iter().filter(|other| other.gang == one.gang);
+                same.filter(|other| other.spare == one.spare).count() <= above
+            };
+            let of_gang = |other: &&Unit| !other.core && other.gang == unit.gang;
+            if units.iter().filter(of_gang).all(|one| goes_on(&one)) {
+                taken = some;
+            }
+        } else if taken.contains(&unit) && !is_bound {
+            let fewer = without(&taken, unit);
+            if enough(&fewer) {
+                taken = fewer;
+            }
+        }
+    }
+    taken
+}
 
 impl Model {
     /// Tells tasks to stop for the first reservation that waits too long and for which that helps.
@@ -62,6 +118,67 @@ impl Model {
             return false;
         }
         false
+    }
+
+    /// The first reservation that gets the room of another, whose queue owes its own: both are of
+    /// one task, and this one's could be stopped for that.
+    pub(crate) fn owed_room_of(&mut self, due: usize) -> Option<usize> {
+        let rules = self.queues[0].spec.policy.reclaim?;
+        self.refresh_counts();
+        let single = |held: &Held| {
+            held.with.is_empty() && held.nodes.iter().map(|(_, tasks)| tasks).sum::<u64>() == 1
+        };
+        let hold = self.holds[due].clone();
+        if !single(&hold) || hold.reclaims {
+            return None;
+        }
+        let (node, soon) = (hold.nodes[0].0, self.now + rules.grace.as_micros());
+        (0..self.holds.len()).filter(|&at| at != due).find(|&at| {
+            let held = &self.holds[at];
+            let (winner, loser) = (self.jobs[held.job].queue, self.jobs[hold.job].queue);
+            let sides = self.path(winner).into_iter().zip(self.path(loser));
+            let Some((first, last)) = sides.into_iter().find(|(a, b)| a != b) else {
+                return false;
+            };
+            let waits = held.at.is_none_or(|at| at > soon) && !self.is_pinned(held);
+            let turn = self.turn_demand(held.job, held.group);
+            let places = vec![(held.group, vec![(node, 1)])];
+            single(held)
+                && waits
+                && self.owes(first, last)
+                && self.may_get(first, &turn)
+                && self.could_hold((held.job, held.group), (node, 1))
+                && self.fits_without(at, due, node)
+                && self.comes_first_then(at, rules, (first, last), &[], &places)
+        })
+    }
+
+    /// Whether the task of a reservation has room on a node now, were another not held, nor what
+    /// waits for an unknown start in its queue after it or in queues that owe it.
+    fn fits_without(&self, at: usize, other: usize, node: usize) -> bool {
+        let mut model = self.clone();
+        let queue = |at: usize| self.jobs[self.holds[at].job].queue;
+        for (place, held) in model.holds.iter_mut().enumerate() {
+            let gives_way = (place > at && queue(place) == queue(at))
+                || self.owes_leaf(queue(at), queue(place));
+            let unknown = held.at.is_none() && !held.reclaims;
+            held.counts &= place != other && !(unknown && gives_way);
+        }
+        let held = &model.holds[at];
+        model.fit_from((held.job, held.group), (node, 1), model.now, Some(at))
+    }
+
+    /// Whether a queue that gets `turn` holds no more than its share of what that asks for, or is
+    /// below its minimum share and gets some of that.
+    fn may_get(&self, first: usize, turn: &Resources) -> bool {
+        let within = |kind: usize| {
+            let with = self.held(first).get(kind) + turn.get(kind);
+            turn.get(kind) == 0 || with <= self.share(first).get(kind)
+        };
+        match self.is_below_minimum(first) {
+            true => self.counts_some(first, turn),
+            false => (0..turn.kinds()).all(within),
+        }
     }
 
     /// Whether it waits where it is for tasks that were told to stop.
@@ -126,27 +243,22 @@ impl Model {
         let mut taken: Vec<&Unit> = Vec::new();
         let turn = self.turn_demand(self.holds[at].job, self.holds[at].group);
         for (position, unit) in units.iter().enumerate() {
-            let here = unit.tasks.iter().any(|&task| nodes.contains(&self.tasks[task].node));
             // With the core of a gang all others of the gang stop.
-            let of_gang = |other: &&Unit| unit.core && other.gang == unit.gang;
-            let more = units.iter().filter(|other| *other == unit || of_gang(other));
+            let of_gang = |other: &&Unit| *other == unit || unit.core && other.gang == unit.gang;
+            let mut with = units.iter().filter(of_gang).flat_map(|other| &other.tasks);
+            let here = with.any(|&task| nodes.contains(&self.tasks[task].node));
+            let more = units.iter().filter(of_gang);
             let more: Vec<&Unit> = more.filter(|other| !taken.contains(other)).collect();
-            if !here || !self.leaves_minimum(&turn, &taken, &more) {
+            let may = !taken.contains(&unit) && spares(unit, &taken) > 0;
+            if !here || !may || !self.leaves_minimum(&turn, &taken, &more) {
                 continue;
             }
             taken.extend(more);
             if self.enough(at, until, &taken, nodes).is_none() {
                 continue;
             }
-            taken.sort_by_key(|unit| units.iter().position(|other| other == *unit));
-            for index in (0..taken.len()).rev() {
-                let mut fewer = taken.clone();
-                let let_be = fewer.remove(index);
-                let core = fewer.iter().any(|other| other.core && other.gang == let_be.gang);
-                if !core && self.enough(at, until, &fewer, nodes).is_some() {
-                    taken = fewer;
-                }
-            }
+            let enough = |some: &[&Unit]| self.enough(at, until, some, nodes).is_some();
+            let taken = needed(taken, units, enough);
             let starts = self.enough(at, until, &taken, nodes).expect("so much is enough");
             let tasks: Vec<usize> = taken.iter().flat_map(|unit| unit.tasks.clone()).collect();
             return self
@@ -323,47 +435,75 @@ impl Model {
         sides.sort_unstable();
         sides.dedup();
         let stopped: Vec<usize> = taken.iter().flat_map(|unit| unit.tasks.clone()).collect();
-        sides.into_iter().all(|(first, last)| {
-            let parent = self.queues[first].parent.expect("not the root");
-            let mut then = self.now + rules.guard.as_micros();
-            if let Memory::Rounds(length) = self.queues[parent].spec.policy.memory {
-                let length = length.as_micros();
-                then = then.min(self.now / length * length + length - 1);
-            }
-            self.is_below_minimum(first) || {
-                let a = self.key_then(at, first, then, &stopped, starts);
-                let b = self.key_then(at, last, then, &stopped, starts);
-                a.0.cmp_value(&b.0).then(a.1.cmp(&b.1)) == Ordering::Less
-            }
-        })
+        sides.into_iter().all(|sides| self.comes_first_then(at, rules, sides, &stopped, starts))
+    }
+
+    /// Whether by the ledgers the first side comes before the last when the guard has passed, with
+    /// the turn started and these stopped.
+    fn comes_first_then(
+        &self,
+        at: usize,
+        rules: Reclaim,
+        (first, last): (usize, usize),
+        stopped: &[usize],
+        starts: &Places,
+    ) -> bool {
+        let parent = self.queues[first].parent.expect("not the root");
+        let mut then = self.now + rules.guard.as_micros();
+        if let Memory::Rounds(length) = self.queues[parent].spec.policy.memory {
+            let length = length.as_micros();
+            then = then.min(self.now / length * length + length - 1);
+        }
+        self.is_below_minimum(first) || {
+            let a = self.key_then(at, first, then, stopped, starts);
+            let b = self.key_then(at, last, then, stopped, starts);
+            a.0.cmp_value(&b.0).then(a.1.cmp(&b.1)) == Ordering::Less
+        }
     }
 
     /// All that may be stopped for a task of the leaf, in order.
     fn stoppable(&self, winner: usize, turn: &Resources, rules: Reclaim) -> Vec<Unit> {
         let mut units: Vec<Unit> = Vec::new();
-        let youth = |&task: &usize| {
-            let task = &self.tasks[task];
-            (task.start, task.job, task.number)
-        };
         for (index, task) in self.tasks.iter().enumerate().filter(|(_, task)| task.end.is_none()) {
             let sides = self.path(winner).into_iter().zip(self.path(task.queue));
             let Some((first, last)) = sides.into_iter().find(|(a, b)| a != b) else { continue };
-            let group = &self.jobs[task.job].groups[task.group];
-            let gang =
-                group.gang.as_ref().map(|_| (task.job, self.members(task.job, task.group)[0]));
-            // Of a gang's group so many are of the core: those that started first.
-            let older = |other: &&Task| {
-                (other.job, other.group) == (task.job, task.group)
-                    && (other.start, other.number) < (task.start, task.number)
+            let youth = (task.start, task.job, task.number);
+            let leaf = task.queue;
+            let alone = Unit {
+                leaf,
+                first,
+                last,
+                tasks: vec![index],
+                youth,
+                gang: None,
+                spare: None,
+                core: false,
             };
-            let least = group.gang.as_ref().map_or(0, |gang| gang.least as usize);
-            let core = self.running().filter(older).count() < least;
-            match units.iter_mut().find(|unit| core && unit.core && unit.gang == gang) {
-                Some(unit) => unit.tasks.push(index),
+            let Some(of) = &self.jobs[task.job].groups[task.group].gang else {
+                units.push(alone);
+                continue;
+            };
+            let gang = Some((task.job, self.members(task.job, task.group)[0]));
+            let of_group = |other: &&Task| (other.job, other.group) == (task.job, task.group);
+            let older =
+                |other: &&Task| of_group(other) && (other.start, other.number) < (youth.0, youth.2);
+            let is_first = self.running().filter(older).count() < of.least as usize;
+            let above = self.running().filter(of_group).count().saturating_sub(of.least as usize);
+            let core = match units.iter().position(|unit| unit.core && unit.gang == gang) {
+                Some(core) => core,
                 None => {
-                    let tasks = vec![index];
-                    units.push(Unit { leaf: task.queue, first, last, tasks, gang, core });
+                    let (tasks, youth) = (Vec::new(), (0, 0, 0));
+                    units.push(Unit { tasks, youth, gang, core: true, ..alone.clone() });
+                    units.len() - 1
                 }
+            };
+            // The core comes where the youngest of those comes that started first.
+            if is_first {
+                units[core].youth = units[core].youth.max(youth);
+            }
+            match above {
+                0 => units[core].tasks.push(index),
+                _ => units.push(Unit { gang, spare: Some((task.group, above)), ..alone }),
             }
         }
         let may = |&task: &usize| {
@@ -373,24 +513,33 @@ impl Model {
         };
         let all = units.clone();
         units.retain(|unit| {
-            let within = (0..turn.kinds()).all(|kind| {
-                let with = self.held(unit.first).get(kind) + turn.get(kind);
-                turn.get(kind) == 0 || with <= self.share(unit.first).get(kind)
-            });
             // With the core all of the gang stops.
             let of_gang = |other: &&Unit| *other == unit || unit.core && other.gang == unit.gang;
-            all.iter().filter(of_gang).all(|other| other.tasks.iter().all(may))
+            let minimum = self.is_below_minimum(unit.first) && !self.is_below_minimum(unit.last);
+            let again = |task: &usize| minimum || self.has_run_twice_as_long(*task);
+            let tasks = || all.iter().filter(of_gang).flat_map(|other| &other.tasks);
+            tasks().all(may)
+                && tasks().all(again)
                 && self.owes(unit.first, unit.last)
-                && match self.is_below_minimum(unit.first) {
-                    true => self.counts_some(unit.first, turn),
-                    false => within,
-                }
+                && self.may_get(unit.first, turn)
         });
         let by_number = |task: &usize| self.tasks[*task].number;
         units.iter_mut().for_each(|unit| unit.tasks.sort_by_key(by_number));
-        let youngest = |unit: &Unit| unit.tasks.iter().map(youth).max();
-        units.sort_by(|a, b| self.owes_more(a.leaf, b.leaf).then(youngest(b).cmp(&youngest(a))));
+        units.sort_by(|a, b| {
+            let place = self.owes_more(a.leaf, b.leaf).then(b.youth.cmp(&a.youth));
+            // The core is before no task of its age.
+            place.then(a.core.cmp(&b.core))
+        });
         units
+    }
+
+    /// Whether a task has run more than twice as long as each time when it was stopped.
+    fn has_run_twice_as_long(&self, task: usize) -> bool {
+        let task = &self.tasks[task];
+        let same = |other: &&Task| (other.job, other.number) == (task.job, task.number);
+        let before = self.tasks.iter().filter(same).filter(|other| other.was_stopped);
+        let ran = before.filter_map(|other| Some(other.end? - other.start));
+        ran.max().is_none_or(|longest| self.now - task.start > 2 * longest)
     }
 
     /// Whether the policy above a queue counts some of this.
@@ -424,7 +573,8 @@ impl Model {
         stopped.iter().for_each(|&task| model.tasks[task].end = Some(self.now));
         let each = starts.iter().flat_map(|(group, nodes)| each_start(*group, nodes));
         model.tasks.extend(each.map(|(group, node)| Task {
-            allocation: self.tasks[stopped[0]].allocation,
+            // Of any: nobody asks for it.
+            allocation: self.tasks[0].allocation,
             queue: self.jobs[held.job].queue,
             job: held.job,
             group,
@@ -436,6 +586,7 @@ impl Model {
             seen: self.now,
             end: None,
             undone: false,
+            was_stopped: false,
         }));
         model.now = then;
         (model.queue_key(q), model.tie(q))
@@ -443,10 +594,19 @@ impl Model {
 
     /// Whether all that have reservations owe the leaf.
     pub(crate) fn is_owed_by_all(&self, leaf: usize) -> bool {
-        self.holds.iter().map(|held| self.jobs[held.job].queue).all(|other| {
-            let sides = self.path(leaf).into_iter().zip(self.path(other));
-            sides.into_iter().find(|(a, b)| a != b).is_some_and(|(a, b)| self.owes(a, b))
-        })
+        self.is_owed_by(leaf, |_| true)
+    }
+
+    /// Whether all of these do.
+    pub(crate) fn is_owed_by(&self, leaf: usize, these: impl Fn(&Held) -> bool) -> bool {
+        let mut holds = self.holds.iter().filter(|held| these(held));
+        holds.all(|held| self.owes_leaf(leaf, self.jobs[held.job].queue))
+    }
+
+    /// Whether the second leaf owes the first.
+    pub(crate) fn owes_leaf(&self, leaf: usize, other: usize) -> bool {
+        let sides = self.path(leaf).into_iter().zip(self.path(other));
+        sides.into_iter().find(|(a, b)| a != b).is_some_and(|(a, b)| self.owes(a, b))
     }
 
     fn owes(&self, first: usize, last: usize) -> bool {

@@ -15,7 +15,8 @@
 //!
 //! The guard against swings: nobody is stopped where the ledgers say that, with the winner's task
 //! running and these stopped, the order of both would turn again within `reclaim_guard`. So who
-//! gets room back keeps it at least so long.
+//! gets room back keeps it at least so long. And no task is stopped for ever: each time it has to
+//! run more than twice as long before (`before`).
 //!
 //! A stop is a decision: the engine's books change when the world tells that the task has stopped.
 //!
@@ -23,19 +24,22 @@
 //! served. Cost: O(running tasks log running tasks) for a look, at most one for each reservation in
 //! each `reclaim_after`.
 
+mod before;
 mod places;
 mod room_left;
 mod victims;
+mod way;
 
 use std::collections::BTreeSet;
 
 use super::{Hold, Places};
 use crate::engine::Engine;
 use crate::reclaim::{Reclaim, Stop, Winner};
-use crate::spec::AllocationId;
+use crate::spec::{AllocationId, JobId};
 use crate::time::Time;
+pub(super) use before::StoppedBefore;
 use places::Wanted;
-use victims::Unit;
+use victims::{Sides, Unit};
 
 /// What the rest of the engine tells, and asks.
 impl Engine {
@@ -60,7 +64,7 @@ impl Engine {
             let shape = self.work.group(hold.slot()).turn();
             let leaf = self.leaf_of(hold.slot());
             let (asks, turn) = (self.room.parts_of(shape), self.room.demand_of_turn(shape));
-            let units = self.stoppable(leaf, &turn, &rules);
+            let units = self.stoppable(leaf, &turn, &rules, &holds.stopped_before);
             let wanted = Wanted { hold: &holds.list[index], shape, asks, turn, rules };
             let found = self.find_victims(&holds, &wanted, &units);
             self.holds = Some(holds);
@@ -140,6 +144,31 @@ impl Engine {
             self.work.running(task).is_some_and(|running| hold.is_on(running.node))
         };
         stopping.iter().any(there)
+    }
+
+    /// A task that runs is lost: if it was told to stop, it is not soon again.
+    pub(in crate::engine) fn note_lost(&mut self, task: AllocationId) {
+        let told = self.holds.as_mut().filter(|holds| holds.stopping.contains(&task));
+        if let (Some(holds), Some(running)) = (told, self.work.running(task)) {
+            let ran = self.now.saturating_since(running.started);
+            holds.stopped_before.note((running.job, running.task), ran);
+        }
+    }
+
+    /// A task has ended for good.
+    #[inline]
+    pub(in crate::engine) fn forget_stops_of(&mut self, job: JobId, task: u32) {
+        if let Some(holds) = &mut self.holds {
+            holds.stopped_before.forget(job, task);
+        }
+    }
+
+    /// A job has ended for good.
+    #[inline]
+    pub(in crate::engine) fn forget_stops_of_job(&mut self, job: JobId) {
+        if let Some(holds) = &mut self.holds {
+            holds.stopped_before.forget_job(job);
+        }
     }
 
     /// A task runs no more.

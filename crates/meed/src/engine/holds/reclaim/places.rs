@@ -7,9 +7,10 @@
 //! for as long as the winner may run, and no more than leaves others their room when all that runs
 //! there has ended (`room_left`). Units are taken in order, and at each place only what runs there
 //! counts, so the first place that is enough costs those who owe most. There what was not needed is
-//! let be, the last first. A unit is passed over where a queue above it would fall below its
-//! minimum share (above the point where both paths part the winner's task counts as well); and a
-//! place is given up where the order would turn again within the guard.
+//! let be, the last first; of a gang whose core was taken as many tasks as make it a gang again, if
+//! so many are not needed. A unit is passed over where its gang has no more to spare, or a queue
+//! above it would fall below its minimum share (above the point where both paths part the winner's
+//! task counts as well); and a place is given up where the order would turn again within the guard.
 //!
 //! A gang of several groups has enough where `pack` finds nodes for all of it, which is asked where
 //! what is left holds each group by itself.
@@ -26,7 +27,7 @@ use super::super::profile::{Signed, add};
 use super::super::spread::fewest;
 use super::super::{Hold, Holds, Places};
 use super::room_left::{Held, RoomLeft};
-use super::victims::{Sides, Unit};
+use super::victims::{Sides, Spare, Unit};
 use crate::engine::Engine;
 use crate::engine::books::{Ran, Used};
 use crate::engine::room::{Ask, Bin, Counts, ShapeId, most_room_first, pack};
@@ -87,13 +88,16 @@ impl Engine {
         let look = Look { engine: self, wanted, units, held, until };
         let (mut places, of) = look.places();
         for (index, unit) in units.iter().enumerate() {
-            let on = unit.tasks.iter().filter_map(|&task| of.get(&self.node_of(task)).copied());
+            let tasks = unit.with.iter().map(|&other| &units[other]).chain([unit]);
+            let tasks = tasks.flat_map(|unit| &unit.tasks);
+            let on = tasks.filter_map(|&task| of.get(&self.node_of(task)).copied());
             for number in on.collect::<BTreeSet<usize>>() {
                 let place = &mut places[number];
-                if place.given_up || look.falls_below_minimum(place, index) {
+                let may = !place.given_up && !place.units.contains(&index);
+                if !may || look.is_spent(place, unit) || look.falls_below_minimum(place, index) {
                     continue;
                 }
-                look.stop(place, index, true);
+                look.stop(place, index);
                 if look.starts(place).is_none() {
                     continue;
                 }
@@ -142,8 +146,18 @@ impl Look<'_> {
         (places, of)
     }
 
-    /// The tasks of a unit are stopped at a place, with a core all of its gang's, or are not again.
-    fn stop(&self, place: &mut Place, index: usize, stops: bool) {
+    /// Whether the gang of a task spares no more tasks of its group than are stopped at a place.
+    fn is_spent(&self, place: &Place, unit: &Unit) -> bool {
+        unit.spare.is_some_and(|spare| self.taken_of(place, spare) >= spare.tasks as usize)
+    }
+
+    /// How many tasks of a gang's group are stopped at a place.
+    fn taken_of(&self, place: &Place, spare: Spare) -> usize {
+        place.units.iter().filter(|&&unit| self.units[unit].spare == Some(spare)).count()
+    }
+
+    /// The tasks of a unit are stopped at a place, with a core all of its gang's.
+    fn stop(&self, place: &mut Place, index: usize) {
         if place.left.is_empty() {
             place.copies = vec![0; self.wanted.asks.len()];
             place.nodes.iter().for_each(|&node| {
@@ -154,18 +168,17 @@ impl Look<'_> {
                 place.left.insert(node, (left, copies));
             });
         }
-        match stops {
-            true => {
-                for unit in self.taken_with(place, index) {
-                    self.count_stops(place, unit, true);
-                    place.units.push(unit);
-                }
-            }
-            false => {
-                self.count_stops(place, index, false);
-                place.units.retain(|other| *other != index);
-            }
-        }
+        self.taken_with(place, index).into_iter().for_each(|unit| self.take(place, unit));
+    }
+
+    fn take(&self, place: &mut Place, unit: usize) {
+        self.count_stops(place, unit, true);
+        place.units.push(unit);
+    }
+
+    fn let_be(&self, place: &mut Place, unit: usize) {
+        self.count_stops(place, unit, false);
+        place.units.retain(|other| *other != unit);
     }
 
     /// The units that are stopped when this one is, and were not before.
@@ -248,15 +261,41 @@ impl Look<'_> {
     fn let_be_what_is_not_needed(&self, place: &mut Place) {
         place.units.sort_unstable();
         for index in place.units.clone().into_iter().rev() {
-            if place.units.iter().any(|&core| self.units[core].with.contains(&index)) {
-                continue;
-            }
-            self.stop(place, index, false);
-            if self.starts(place).is_none() {
-                self.stop(place, index, true);
+            let of_core = |&core: &usize| self.units[core].with.contains(&index);
+            if self.units[index].is_core {
+                self.keep_some(place, index);
+            } else if place.units.contains(&index) && !place.units.iter().any(of_core) {
+                self.let_be(place, index);
+                if self.starts(place).is_none() {
+                    self.take(place, index);
+                }
             }
         }
         place.units.sort_unstable();
+    }
+
+    /// A gang whose core was taken goes on with the tasks that need not be stopped, where these are
+    /// as many as make it a gang. Those that started first are let be first.
+    fn keep_some(&self, place: &mut Place, core: usize) {
+        self.let_be(place, core);
+        if self.starts(place).is_none() {
+            return self.take(place, core);
+        }
+        let (with, mut kept) = (&self.units[core].with, Vec::new());
+        for &index in with.iter().rev() {
+            self.let_be(place, index);
+            match self.starts(place) {
+                Some(_) => kept.push(index),
+                None => self.take(place, index),
+            }
+        }
+        let goes_on = |&index: &usize| {
+            let spare = self.units[index].spare;
+            spare.is_none_or(|spare| self.taken_of(place, spare) <= spare.tasks as usize)
+        };
+        if !with.iter().all(goes_on) {
+            kept.into_iter().chain([core]).for_each(|index| self.take(place, index));
+        }
     }
 
     /// Where all start; `None`: too little is left.

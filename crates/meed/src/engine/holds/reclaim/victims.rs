@@ -9,20 +9,23 @@
 //!   and the task asks for some of what that counts: what a queue may use beyond its share it gets
 //!   when others end. One reservation stops tasks at a time, and starts before the next looks: so
 //!   what `first` holds is all it was promised;
-//! - it has run as long as the rules ask for.
+//! - it has run as long as the rules ask for, and if it was stopped before, more than twice as long
+//!   as then (`before`).
 //!
 //! Those come first whose queues owe most: leaves stand as in the walk, backwards, and where a
 //! parent keeps no ledger the child declared last comes first; in a leaf the youngest is first.
 //!
-//! A gang gives up the tasks above its least number one by one, the youngest first. The others are
-//! its core: they are stopped together or not at all, and with them all of the gang. Cost:
-//! O(running tasks), and a sort of those that may be stopped.
+//! A gang gives up tasks above its least number one by one, whichever they are ([`Spare`]). More of
+//! them are stopped together or not at all, with all of the gang: its core stands for that, where
+//! the youngest of those that started first would be. Cost: O(running tasks), and a sort of those
+//! that may be stopped.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
+use super::before::StoppedBefore;
 use crate::engine::Engine;
 use crate::reclaim::Reclaim;
 use crate::resources::Resources;
@@ -40,6 +43,14 @@ pub(super) struct Sides {
 /// younger.
 type Youth = (Time, u64, u32);
 
+/// So many tasks of a gang's group may be stopped while the others go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Spare {
+    /// The group.
+    pub(super) slot: u32,
+    pub(super) tasks: u32,
+}
+
 /// What is stopped as one: a task, or the core of a gang.
 pub(super) struct Unit {
     pub(super) leaf: QueueRow,
@@ -49,17 +60,19 @@ pub(super) struct Unit {
     youth: Youth,
     /// The first group of its gang, if it is of one.
     gang: Option<u32>,
-    /// Whether it is the core of that.
-    is_core: bool,
-    /// Of a core: the places of the other units of that gang, which come before it and are stopped
-    /// with it.
+    /// Of a task of a gang: how many of its group may be stopped as it is.
+    pub(super) spare: Option<Spare>,
+    /// Whether it is the core of that gang. Its tasks are those of groups that spare none.
+    pub(super) is_core: bool,
+    /// Of a core: the places of the other units of that gang, which are stopped with it.
     pub(super) with: Vec<usize>,
 }
 
 impl Unit {
     fn alone(leaf: QueueRow, sides: Sides, id: AllocationId, youth: Youth) -> Unit {
         let tasks = SmallVec::from_elem(id, 1);
-        Unit { leaf, sides, tasks, youth, gang: None, is_core: false, with: Vec::new() }
+        let (gang, spare, is_core, with) = (None, None, false, Vec::new());
+        Unit { leaf, sides, tasks, youth, gang, spare, is_core, with }
     }
 }
 
@@ -87,6 +100,7 @@ impl Engine {
         winner: QueueRow,
         turn: &Resources,
         rules: &Reclaim,
+        before: &StoppedBefore,
     ) -> Vec<Unit> {
         let mut sides: BTreeMap<QueueRow, Option<Sides>> = BTreeMap::new();
         let mut units: Vec<Unit> = Vec::new();
@@ -98,7 +112,9 @@ impl Engine {
                 self.owing(winner, leaf).filter(|sides| self.may_get(sides.first, turn))
             });
             let Some(sides) = *known else { continue };
-            let may = self.now.saturating_since(task.started) >= rules.min_runtime;
+            let ran = self.now.saturating_since(task.started);
+            let may = ran >= rules.min_runtime
+                && (self.is_owed_minimum_by(&sides) || before.allow((task.job, task.task), ran));
             let youth = (task.started, self.books.arrival(task.job), task.task);
             if self.work.group(task.group).gang().is_none() {
                 units.extend(may.then(|| Unit::alone(leaf, sides, id, youth)));
@@ -118,27 +134,36 @@ impl Engine {
         units
     }
 
-    /// The core of a gang, if all of the gang may be stopped, and each task above the least number.
+    /// Each task of the gang's groups that spare some, and its core, if all of the gang may be
+    /// stopped.
     fn add_units_of_gang(&self, first: u32, mut runs: GangRuns, units: &mut Vec<Unit>) {
         runs.tasks.sort_unstable_by_key(|task| task.youth);
         let (leaf, sides, gang) = (runs.leaf, runs.sides, Some(first));
-        let mut in_core: BTreeMap<u32, u32> = BTreeMap::new();
-        let mut core: Vec<&GangTask> = Vec::new();
+        let mut running: BTreeMap<u32, u32> = BTreeMap::new();
+        runs.tasks.iter().for_each(|task| *running.entry(task.slot).or_default() += 1);
+        let least = |slot: u32| self.work.group(slot).gang().map_or(1, |gang| gang.least);
+        let mut started: BTreeMap<u32, u32> = BTreeMap::new();
+        let (mut youth, mut bound) = (None, Vec::new());
         for task in &runs.tasks {
-            let least = self.work.group(task.slot).gang().map_or(1, |gang| gang.least);
-            let so_far = in_core.entry(task.slot).or_default();
-            if *so_far < least {
-                *so_far += 1;
-                core.push(task);
+            let (slot, least) = (task.slot, least(task.slot));
+            let so_far = started.entry(slot).or_default();
+            *so_far += 1;
+            if *so_far <= least {
+                youth = Some(task.youth);
+            }
+            let spare = Spare { slot, tasks: running[&slot].saturating_sub(least) };
+            if spare.tasks == 0 {
+                bound.push(task);
             } else if task.may {
-                units.push(Unit { gang, ..Unit::alone(leaf, sides, task.id, task.youth) });
+                let alone = Unit::alone(leaf, sides, task.id, task.youth);
+                units.push(Unit { gang, spare: Some(spare), ..alone });
             }
         }
-        let youth = core.last().filter(|_| runs.all_may).map(|task| task.youth);
-        core.sort_unstable_by_key(|task| task.youth.2);
-        if let Some(youth) = youth {
-            let tasks = core.iter().map(|task| task.id).collect();
-            units.push(Unit { leaf, sides, tasks, youth, gang, is_core: true, with: Vec::new() });
+        bound.sort_unstable_by_key(|task| task.youth.2);
+        if let Some(youth) = youth.filter(|_| runs.all_may) {
+            let tasks = bound.iter().map(|task| task.id).collect();
+            let (spare, is_core, with) = (None, true, Vec::new());
+            units.push(Unit { leaf, sides, tasks, youth, gang, spare, is_core, with });
         }
     }
 
@@ -152,7 +177,7 @@ impl Engine {
 
     /// Whether a queue that gets `turn` holds no more than its share of what it asks for, or is
     /// below its minimum and gets some of what that counts: by anything else it stays below.
-    fn may_get(&self, queue: QueueRow, turn: &Resources) -> bool {
+    pub(super) fn may_get(&self, queue: QueueRow, turn: &Resources) -> bool {
         match self.books.is_below_minimum(queue) {
             true => self.books.counts_some(queue, turn),
             false => self.is_within_share(queue, turn),
@@ -182,6 +207,11 @@ impl Engine {
             (false, true) => false,
             _ => self.books.is_owed(self.now, sides.first, sides.last),
         }
+    }
+
+    /// Whether the first of two sides is below its minimum share, and the last is not.
+    fn is_owed_minimum_by(&self, sides: &Sides) -> bool {
+        self.books.is_below_minimum(sides.first) && !self.books.is_below_minimum(sides.last)
     }
 
     /// Where the paths of two leaves part; `None`: they are one.

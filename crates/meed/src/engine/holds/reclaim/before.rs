@@ -1,0 +1,64 @@
+//! Tasks that were stopped before, so that no task is stopped for ever.
+//!
+//! Where nobody is below a minimum share, room goes to and fro between queues that are owed in
+//! turn: on several nodes tasks of three queues can stop each other again and again, though each
+//! holds no more than its share and each stop is right by the ledgers. So
+//!
+//! > a task that was stopped, and had run r, is not stopped again before it has run more than 2 r
+//!
+//! unless the winner's side is below its minimum share and the task's is not: a minimum is given
+//! back at once, and is never taken back by a stop, so that nothing swings.
+//!
+//! Proof that every run ends: each stop of a task but for minimums doubles r, which stays below
+//! the time that the task takes. So a task that takes T is stopped at most 2 + log2 T times (T in
+//! microseconds), and loses less than 2 T. Cost: O(log stopped tasks) for each.
+
+use std::collections::BTreeMap;
+
+use crate::spec::JobId;
+use crate::state::StoppedBeforeState;
+use crate::time::Span;
+
+/// How long tasks had run that were stopped and have not ended since: the longest of each.
+#[derive(Default)]
+pub(in crate::engine::holds) struct StoppedBefore {
+    /// By the slot of the job, and the number of the task in it.
+    ran: BTreeMap<(u32, u32), Span>,
+}
+
+impl StoppedBefore {
+    fn key(job: JobId, task: u32) -> (u32, u32) {
+        (job.slot() as u32, task)
+    }
+
+    /// Whether a task that has run so long may be stopped again.
+    pub(super) fn allow(&self, (job, task): (JobId, u32), ran: Span) -> bool {
+        let before = self.ran.get(&Self::key(job, task));
+        before.is_none_or(|before| ran.as_micros() > before.as_micros().saturating_mul(2))
+    }
+
+    /// A task has stopped when it had run so long.
+    pub(in crate::engine::holds) fn note(&mut self, (job, task): (JobId, u32), ran: Span) {
+        let longest = self.ran.entry(Self::key(job, task)).or_default();
+        *longest = ran.max(*longest);
+    }
+
+    /// The task runs no more, and will not again.
+    pub(super) fn forget(&mut self, job: JobId, task: u32) {
+        self.ran.remove(&Self::key(job, task));
+    }
+
+    /// No task of the job will run again.
+    pub(super) fn forget_job(&mut self, job: JobId) {
+        let job = job.slot() as u32;
+        while let Some((&key, _)) = self.ran.range((job, 0)..=(job, u32::MAX)).next() {
+            self.ran.remove(&key);
+        }
+    }
+
+    pub(in crate::engine::holds) fn states(&self) -> Vec<StoppedBeforeState> {
+        let state =
+            |(&(job, task), &ran): (&(u32, u32), &Span)| StoppedBeforeState { job, task, ran };
+        self.ran.iter().map(state).collect()
+    }
+}
