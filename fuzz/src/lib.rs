@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use meed::{ResourceKinds, Time, Unit};
-use meed_sim::scenario::{LoadError, Scenario};
+use meed_scenario::{LoadError, Scenario};
 use meed_sim::world::Progress;
 use meed_sim::{SimulateOptions, Watch, simulate};
 use meed_workload::canonical::CanonicalSource;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use meed_sim::scenario::Scenario;
+use meed_scenario::Scenario;
 use meed_workload::OnBadLine;
 
 use crate::args::input;

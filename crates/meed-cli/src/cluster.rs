@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use meed_files::open::Origin;
-use meed_sim::scenario::Scenario;
+use meed_scenario::Scenario;
 use meed_workload::cluster::{ClusterFile, read_cluster};
 
 use crate::exit::Failure;

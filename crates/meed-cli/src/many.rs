@@ -6,7 +6,7 @@ use clap::Args;
 use meed_files::Guard;
 use meed_lab::advise::aims::thousandths;
 use meed_report::{Made, TableOptions};
-use meed_sim::scenario::Scenario;
+use meed_scenario::Scenario;
 use meed_workload::OnBadLine;
 
 use crate::args::TableArgs;

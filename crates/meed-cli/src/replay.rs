@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use meed_config::text::clean;
+use meed_replay::{Difference, Recording, ReplayOptions, VerifiedRun, replay, verified};
+use meed_scenario::Scenario;
 use meed_sim::record::Comparison;
-use meed_sim::replay::{Difference, Recording, ReplayOptions, VerifiedRun, replay, verified};
-use meed_sim::scenario::Scenario;
 
 use crate::exit::Failure;
 use crate::log_file::LogFile;

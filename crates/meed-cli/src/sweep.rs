@@ -6,7 +6,7 @@ use clap::Args;
 use meed_files::Guard;
 use meed_lab::sweep::{self, Grid, JournalError, Results, SweepError, SweepJournal, SweepRequest};
 use meed_report::page;
-use meed_sim::scenario::Scenario;
+use meed_scenario::Scenario;
 use meed_workload::OnBadLine;
 
 use crate::baseline::BaselineArgs;

@@ -6,7 +6,7 @@ use std::path::Path;
 use comfy_table::{CellAlignment, Table};
 use indicatif::{ProgressBar, ProgressStyle};
 use meed_config::text::clean;
-use meed_sim::scenario::{Scenario, ScenarioWorld};
+use meed_scenario::{Scenario, ScenarioWorld};
 use meed_workload::convert::convert;
 use meed_workload::inspect::{Quantiles, ResourceSummary, Summary, inspect};
 use meed_workload::{JobSource, OnBadLine};

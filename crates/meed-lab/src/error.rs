@@ -17,7 +17,7 @@ pub enum SweepError {
         /// Which point, in words.
         at: String,
         /// Why.
-        source: Box<meed_sim::scenario::LoadError>,
+        source: Box<meed_scenario::LoadError>,
     },
     /// A point's run failed.
     #[error("{at}: {source}")]

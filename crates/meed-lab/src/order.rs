@@ -2,8 +2,8 @@
 
 use meed::Span;
 use meed_config::words::did_you_mean;
+use meed_scenario::{STATIC, Scenario};
 use meed_sim::record::{Comparison, RunRecord};
-use meed_sim::scenario::{STATIC, Scenario};
 use meed_sim::world::{Attendant, WorldSetup};
 use meed_sim::{
     Overtaking, SimulateError, SimulateOptions, Unwatched, Watch, run_one, simulate,
@@ -108,7 +108,7 @@ impl NamedOrder {
             return ran.runs.into_iter().next().ok_or_else(none);
         };
         let mut teller = Teller::new(rival.clone());
-        let setup = scenario.setup(TOLD, seed).map_err(failed)?;
+        let setup = meed_sim::setup(scenario, TOLD, seed).map_err(failed)?;
         let setup = WorldSetup { strict, keep_jobs: true, attendant: Some(&mut teller), ..setup };
         run_one(&self.words, setup, &mut Unwatched)
             .map_err(|source| failed(SimulateError::Run(source)))

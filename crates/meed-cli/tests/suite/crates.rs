@@ -36,7 +36,7 @@ fn crates_use_only_those_below_them() {
             &["meed", "meed-config", "meed-driver", "meed-journal", "meed-workload"],
         ),
         (
-            "meed-sim",
+            "meed-scenario",
             &[
                 "meed",
                 "meed-config",
@@ -44,6 +44,31 @@ fn crates_use_only_those_below_them() {
                 "meed-files",
                 "meed-journal",
                 "meed-mapreduce",
+                "meed-workload",
+            ],
+        ),
+        (
+            "meed-sim",
+            &[
+                "meed",
+                "meed-config",
+                "meed-driver",
+                "meed-journal",
+                "meed-mapreduce",
+                "meed-scenario",
+                "meed-workload",
+            ],
+        ),
+        (
+            "meed-replay",
+            &[
+                "meed",
+                "meed-config",
+                "meed-driver",
+                "meed-journal",
+                "meed-mapreduce",
+                "meed-scenario",
+                "meed-sim",
                 "meed-workload",
             ],
         ),
@@ -80,7 +105,10 @@ fn crates_use_only_those_below_them() {
         ("meed-features", &["meed-store"]),
         ("meed-level", &["meed-config"]),
         ("meed-files", &[]),
-        ("meed-lab", &["meed", "meed-config", "meed-workload", "meed-sim", "meed-report"]),
+        (
+            "meed-lab",
+            &["meed", "meed-config", "meed-workload", "meed-scenario", "meed-sim", "meed-report"],
+        ),
         (
             "meed-papers",
             &[
@@ -90,6 +118,7 @@ fn crates_use_only_those_below_them() {
                 "meed-files",
                 "meed-workload",
                 "meed-mapreduce",
+                "meed-scenario",
                 "meed-sim",
                 "meed-level",
                 "meed-report",

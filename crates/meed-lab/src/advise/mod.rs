@@ -36,7 +36,7 @@ pub mod waits;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use meed_sim::scenario::Scenario;
+use meed_scenario::Scenario;
 use meed_workload::OnBadLine;
 use meed_workload::stretch::Load;
 

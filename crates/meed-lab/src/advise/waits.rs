@@ -5,7 +5,7 @@
 //! of these. Where both waited alike the figures are near what the site would see; where they did
 //! not, the cluster or the rules are others, and a gain may have another size.
 
-use meed_sim::scenario::Scenario;
+use meed_scenario::Scenario;
 use meed_workload::{JobSource, OnBadLine, TraceError};
 
 use crate::sweep::summary::quantile;

@@ -36,8 +36,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use meed::{Engine, QueueId, Rank, Span, Time};
+use meed_scenario::Scenario;
 use meed_sim::record::RunRecord;
-use meed_sim::scenario::Scenario;
 use meed_sim::world::{Attendant, WorldSetup};
 use meed_sim::{SimulateError, Unwatched, run_one};
 use meed_workload::OnBadLine;
@@ -242,7 +242,7 @@ impl Contest {
             Some(_) => TOLD,
             None => contender.words.as_str(),
         };
-        let setup = self.scenarios[scenario].setup(words, seed);
+        let setup = meed_sim::setup(&self.scenarios[scenario], words, seed);
         setup.map_err(|source| failed(contender, source))
     }
 

@@ -8,7 +8,7 @@ use meed::{
     Config, Effect, Engine, Event, JobSpec, NodeSpec, Policy, QueueChange, QueueId, QueueSpec,
     Rank, ResourceKinds, Resources, Span, TaskGroup, Time, Unit,
 };
-use meed_sim::scenario::Scenario;
+use meed_scenario::Scenario;
 use meed_sim::world::{Attendant, WorldSetup};
 use meed_sim::{Unwatched, run_one};
 
@@ -111,7 +111,7 @@ fn spied_on(
     };
     let teller = Some(Teller::of(Span::from_secs(seconds).unwrap(), rule));
     let mut watcher = Watcher { teller, windows: Windows::new() };
-    let setup = scenario.setup("told", 1).unwrap();
+    let setup = meed_sim::setup(&scenario, "told", 1).unwrap();
     let setup = WorldSetup { attendant: Some(&mut watcher), ..setup };
     let run = run_one("spy", setup, &mut Unwatched).unwrap();
     (shown.take(), run)
@@ -227,7 +227,7 @@ fn ranks_steer_a_run() {
         let teller = Chosen::find(words, None).unwrap().map(Teller::new);
         let mut watcher = Watcher { teller, windows: Windows::new() };
         let told = if watcher.teller.is_some() { "told" } else { words };
-        let setup = scenario.setup(told, 1).unwrap();
+        let setup = meed_sim::setup(&scenario, told, 1).unwrap();
         let setup = WorldSetup { attendant: Some(&mut watcher), ..setup };
         let run = run_one(words, setup, &mut Unwatched).unwrap();
         run.queues.iter().find(|queue| queue.queue == "g.b").unwrap().mean_job_s.unwrap()

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use meed::policy::Preset;
 use meed_config::policy::{Form, KEYS};
 use meed_config::words::did_you_mean;
-use meed_sim::scenario::{LoadError, STATIC, Scenario};
+use meed_scenario::{LoadError, STATIC, Scenario};
 
 use super::{DEFAULT_POLICIES, SweepRequest, values};
 use crate::cores;

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use meed_replay::explain::{LogSubject, explain};
+use meed_replay::{Recording, ReplayOptions, replay, verify};
+use meed_scenario::Scenario;
 use meed_sim::Unwatched;
-use meed_sim::explain::{LogSubject, explain};
-use meed_sim::replay::{Recording, ReplayOptions, replay, verify};
-use meed_sim::scenario::Scenario;
 use meed_sim::{SimulateOptions, simulate};
 use meed_workload::{JobSource as _, OnBadLine};
 
