@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use meed_scenario::{GivenJobs, LoadError, Scenario};
+use meed_scenario::{GivenJobs, LoadError, Scenario, Setting};
 use meed_workload::OnBadLine;
 use pyo3::prelude::*;
 
@@ -41,7 +41,10 @@ impl PyScenario {
             ));
         }
         let read = || match given {
-            None => Scenario::load_any(&path, &sets, on_bad_line(strict)),
+            None => {
+                let settings = Setting::parse_all(&sets)?;
+                Scenario::load_any(&path, &settings, on_bad_line(strict))
+            }
             Some(jobs) => with_jobs(&path, jobs, on_bad_line(strict)),
         };
         let scenario = py.detach(read).map_err(|why| of_load(&why))?;

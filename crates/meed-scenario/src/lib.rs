@@ -2,7 +2,7 @@
 //!
 //! A [`Scenario`] says what the cluster, the queues, the policies and the workload are. It is read
 //! from a file, made of data that a program has, or made of a trace or a recorded run alone;
-//! changes (`--set`) are made before anything is checked. [`Scenario::plan`] says what a policy's
+//! changes ([`Setting`]) are made before anything is checked. [`Scenario::plan`] says what a policy's
 //! name means for it, [`Scenario::source`] opens its jobs. Worlds (`meed-sim`) run it.
 
 pub mod changes;
@@ -16,5 +16,5 @@ pub mod slots;
 
 pub use scenario::{
     DEFAULT_POLICIES, GivenJobs, LoadError, MOST_SPLIT, SLOTS, STATIC, Scenario, ScenarioError,
-    ScenarioWorld, told_order, workload_of,
+    ScenarioWorld, Setting, told_order, workload_of,
 };

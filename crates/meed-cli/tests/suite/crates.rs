@@ -201,6 +201,54 @@ fn the_default_members_are_built_without_tokio() {
     }
 }
 
+/// Rust files below `folder`.
+fn sources(folder: PathBuf) -> Vec<PathBuf> {
+    let (mut folders, mut files) = (vec![folder], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false if path.extension().is_some_and(|ending| ending == "rs") => files.push(path),
+                false => {}
+            }
+        }
+    }
+    files
+}
+
+/// What an option changes of a scenario is a `Setting`, made by its meaning: no program writes
+/// `KEY=VALUE` for another part to read, and none looks for a key in such a text.
+#[test]
+fn no_option_is_written_as_text_to_be_parsed() {
+    let tables = ["cluster", "fairness", "policies", "policy", "queue", "queues", "run", "trace"];
+    let verbs = ["format!", "starts_with", "strip_prefix"];
+    let forbidden = verbs.iter().flat_map(|verb| {
+        tables
+            .iter()
+            .flat_map(move |table| [".", "="].map(|after| format!("{verb}(\"{table}{after}")))
+    });
+    let forbidden: Vec<String> = forbidden.collect();
+    let mut parsed = BTreeSet::new();
+    for entry in fs::read_dir(crates()).unwrap() {
+        let folder = entry.unwrap().path();
+        for path in sources(folder.join("src")) {
+            let text = fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+            for words in &forbidden {
+                assert!(!code.contains(words.as_str()), "{} has {words}", path.display());
+            }
+            let makes_text = "Setting::parse(&format!";
+            assert!(!code.contains(makes_text), "{} has {makes_text}", path.display());
+            if code.contains("Setting::parse") {
+                parsed.insert(folder.file_name().unwrap().to_string_lossy().into_owned());
+            }
+        }
+    }
+    // `--set` of the command line is the one caller.
+    assert_eq!(parsed, BTreeSet::from(["meed-cli", "meed-scenario"].map(str::to_owned)));
+}
+
 #[test]
 fn the_engine_and_the_exact_allocation_name_no_world() {
     let mut folders = vec![crates().join("meed/src"), crates().join("meed-level/src")];

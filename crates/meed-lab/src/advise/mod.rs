@@ -34,9 +34,10 @@ mod tests;
 pub mod waits;
 
 use std::path::PathBuf;
+use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use meed_scenario::Scenario;
+use meed_scenario::{Scenario, Setting};
 use meed_workload::OnBadLine;
 use meed_workload::stretch::Load;
 
@@ -79,7 +80,7 @@ pub struct AdviceRequest {
     /// Trace or scenario.
     pub log: PathBuf,
     /// Changes of the scenario.
-    pub sets: Vec<String>,
+    pub settings: Vec<Setting>,
     /// What all are compared with; by the format of the log when there is none.
     pub baseline: Option<Baseline>,
     /// The candidates; [`CANDIDATES`] when there are none.
@@ -135,9 +136,9 @@ impl Question {
     /// Reads everything; nothing is run.
     pub fn prepare(request: &AdviceRequest) -> Result<Question, SweepError> {
         let on_bad_line = if request.strict { OnBadLine::Stop } else { OnBadLine::Skip };
-        let load = |more: &[String], at: &str| {
-            let sets = [&request.sets[..], more].concat();
-            Scenario::load_any(&request.log, &sets, on_bad_line)
+        let load = |more: &[Setting], at: &str| {
+            let settings = [&request.settings[..], more].concat();
+            Scenario::load_any(&request.log, &settings, on_bad_line)
                 .map_err(|source| SweepError::Load { at: at.to_owned(), source: Box::new(source) })
         };
         let own = load(&[], "the log")?;
@@ -177,8 +178,8 @@ impl Question {
             if let Some(own) = own.take_if(|_| factor == 1000) {
                 return Ok(own);
             }
-            let load_set = format!("run.load={}", scaled(own_load, factor)?);
-            load(&[vec![load_set.clone()], spared.clone()].concat(), &load_set)
+            let at_load = Setting::load(scaled(own_load, factor)?);
+            load(&[slice::from_ref(&at_load), &spared].concat(), at_load.words())
         };
         let last = request.seeds.checked_sub(1).and_then(|more| first.checked_add(more));
         let Some(last) = last else {
@@ -324,7 +325,7 @@ fn candidates(baseline: &str, named: &[String]) -> Result<Vec<String>, SweepErro
 }
 
 /// `own` times `factor`, both in thousandths, as `run.load` takes it.
-pub(crate) fn scaled(own: Load, factor: u32) -> Result<String, SweepError> {
+pub(crate) fn scaled(own: Load, factor: u32) -> Result<f64, SweepError> {
     let product = u64::from(own.thousandths()) * u64::from(factor) / 1000;
     let load = u32::try_from(product).ok().and_then(Load::from_thousandths);
     let load = load.ok_or_else(|| {
@@ -334,5 +335,5 @@ pub(crate) fn scaled(own: Load, factor: u32) -> Result<String, SweepError> {
             f64::from(own.thousandths()) / 1000.0
         ))
     })?;
-    Ok((f64::from(load.thousandths()) / 1000.0).to_string())
+    Ok(f64::from(load.thousandths()) / 1000.0)
 }

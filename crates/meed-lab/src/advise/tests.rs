@@ -278,7 +278,7 @@ fn a_log_is_answered_and_threads_do_not_matter() {
     std::fs::write(&log, LENDER).unwrap();
     let request = AdviceRequest {
         log,
-        sets: Vec::new(),
+        settings: Vec::new(),
         baseline: None,
         policies: ["long-term,half_life=1h", "long-term"].map(str::to_owned).to_vec(),
         loads: Vec::new(),
@@ -312,7 +312,7 @@ fn loads_are_relative_to_the_log_s_own() {
     std::fs::write(&log, format!("{LENDER}\n[run]\nload = 2\n")).unwrap();
     let request = AdviceRequest {
         log,
-        sets: Vec::new(),
+        settings: Vec::new(),
         baseline: None,
         policies: vec!["long-term".to_owned()],
         loads: vec![500, 1500],

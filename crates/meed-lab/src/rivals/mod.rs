@@ -36,7 +36,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use meed::{Engine, QueueId, Rank, Span, Time};
-use meed_scenario::Scenario;
+use meed_scenario::{Scenario, Setting};
 use meed_sim::record::RunRecord;
 use meed_sim::world::{Attendant, WorldSetup};
 use meed_sim::{SimulateError, Unwatched, run_one};
@@ -68,7 +68,7 @@ pub struct RivalsRequest {
     /// Trace or scenario.
     pub log: PathBuf,
     /// Changes of the scenario.
-    pub sets: Vec<String>,
+    pub settings: Vec<Setting>,
     /// Rivals and policies, as they are named; [`OWN`] and all rivals when there are none.
     pub orders: Vec<String>,
     /// What all are compared with, where somebody names it.
@@ -121,20 +121,19 @@ impl Contest {
     /// Reads everything; nothing is run.
     pub fn prepare(request: &RivalsRequest) -> Result<Contest, SweepError> {
         let on_bad_line = if request.strict { OnBadLine::Stop } else { OnBadLine::Skip };
-        let load = |sets: &[String], at: String| {
-            let read = Scenario::load_any(&request.log, sets, on_bad_line);
+        let load = |settings: &[Setting], at: String| {
+            let read = Scenario::load_any(&request.log, settings, on_bad_line);
             read.map_err(|source| SweepError::Load { at, source: Box::new(source) })
         };
-        let own = load(&request.sets, "the log".to_owned())?;
+        let own = load(&request.settings, "the log".to_owned())?;
         let contenders = contenders(request, &own)?;
         let first = own.seed;
         let loads = if request.loads.is_empty() { vec![1000] } else { request.loads.clone() };
         let whole = own.load_factor();
         let scenario = |&factor: &u32| {
             let factor = crate::advise::scaled(whole, factor)?;
-            let mut sets = request.sets.clone();
-            sets.push(format!("run.load={factor}"));
-            load(&sets, format!("load {factor}"))
+            let settings = [&request.settings[..], &[Setting::load(factor)]].concat();
+            load(&settings, format!("load {factor}"))
         };
         let scenarios = match request.loads.is_empty() {
             true => vec![own],

@@ -61,7 +61,7 @@ fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
 fn request(log: PathBuf) -> RivalsRequest {
     RivalsRequest {
         log,
-        sets: Vec::new(),
+        settings: Vec::new(),
         orders: Vec::new(),
         baseline: None,
         loads: Vec::new(),

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use meed::policy::Preset;
 use meed_config::policy::{Form, KEYS};
 use meed_config::words::did_you_mean;
-use meed_scenario::{LoadError, STATIC, Scenario};
+use meed_scenario::{LoadError, STATIC, Scenario, Setting};
 
 use super::{DEFAULT_POLICIES, SweepRequest, values};
 use crate::cores;
@@ -127,7 +127,7 @@ impl Grid {
         let seeds: Vec<u64> = (first..=last).collect();
         let find = |words: &String| NamedOrder::find(BASELINE, words, None, &base);
         let baseline = request.baseline.as_ref().map(find).transpose()?;
-        let (points, sets) = product(&axes, &policies, request.baseline.as_deref(), &seeds);
+        let (points, changes) = product(&axes, &policies, request.baseline.as_deref(), &seeds);
         let resources = base.kinds().names().map(str::to_owned).collect();
         let mut grid = Grid {
             file: request.scenario.clone(),
@@ -140,7 +140,7 @@ impl Grid {
             resources,
             strict: request.strict,
         };
-        grid.scenarios = grid.read_scenarios(request, &sets)?;
+        grid.scenarios = grid.read_scenarios(request, &changes)?;
         grid.check_policies()?;
         Ok(grid)
     }
@@ -150,9 +150,9 @@ impl Grid {
     fn read_scenarios(
         &self,
         request: &SweepRequest,
-        sets: &[Vec<String>],
+        changes: &[Vec<Change>],
     ) -> Result<Vec<Scenario>, SweepError> {
-        let read = |(number, own): (usize, &Vec<String>)| {
+        let read = |(number, own): (usize, &Vec<Change>)| {
             let at = || {
                 self.words(
                     self.points
@@ -161,8 +161,8 @@ impl Grid {
                         .unwrap_or(&self.points[0]),
                 )
             };
-            let sets = [&request.sets[..], own].concat();
-            let scenario = Scenario::load_any(&request.scenario, &sets, request.on_bad_line())
+            let settings = with(&request.settings, own);
+            let scenario = Scenario::load_any(&request.scenario, &settings, request.on_bad_line())
                 .map_err(|source| SweepError::Load { at: at(), source: Box::new(source) })?;
             if !scenario.kinds().names().eq(self.resources.iter().map(String::as_str)) {
                 let what =
@@ -173,8 +173,8 @@ impl Grid {
         };
         // All at once, for a large trace takes seconds to look at; the first error in order is
         // told.
-        let sets: Vec<(usize, &Vec<String>)> = sets.iter().enumerate().collect();
-        let read = cores::map(&sets, |&own| Ok::<_, SweepError>(read(own)))?;
+        let changes: Vec<(usize, &Vec<Change>)> = changes.iter().enumerate().collect();
+        let read = cores::map(&changes, |&own| Ok::<_, SweepError>(read(own)))?;
         read.into_iter().collect()
     }
 
@@ -222,15 +222,26 @@ impl Grid {
     }
 }
 
+/// A key of the scenario and its value, as the user wrote them.
+type Change = (String, String);
+
+/// `settings`, and then the changes of a point.
+fn with(settings: &[Setting], own: &[Change]) -> Vec<Setting> {
+    let own = own.iter().map(|(key, value)| Setting::of_text(key, value));
+    settings.iter().cloned().chain(own).collect()
+}
+
 /// The scenario at the first point: its own seed and resources are those of the sweep.
 fn first_scenario(request: &SweepRequest, axes: &[Axis]) -> Result<Scenario, SweepError> {
-    let sets = axes.iter().filter_map(|axis| match &axis.target {
-        Target::Scenario(key) => Some(format!("{key}={}", axis.values[0])),
+    let own = axes.iter().filter_map(|axis| match &axis.target {
+        Target::Scenario(key) => Some((key.clone(), axis.values[0].clone())),
         Target::Policy(_) | Target::Name => None,
     });
-    let all: Vec<String> = request.sets.iter().cloned().chain(sets.clone()).collect();
+    let own: Vec<Change> = own.collect();
+    let all = with(&request.settings, &own);
     Scenario::load_any(&request.scenario, &all, request.on_bad_line()).map_err(|source| {
-        let words: Vec<String> = sets.collect();
+        let words = own.iter().map(|(key, value)| format!("{key}={value}"));
+        let words: Vec<String> = words.collect();
         let at = if words.is_empty() {
             "every point".to_owned()
         } else {
@@ -244,7 +255,7 @@ fn axes(over: &[String]) -> Result<Vec<Axis>, SweepError> {
     let mut axes: Vec<Axis> = Vec::new();
     for text in over {
         let fail = |what: String| SweepError::Settings(format!("--over {text}: {what}"));
-        let (name, list) = Scenario::split_change(text)
+        let (name, list) = Setting::split(text)
             .ok_or_else(|| fail("is not of the form KEY=V1,V2,...".to_owned()))?;
         let name = name.trim();
         let target = target(name).map_err(fail)?;
@@ -330,26 +341,26 @@ fn product(
     policies: &[String],
     baseline: Option<&str>,
     seeds: &[u64],
-) -> (Vec<Point>, Vec<Vec<String>>) {
+) -> (Vec<Point>, Vec<Vec<Change>>) {
     let one = [String::new()];
     let policies = if policies.is_empty() { &one[..] } else { policies };
     let combinations: usize = axes.iter().map(|axis| axis.values.len()).product();
     let mut points = Vec::with_capacity(combinations * policies.len() * seeds.len());
-    let mut sets: Vec<Vec<String>> = Vec::new();
+    let mut changes: Vec<Vec<Change>> = Vec::new();
     let mut numbers = BTreeMap::new();
     for combination in 0..combinations {
         let choice = digits(combination, axes);
         let chosen =
             || axes.iter().zip(&choice).map(|(axis, &at)| (&axis.target, &axis.values[at]));
-        let own: Vec<String> = chosen()
+        let own: Vec<Change> = chosen()
             .filter_map(|(target, value)| match target {
-                Target::Scenario(key) => Some(format!("{key}={value}")),
+                Target::Scenario(key) => Some((key.clone(), value.clone())),
                 Target::Policy(_) | Target::Name => None,
             })
             .collect();
         let scenario = *numbers.entry(own.clone()).or_insert_with(|| {
-            sets.push(own);
-            sets.len() - 1
+            changes.push(own);
+            changes.len() - 1
         });
         let named = chosen().find_map(|(target, value)| (*target == Target::Name).then_some(value));
         let keys: String = chosen()
@@ -378,7 +389,7 @@ fn product(
             }
         }
     }
-    (points, sets)
+    (points, changes)
 }
 
 /// Which value of each axis the combination has; the first axis varies slowest.

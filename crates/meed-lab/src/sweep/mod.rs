@@ -30,6 +30,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
+use meed_scenario::Setting;
 use meed_sim::{SimulateError, SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 
@@ -46,7 +47,7 @@ pub struct SweepRequest {
     /// Scenario or trace.
     pub scenario: PathBuf,
     /// Changes to the scenario that hold at every point.
-    pub sets: Vec<String>,
+    pub settings: Vec<Setting>,
     /// The settings that vary, as `KEY=VALUES`.
     pub over: Vec<String>,
     /// Policies, as words of `--policy`; [`DEFAULT_POLICIES`] when there are none.

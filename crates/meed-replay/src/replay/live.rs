@@ -172,7 +172,7 @@ pub(super) fn replay(
             ..others.scenario.header(&words, others.scenario.seed, &plan, assumptions)
         };
         out.header(first).map_err(RunError::Log)?;
-        let as_recorded = words == header.policy && options.sets.is_empty();
+        let as_recorded = words == header.policy && options.settings.is_empty();
         let begin = recording.begin(Mode::Otherwise, &others.scenario, plan, points, out)?;
         let begin = Begin { as_recorded, ..begin };
         let name = words + &others.suffix;

@@ -30,7 +30,7 @@ use meed_scenario::log::read::{LogError, LogFile, Run};
 use meed_scenario::logged::begun::{Begun, begun};
 use meed_scenario::logged::recorded::{Workload, arrival_of};
 use meed_scenario::plan::Plan;
-use meed_scenario::{Scenario, ScenarioError};
+use meed_scenario::{Scenario, ScenarioError, Setting};
 use meed_sim::log::Log;
 use meed_sim::world::{Failures, Looks, RunError, Script, Told, ToldTo, WorldSetup, run};
 use meed_sim::{Watch, add_speedups, run_mapreduce, run_one};
@@ -87,15 +87,15 @@ pub struct ReplayOptions {
     pub policies: Vec<String>,
     /// A scenario file whose nodes are to be used.
     pub cluster: Option<PathBuf>,
-    /// `--set` changes of the recorded scenario.
-    pub sets: Vec<String>,
+    /// Changes of the recorded scenario.
+    pub settings: Vec<Setting>,
     /// Samples over time; 0 for none.
     pub series_points: usize,
 }
 
 impl ReplayOptions {
     fn changes_anything(&self) -> bool {
-        self.cluster.is_some() || !self.sets.is_empty()
+        self.cluster.is_some() || !self.settings.is_empty()
     }
 }
 
@@ -436,9 +436,9 @@ impl Others {
         remarks: &mut Vec<String>,
     ) -> Result<Others, ReplayError> {
         let header = &recording.run.header;
-        let mut scenario = match options.sets.is_empty() {
+        let mut scenario = match options.settings.is_empty() {
             true => Scenario::of_header(header, &place(&recording.log, &recording.run))?,
-            false => Scenario::of_text(header, &options.sets)?,
+            false => Scenario::of_text(header, &options.settings)?,
         };
         if !recording.run.finished {
             scenario.stop_at(recording.run.end);
@@ -448,7 +448,7 @@ impl Others {
             words.push(header.policy.clone());
         }
         let mut suffix =
-            if options.sets.is_empty() { String::new() } else { " (changed)".to_owned() };
+            if options.settings.is_empty() { String::new() } else { " (changed)".to_owned() };
         let mut changes = recording.workload.changes.clone();
         if let Some(path) = &options.cluster {
             scenario.take_cluster(path)?;
@@ -467,7 +467,7 @@ impl Others {
         let plan = |words: &String| {
             // The recorded policy is what the log says it is, whatever its name means to this
             // version.
-            let plan = match *words == header.policy && options.sets.is_empty() {
+            let plan = match *words == header.policy && options.settings.is_empty() {
                 true => scenario.recorded_plan(header, &place(&recording.log, &recording.run)),
                 false => scenario.plan(words).and_then(|plan| {
                     match plan.slots.is_some() || header.slots_per_server.is_some() {

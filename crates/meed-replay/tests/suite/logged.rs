@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use meed_journal::{Fact, Header, JobKey, Kind, Record, TaskKey};
-use meed_scenario::Scenario;
+use meed_scenario::{Scenario, Setting};
 use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::{Job, JobSource, OnBadLine};
 use proptest::prelude::*;
@@ -24,8 +24,8 @@ const POLICIES: [&str; 5] = [
 ];
 
 fn load(path: &Path, sets: &[&str]) -> Scenario {
-    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
-    Scenario::load_any(path, &sets, OnBadLine::Stop).expect("the log is a workload")
+    let settings: Vec<Setting> = sets.iter().map(|set| set.parse().expect("a change")).collect();
+    Scenario::load_any(path, &settings, OnBadLine::Stop).expect("the log is a workload")
 }
 
 /// The log of `scenario` under these policies.

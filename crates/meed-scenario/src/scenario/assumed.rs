@@ -2,7 +2,7 @@
 
 use meed_workload::format::TraceFormat;
 
-use super::Scenario;
+use super::{Scenario, Setting};
 
 impl Scenario {
     /// Whether nobody said how large the cluster is, so that its size is assumed.
@@ -17,9 +17,9 @@ impl Scenario {
 
     /// Changes that spare another reading of the same trace the search for outliers, where there
     /// are none.
-    pub fn without_search(&self) -> Vec<String> {
+    pub fn without_search(&self) -> Vec<Setting> {
         let spares = self.outliers.as_ref().is_some_and(|outliers| outliers.is_empty());
-        spares.then(|| "trace.outliers=keep".to_owned()).into_iter().collect()
+        spares.then(|| Setting::trace_outliers(false)).into_iter().collect()
     }
 
     /// What is known of the cluster, and assumed of it: the first of the assumptions.
@@ -45,18 +45,17 @@ impl Scenario {
 
     /// Changes that make the one pool of this scenario so many times as large, in percent; whole
     /// pieces, and at least one.
-    pub fn pool_sets(&self, percent: u64) -> Vec<String> {
+    pub fn pool_sets(&self, percent: u64) -> Vec<Setting> {
         let total = self.capacity();
         let set = |kind: usize| {
             let (name, unit) = (self.kinds.name(kind), self.kinds.unit(kind));
             let amount = u128::from(total.get(kind)) * u128::from(percent) / 100;
             let amount = u64::try_from(amount).unwrap_or(u64::MAX).min(meed::MAX_AMOUNT);
-            let name = toml_edit::Key::new(name);
             let value = match unit {
                 meed::Unit::Milli => amount.div_ceil(unit.scale()).max(1),
                 meed::Unit::Bytes => amount.max(1),
             };
-            format!("cluster.node.0.capacity.{name}={value}")
+            Setting::capacity(name, i64::try_from(value).unwrap_or(i64::MAX))
         };
         (0..self.kinds.len()).map(set).collect()
     }

@@ -67,13 +67,9 @@ pub(super) fn is_mapreduce(text: &str) -> bool {
         && toml::from_str::<toml::Table>(text).is_ok_and(|table| table.contains_key("mapreduce"))
 }
 
-pub(super) fn parse(
-    file: &str,
-    text: String,
-    added: &[(String, String)],
-) -> Result<Scenario, ScenarioError> {
+pub(super) fn parse(file: &str, text: String) -> Result<Scenario, ScenarioError> {
     let raw = read(file, &text)?;
-    of_raw(file, raw, text, added, &|_| true)
+    of_raw(file, raw, text, &[], &|_| true)
 }
 
 fn read(file: &str, text: &str) -> Result<RawMapReduce, ScenarioError> {

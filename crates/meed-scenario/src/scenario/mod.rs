@@ -25,6 +25,7 @@ mod queues;
 mod raw;
 mod read;
 mod set;
+mod setting;
 mod trace;
 mod workloads;
 
@@ -62,6 +63,7 @@ pub use of_log::told_order;
 pub use of_logged::workload_of;
 pub use policy::{DEFAULT_POLICIES, MOST_SPLIT};
 use raw::RawScenario;
+pub use setting::Setting;
 use trace::TracePlan;
 
 /// A scenario, checked.
@@ -129,11 +131,6 @@ pub enum LoadError {
 const DEFAULT_ATTEMPTS: u16 = 4;
 
 impl Scenario {
-    /// The parts of a change, `KEY=VALUE`.
-    pub fn split_change(change: &str) -> Option<(&str, &str)> {
-        set::split(change)
-    }
-
     /// What `key` of a change names here: the same for all ways to write it.
     pub fn path_of(&self, key: &str) -> Vec<String> {
         set::path_of(&self.text, key)
@@ -159,7 +156,7 @@ impl Scenario {
             None => Ok(()),
             Some((name, set)) => {
                 let near = meed_config::words::suggest(name, known.iter().copied());
-                Err(set::of_set(set, format!("there is no queue `{name}`; {near}")))
+                Err(setting::of_set(set, format!("there is no queue `{name}`; {near}")))
             }
         }
     }

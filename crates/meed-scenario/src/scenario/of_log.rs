@@ -21,7 +21,6 @@ use meed_driver::{StopAt, header_of};
 use meed_journal::{Header, Keys, QueueEntry};
 use meed_workload::OnBadLine;
 use serde::Deserialize;
-use toml_edit::DocumentMut;
 
 use super::cluster;
 use super::delays;
@@ -29,7 +28,9 @@ use super::jobs::InlineJobs;
 use super::machines;
 use super::queues;
 use super::raw::RawScenario;
-use super::{Load, Scenario, ScenarioWorld, measured, run_options, set};
+use super::set::Draft;
+use super::setting::{Setting, of_set};
+use super::{Load, Scenario, ScenarioWorld, measured, run_options};
 use crate::log::infeasible;
 use crate::logged::Placing;
 use crate::plan::Plan;
@@ -216,11 +217,11 @@ impl Scenario {
         Ok(Placing { new: plan.placement, kinds: plan.config.kinds.len(), seed: scenario.seed })
     }
 
-    /// The recorded scenario with `--set` changes of anything but its workload. Needs the
+    /// The recorded scenario with changes of anything but its workload. Needs the
     /// scenario's text.
-    pub fn of_text(header: &Header, sets: &[String]) -> Result<Scenario, ScenarioError> {
-        for set in sets {
-            let root = set.split(['.', '=']).next().unwrap_or_default().trim();
+    pub fn of_text(header: &Header, settings: &[Setting]) -> Result<Scenario, ScenarioError> {
+        for setting in settings {
+            let root = setting.key().first().map_or("", |part| part.text.as_str());
             if !CHANGEABLE.contains(&root) {
                 let near = did_you_mean(root, CHANGEABLE).map(|near| format!("; {near}"));
                 let what = match WORKLOAD.contains(&root) {
@@ -231,12 +232,7 @@ impl Scenario {
                         near.unwrap_or_default()
                     ),
                 };
-                return Err(ScenarioError {
-                    file: format!("--set {set}"),
-                    line: None,
-                    what,
-                    unreadable: false,
-                });
+                return Err(of_set(setting.words(), what));
             }
         }
         let file = &header.scenario;
@@ -245,25 +241,27 @@ impl Scenario {
                 --cluster";
             return Err(Place { file, text: "" }.whole(what));
         }
-        let text = without_workload(file, &set::apply(file, &header.scenario_text, sets)?.text)?;
-        let place = Place { file, text: &text };
-        let raw: RawScenario = tree::read(&text).map_err(|error| place.toml(&error))?;
+        let mut draft = Draft::of(file, &header.scenario_text, settings)?;
+        WORKLOAD.iter().for_each(|table| draft.remove(table));
+        let (text, raw) = (draft.text(), draft.read::<RawScenario>(file)?);
+        // The recorded text stands in no file, and has no lines.
+        let place = Place { file, text: "" };
         let kinds = cluster::kinds(&raw.cluster, &place)?;
         if kinds != header.kinds().map_err(|what| place.whole(what))? {
             return Err(
                 place.whole("the cluster's resources cannot change: recorded tasks ask for them")
             );
         }
-        let changes = |key: &str| sets.iter().any(|set| set.trim_start().starts_with(key));
+        let changes = |key: &[&str]| settings.iter().any(|setting| setting.touches(key));
         // The nodes are known from the log; their files need not be there any more.
-        let nodes = match changes("cluster") {
+        let nodes = match changes(&["cluster"]) {
             true => nodes_of(&raw, Path::new(file), &kinds, &place)?,
             false => {
                 let nodes = header.nodes.iter().map(|node| node.read(&kinds));
                 nodes.collect::<Result<_, _>>().map_err(|what| place.whole(what))?
             }
         };
-        let seed = raw.run.seed.filter(|_| changes("run.seed") || changes("run="));
+        let seed = raw.run.seed.filter(|_| changes(&["run", "seed"]));
         let mut warnings = Vec::new();
         let mut queues = queues::queues(&raw.queue, &kinds, &place, &mut warnings)?;
         let names: Vec<String> = header.queues.iter().map(|form| form.queue.to_string()).collect();
@@ -405,14 +403,4 @@ pub fn told_order(header: &Header) -> BTreeSet<&str> {
 fn keys_of(keys: &Keys, file: &str) -> Result<PolicySpec, ScenarioError> {
     let place = Place { file, text: "" };
     PolicySpec::deserialize(keys).map_err(|why| place.whole(with_hint(&why.to_string())))
-}
-
-fn without_workload(file: &str, text: &str) -> Result<String, ScenarioError> {
-    let place = Place { file, text };
-    let mut document: DocumentMut =
-        text.parse().map_err(|error: toml_edit::TomlError| place.whole(error.message()))?;
-    for table in WORKLOAD {
-        document.remove(table);
-    }
-    Ok(document.to_string())
 }

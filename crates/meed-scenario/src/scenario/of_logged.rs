@@ -1,6 +1,6 @@
 //! A scenario from a log alone: its nodes, queues and policies, and its jobs as a trace.
 //!
-//! It is made as data in the shape of a scenario file, so `--set` changes it like any file, and the
+//! It is made as data in the shape of a scenario file, so settings change it like any file, and the
 //! logs of its runs keep it.
 
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use meed_workload::format::TraceFormat;
 use meed_workload::{Job, JobSource, OnBadLine, TraceError};
 use serde_json::{Map, Value, json};
 
-use super::of_trace::without_line;
+use super::setting::Setting;
 use super::{LoadError, Place, Scenario, delays};
 use crate::changes::{Change, TimedChange};
 use crate::log::read::{LogError, LogFile};
@@ -26,11 +26,11 @@ type Table = Map<String, Value>;
 
 impl Scenario {
     /// The run of the log at `path` that `which` names, with its own nodes, queues and policies;
-    /// `sets` change it as they change a file.
+    /// changed as a file would be.
     pub(super) fn of_log(
         path: &Path,
         which: Option<&str>,
-        sets: &[String],
+        settings: &[Setting],
         on_bad_line: OnBadLine,
     ) -> Result<Scenario, LoadError> {
         let file = path.display().to_string();
@@ -53,15 +53,7 @@ impl Scenario {
             remarks.push(what.to_owned());
         }
         let data = data(&file, &logged, &kinds, &cluster, &mut remarks).map_err(wrong)?;
-        let mut scenario = match sets {
-            [] => Scenario::of_data(&file, &data, Path::new(""), on_bad_line),
-            _ => {
-                let value = toml::Value::try_from(&data).map_err(|why| wrong(why.to_string()))?;
-                let text = toml::to_string(&value).map_err(|why| wrong(why.to_string()))?;
-                Scenario::parse(&file, &text, Path::new(""), sets, on_bad_line)
-            }
-        }
-        .map_err(without_line)?;
+        let mut scenario = Scenario::of_made(&file, &data, settings, on_bad_line)?;
         scenario.warnings.extend(remarks);
         Ok(scenario)
     }

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use meed::{ResourceKinds, Unit};
+use meed_config::Place;
 use meed_config::nodes::{NodeForm, ResourceForm, UnitForm};
 use meed_config::quantity::{AmountsByName, Quantity};
-use meed_config::{Place, Spanned, tree};
 use meed_driver::record::ASSUMED_CLUSTER;
 use meed_workload::canonical::CanonicalSource;
 use meed_workload::changed::Changed;
@@ -26,8 +26,10 @@ use meed_workload::yarn::YarnSource;
 use meed_workload::{JobSource, OnBadLine, Origin, TraceError};
 use serde::Serialize;
 
-use super::raw::{self, RawScenario};
-use super::{LoadError, Scenario, ScenarioError, set, trace};
+use super::raw;
+use super::set::{self, Draft};
+use super::setting::Setting;
+use super::{LoadError, Scenario, ScenarioError, trace};
 
 /// GPUs of a server, of which the pool for a Philly trace is a multiple.
 const GPUS_PER_SERVER: u64 = 8;
@@ -37,11 +39,11 @@ impl Scenario {
     /// (`/dev/stdin`).
     pub fn load_any(
         path: &Path,
-        sets: &[String],
+        settings: &[Setting],
         on_bad_line: OnBadLine,
     ) -> Result<Scenario, LoadError> {
-        match is_trace(path, sets) {
-            true => Scenario::of_trace(path, sets, on_bad_line),
+        match is_trace(path, settings) {
+            true => Scenario::of_trace(path, settings, on_bad_line),
             false if is_unknown(path) => Err(TraceError::Settings {
                 what: path.display().to_string(),
                 why: match is_json(path) {
@@ -50,31 +52,31 @@ impl Scenario {
                 },
             }
             .into()),
-            false => Scenario::load(path, sets, on_bad_line),
+            false => Scenario::load(path, settings, on_bad_line),
         }
     }
 
     /// Whether the file at `path` is read as a trace, not as a scenario.
-    pub fn is_trace(path: &Path, sets: &[String]) -> bool {
-        is_trace(path, sets)
+    pub fn is_trace(path: &Path, settings: &[Setting]) -> bool {
+        is_trace(path, settings)
     }
 
-    /// The trace as a scenario; `sets` change it as they change a file.
+    /// The trace as a scenario, changed as a file would be.
     pub fn of_trace(
         path: &Path,
-        sets: &[String],
+        settings: &[Setting],
         on_bad_line: OnBadLine,
     ) -> Result<Scenario, LoadError> {
-        let format = match format_set(sets) {
+        let format = match format_set(settings) {
             Some(set) => set?,
-            None if is_mapped(sets) => TraceFormat::of_table(path),
+            None if is_mapped(settings) => TraceFormat::of_table(path),
             None => TraceFormat::of_file(path)?,
         };
         if format == TraceFormat::Log {
-            let run = told(path, sets)?.trace.run.map(|run| run.text());
-            return Scenario::of_log(path, run.as_deref(), sets, on_bad_line);
+            let run = told(path, settings)?.trace.run.map(|run| run.text());
+            return Scenario::of_log(path, run.as_deref(), settings, on_bad_line);
         }
-        let told = told(path, sets)?;
+        let told = told(path, settings)?;
         let (mut cluster, note) = match told.has_nodes {
             true => (Cluster::of(kinds_of(path, format, &told)?), None),
             false => cluster_for(path, format, &told)?,
@@ -86,27 +88,19 @@ impl Scenario {
         let mut trace = raw::Trace { file: file.clone(), format: name, ..raw::Trace::default() };
         let spreads = told.has_nodes && told.trace.shape.is_none() && SPREAD.contains(&format);
         trace.shape = spreads.then(|| "gang".to_owned());
-        let says_blocked =
-            |set: &String| set.starts_with("policy.when_blocked") || set.starts_with("policy=");
-        let reserves = LIMITED.contains(&format) && !sets.iter().any(says_blocked);
-        let text = text(&cluster, &trace, reserves)?;
-        let mut scenario = match sets {
-            [] if !reserves => {
-                let raw = raw_of(cluster, trace);
-                Scenario::of_raw(&file, raw, text, &[], None, Path::new(""), on_bad_line)
-            }
-            // What is changed is the text, as of any file.
-            _ => Scenario::parse(&file, &text, Path::new(""), sets, on_bad_line)
-                .map_err(without_line),
-        }?;
+        let says_blocked = |setting: &Setting| setting.touches(&["policy", "when_blocked"]);
+        let reserves = LIMITED.contains(&format) && !settings.iter().any(says_blocked);
+        let policy = reserves.then_some(Policy { when_blocked: "reserve" });
+        let made = Made { cluster, trace, policy };
+        let mut scenario = Scenario::of_made(&file, &made, settings, on_bad_line)?;
         if told.trace.outliers.is_none()
             && trace::OF_OTHERS.contains(&format)
             && let Some(trace) = &scenario.trace
         {
             let outliers = scenario.outliers_of(trace)?;
             if !outliers.is_empty() {
-                let sets = [sets, &["trace.outliers=drop".to_owned()]].concat();
-                return Scenario::of_trace(path, &sets, on_bad_line);
+                let settings = [settings, &[Setting::trace_outliers(true)]].concat();
+                return Scenario::of_trace(path, &settings, on_bad_line);
             }
             scenario.outliers = Some(Arc::new(outliers));
         }
@@ -127,7 +121,9 @@ impl Scenario {
             let known = format!("the cluster is {}, {by}", scenario.cluster_in_words());
             scenario.cluster_notes.insert(0, known);
         }
-        let has_weights = sets.iter().any(|set| set.starts_with("queue"));
+        let is_of_queues =
+            |setting: &Setting| setting.is_within(&["queue"]) || setting.is_within(&["queues"]);
+        let has_weights = settings.iter().any(is_of_queues);
         if !has_weights && scenario.trace_queues.len() > 1 {
             scenario.cluster_notes.push(EQUAL.to_owned());
         }
@@ -173,18 +169,10 @@ const EASY: &str = "backfilling as batch systems do it (EASY): the first job tha
 const EQUAL: &str = "every tenant has an equal share, for nobody gave weights (--weights FILE, or \
     --set queue.NAME.weight=2)";
 
-/// A line of the text that is made is none of the trace, and nobody can look it up.
-pub(super) fn without_line(error: LoadError) -> LoadError {
-    match error {
-        LoadError::Scenario(error) => ScenarioError { line: None, ..error }.into(),
-        other => other,
-    }
-}
-
 /// Where the name of a file does not tell, this much of it is looked at.
 const BEGINNING: u64 = 64 << 10;
 
-fn is_trace(path: &Path, sets: &[String]) -> bool {
+fn is_trace(path: &Path, settings: &[Setting]) -> bool {
     if TraceFormat::of_name(path).is_ok() || path.is_dir() {
         return true;
     }
@@ -195,7 +183,7 @@ fn is_trace(path: &Path, sets: &[String]) -> bool {
     let Ok(start) = Origin::path(path).beginning(BEGINNING) else { return false };
     let looks_like_scenario = || String::from_utf8_lossy(&start).contains("[cluster");
     TraceFormat::of_content(&start).is_some()
-        || (format_set(sets).is_some() || is_mapped(sets)) && !looks_like_scenario()
+        || (format_set(settings).is_some() || is_mapped(settings)) && !looks_like_scenario()
 }
 
 /// Whether a file that is no trace is no scenario either: nothing in it looks like TOML.
@@ -222,23 +210,36 @@ fn is_json(path: &Path) -> bool {
     start.starts_with(b"{") || array.is_some_and(|array| matches!(array, [b'{' | b']', ..]))
 }
 
-/// Whether some `--set` says what the columns of the trace are.
-fn is_mapped(sets: &[String]) -> bool {
-    sets.iter().any(|set| set.starts_with("trace.map.") || set.starts_with("trace.map="))
+/// Whether some change says what the columns of the trace are.
+fn is_mapped(settings: &[Setting]) -> bool {
+    settings.iter().any(|setting| setting.is_within(&["trace", "map"]))
 }
 
-/// The format that a `--set trace.format=...` names.
-fn format_set(sets: &[String]) -> Option<Result<TraceFormat, TraceError>> {
-    let value = |set: &String| set.strip_prefix("trace.format=").map(str::to_owned);
-    let value = sets.iter().filter_map(value).next_back()?;
-    let name = value.trim().trim_matches('"');
-    Some(TraceFormat::named(name).ok_or_else(|| TraceError::Settings {
+/// The format that a change of `trace.format` names.
+fn format_set(settings: &[Setting]) -> Option<Result<TraceFormat, TraceError>> {
+    let said = settings.iter().rev().find_map(Setting::said_format)?;
+    Some(said.map_err(|name| TraceError::Settings {
         what: "trace.format".to_owned(),
         why: format!(
             "`{name}` is not one of {}",
             TraceFormat::names().collect::<Vec<_>>().join(", ")
         ),
     }))
+}
+
+/// What is made of a trace, in the shape of a scenario file.
+#[derive(Serialize)]
+struct Made {
+    cluster: Cluster,
+    trace: raw::Trace,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy: Option<Policy>,
+}
+
+/// What batch systems do, which an order alone does not say.
+#[derive(Serialize)]
+struct Policy {
+    when_blocked: &'static str,
 }
 
 /// The cluster of a trace: as scenario files write it.
@@ -269,40 +270,6 @@ impl Cluster {
     }
 }
 
-/// The scenario as a value.
-fn raw_of(cluster: Cluster, trace: raw::Trace) -> RawScenario {
-    // No text was read, so nothing stands anywhere in it.
-    fn nowhere<T>(value: T) -> Spanned<T> {
-        Spanned::new(0..0, value)
-    }
-    RawScenario::of_trace(
-        raw::Cluster {
-            resources: nowhere(cluster.resources),
-            node: cluster.node.into_iter().map(nowhere).collect(),
-            machines: cluster.machines.map(nowhere),
-        },
-        nowhere(trace),
-    )
-}
-
-/// The same as text: what logs keep, and what `--set` changes.
-fn text(cluster: &Cluster, trace: &raw::Trace, reserves: bool) -> Result<String, ScenarioError> {
-    #[derive(Serialize)]
-    struct File<'a> {
-        cluster: &'a Cluster,
-        trace: &'a raw::Trace,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        policy: Option<Policy>,
-    }
-    #[derive(Serialize)]
-    struct Policy {
-        when_blocked: &'static str,
-    }
-    let policy = reserves.then_some(Policy { when_blocked: "reserve" });
-    toml::to_string(&File { cluster, trace, policy })
-        .map_err(|why| Place { file: &trace.file, text: "" }.whole(why.to_string()))
-}
-
 fn whole(amount: u64) -> Quantity {
     i64::try_from(amount).map_or_else(|_| Quantity::Text(amount.to_string()), Quantity::Whole)
 }
@@ -318,8 +285,8 @@ fn machines_beside(trace: &Path) -> Option<PathBuf> {
     names.iter().map(|name| trace.with_file_name(name)).find(|path| path.is_file())
 }
 
-/// The cluster of a trace, and what is assumed of it: of the size that it needs as `sets` say how
-/// it is read.
+/// The cluster of a trace, and what is assumed of it: of the size that it needs as settings say
+/// how it is read.
 fn cluster_for(
     path: &Path,
     format: TraceFormat,
@@ -493,11 +460,11 @@ enum ToldCluster {
     Whole,
 }
 
-/// Where an amount of the pool is given.
-const CAPACITY: &str = "cluster.node.0.capacity";
+/// Where amounts of the pool are given.
+const CAPACITY: [&str; 4] = ["cluster", "node", "0", "capacity"];
 
-/// What `sets` say of `[trace]` and `[run]`; whether the rest means anything is seen later.
-fn told(path: &Path, sets: &[String]) -> Result<Told, LoadError> {
+/// What `settings` say of `[trace]` and `[run]`; whether the rest means anything is seen later.
+fn told(path: &Path, settings: &[Setting]) -> Result<Told, LoadError> {
     #[derive(serde::Deserialize)]
     struct File {
         trace: raw::Trace,
@@ -505,29 +472,31 @@ fn told(path: &Path, sets: &[String]) -> Result<Told, LoadError> {
         run: raw::Run,
     }
     let file = path.display().to_string();
-    let place = Place { file: &file, text: "" };
-    let is_read = |set: &&String| set.starts_with("trace.") || set.starts_with("run.");
-    let read: Vec<String> = sets.iter().filter(is_read).cloned().collect();
-    let text = set::apply(&file, "[trace]\nfile = \"\"\n", &read)?.text;
-    let read: File = tree::read(&text).map_err(|error| place.toml(&error))?;
-    let any =
-        |others: &[&str]| sets.iter().any(|set| others.iter().any(|other| set.starts_with(other)));
-    let resources = any(&["cluster.resources", "cluster="]);
-    let has_nodes = any(&["cluster.machines", "cluster.node=", "cluster="]);
-    let given: Vec<String> = sets
-        .iter()
-        .filter_map(|set| set::split(set))
-        .filter_map(|(key, _)| key.trim().strip_prefix(CAPACITY)?.strip_prefix('.'))
-        .map(|name| name.trim_matches(['"', '\'']).to_owned())
-        .collect();
-    let is_whole = has_nodes || any(&["cluster.node.0.capacity="]);
+    let is_read = |setting: &&Setting| setting.is_within(&["trace"]) || setting.is_within(&["run"]);
+    let own: Vec<Setting> = settings.iter().filter(is_read).cloned().collect();
+    let read = |settings: &[Setting]| -> Result<File, LoadError> {
+        let named = Setting::trace_file(&file);
+        Ok(Draft::of(&file, "", &[&[named], settings].concat())?.read(&file)?)
+    };
+    let read_all = read(&own);
+    let read = read_all.map_err(|why| set::blamed(why, &own, &|others| read(others).err()))?;
+    let any = |what: &dyn Fn(&Setting) -> bool| settings.iter().any(what);
+    let resources = any(&|setting| setting.touches(&["cluster", "resources"]));
+    let has_nodes = any(&|setting| {
+        let whole = setting.is(&["cluster", "node"]) || setting.is(&["cluster"]);
+        whole || setting.is_within(&["cluster", "machines"])
+    });
+    let given = settings.iter().filter_map(|setting| setting.name_in(&CAPACITY));
+    let given: Vec<String> = given.map(str::to_owned).collect();
+    let is_whole = has_nodes || any(&|setting| setting.is(&CAPACITY));
     let cluster = match (is_whole, given.is_empty()) {
         (true, _) => ToldCluster::Whole,
         (false, false) => ToldCluster::Amounts,
         (false, true) => ToldCluster::Nothing,
     };
-    let count = sets.iter().filter_map(|set| set.strip_prefix("cluster.node.0.count="));
-    let count = count.filter_map(|count| count.trim().parse().ok()).next_back().unwrap_or(1);
+    let count = settings.iter().filter(|setting| setting.is(&["cluster", "node", "0", "count"]));
+    let count = count.filter_map(|count| u64::try_from(count.value().as_integer()?).ok());
+    let count = count.last().unwrap_or(1);
     let (trace, enforce_limit) = (read.trace, read.run.enforce_limit);
     Ok(Told { trace, enforce_limit, resources, cluster, has_nodes, given, count, file })
 }
@@ -579,7 +548,7 @@ impl Told {
                 }
                 Some(format!(
                     "{ASSUMED_CLUSTER}{last} no limit, for nobody says how much there is (--set \
-                     {CAPACITY}.{first}=N)"
+                     cluster.node.0.capacity.{first}=N)"
                 ))
             }
         }
@@ -670,7 +639,7 @@ const JUST_FULL: &str = "which these jobs would keep just full: the log does not
 
 /// What is said of where a cluster is given.
 fn give(name: &str) -> String {
-    format!("give yours by --cluster FILE or --set {CAPACITY}.{name}=N")
+    format!("give yours by --cluster FILE or --set cluster.node.0.capacity.{name}=N")
 }
 
 /// One pool of that size, and what is said of it.
@@ -737,43 +706,4 @@ fn nodes_beside(pods: &Path) -> Option<PathBuf> {
     let names =
         ["", ".gz", ".zst", ".xz"].map(|ending| format!("{before}node_list_all_node.csv{ending}"));
     names.iter().map(|name| pods.with_file_name(name)).find(|path| path.is_file())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The value and its text say the same, so that a changed text starts from the same scenario.
-    #[test]
-    fn the_text_says_what_the_value_says() {
-        let text_of = |resources, machines, amounts: AmountsByName| {
-            let node = vec![NodeForm::one("pool", amounts)];
-            let cluster = Cluster { resources, machines, node };
-            let trace = raw::Trace { file: "a \"b\".swf".to_owned(), ..raw::Trace::default() };
-            let text = text(&cluster, &trace, false).unwrap();
-            let read: RawScenario = tree::read(&text).unwrap();
-            let made = raw_of(cluster, trace);
-            assert_eq!(read.cluster.resources.get_ref(), made.cluster.resources.get_ref());
-            assert_eq!(read.cluster.node.len(), made.cluster.node.len());
-            let machines = |raw: &RawScenario| {
-                format!("{:?}", raw.cluster.machines.as_ref().map(Spanned::get_ref))
-            };
-            assert_eq!(machines(&read), machines(&made));
-            assert_eq!(read.cluster.node[0].get_ref(), made.cluster.node[0].get_ref());
-            let file = |raw: RawScenario| raw.trace.map(|trace| trace.into_inner().file);
-            assert_eq!(file(read), file(made));
-        };
-        let detailed = |name: &str, unit| ResourceForm::Detailed { name: name.to_owned(), unit };
-        let amounts = || {
-            AmountsByName::from([("a b".to_owned(), whole(7)), ("m".to_owned(), whole(u64::MAX))])
-        };
-        text_of(
-            vec![detailed("a b", UnitForm::Milli), detailed("m", UnitForm::Bytes)],
-            None,
-            amounts(),
-        );
-        let mix = raw::Machines { mix: Some("google".to_owned()), ..raw::Machines::default() };
-        let names = vec![ResourceForm::Name("cpu".to_owned()), detailed("m", UnitForm::Milli)];
-        text_of(names, Some(mix), amounts());
-    }
 }

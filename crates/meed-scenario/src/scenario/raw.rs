@@ -55,29 +55,6 @@ pub(super) struct RawScenario {
     pub(super) run: Run,
 }
 
-impl RawScenario {
-    /// A scenario with a cluster and a trace, and nothing else.
-    pub(super) fn of_trace(cluster: Cluster, trace: Spanned<Trace>) -> RawScenario {
-        RawScenario {
-            cluster,
-            trace: Some(trace),
-            fairness: Fairness::default(),
-            policy: InToml::default(),
-            policies: BTreeMap::new(),
-            queue: Vec::new(),
-            queues: None,
-            job: Vec::new(),
-            generator: Vec::new(),
-            workload: Vec::new(),
-            change: Vec::new(),
-            instance: Vec::new(),
-            contribution: Vec::new(),
-            accounts: None,
-            run: Run::default(),
-        }
-    }
-}
-
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a [cluster] table")]
 pub(super) struct Cluster {

@@ -8,7 +8,9 @@ use meed_files::open::Origin;
 use meed_workload::{OnBadLine, TraceError};
 
 use super::raw::RawScenario;
-use super::{LoadError, Scenario, ScenarioError, mapreduce, set};
+use super::set::{self, Draft};
+use super::setting::Setting;
+use super::{LoadError, Scenario, ScenarioError, mapreduce};
 
 /// Tables of which a scenario has one at least.
 const WORK: [&str; 5] = ["job", "generator", "workload", "trace", "mapreduce"];
@@ -21,11 +23,10 @@ impl Scenario {
         table.is_ok_and(|table| !WORK.iter().any(|key| table.contains_key(*key)))
     }
 
-    /// Reads the file, compressed or not, with `--set KEY=VALUE` changes applied before anything is
-    /// checked.
+    /// Reads the file, compressed or not, with changes made before anything is checked.
     pub fn load(
         path: &Path,
-        sets: &[String],
+        settings: &[Setting],
         on_bad_line: OnBadLine,
     ) -> Result<Scenario, LoadError> {
         let file = path.display().to_string();
@@ -39,48 +40,70 @@ impl Scenario {
         })?;
         let text = String::from_utf8(bytes).map_err(|_| place.whole("is not text in UTF-8"))?;
         let folder = path.parent().unwrap_or(Path::new("."));
-        Scenario::parse(&file, &text, folder, sets, on_bad_line)
+        Scenario::parse(&file, &text, folder, settings, on_bad_line)
     }
 
-    /// Reads `text`; messages call it `file`, traces are looked for in `folder`. What a change in
-    /// `sets` breaks is said of the change: the file has no such line.
+    /// Reads `text`; messages call it `file`, traces are looked for in `folder`. What a change
+    /// breaks is said of the change: the file has no such line.
     pub fn parse(
         file: &str,
         text: &str,
         folder: &Path,
-        sets: &[String],
+        settings: &[Setting],
         on_bad_line: OnBadLine,
     ) -> Result<Scenario, LoadError> {
-        let read = |sets: &[String]| Scenario::read(file, text, folder, sets, on_bad_line);
-        read(sets).map_err(|error| match error {
-            LoadError::Scenario(error) if !sets.is_empty() => {
-                set::blamed(error, sets, &read).into()
+        let read = |settings: &[Setting]| match settings {
+            [] => Scenario::read(file, text, folder, on_bad_line),
+            _ => {
+                let draft = Draft::of(file, text, settings)?;
+                Scenario::of_draft(file, &draft, folder, on_bad_line)
             }
-            other => other,
-        })
+        };
+        read(settings).map_err(|error| set::blamed(error, settings, &|others| read(others).err()))
     }
 
     fn read(
         file: &str,
         text: &str,
         folder: &Path,
-        sets: &[String],
         on_bad_line: OnBadLine,
     ) -> Result<Scenario, LoadError> {
-        let set::Changed { text, added } = set::apply(file, text, sets)?;
-        let place = Place { file, text: &text };
+        let place = Place { file, text };
         if text.trim().is_empty() {
             return Err(place
                 .whole("is empty; a scenario needs at least [cluster], a queue and jobs")
                 .into());
         }
-        let scenario = match mapreduce::is_mapreduce(&text) {
-            true => mapreduce::parse(file, text, &added)?,
+        if mapreduce::is_mapreduce(text) {
+            return Ok(mapreduce::parse(file, text.to_owned())?);
+        }
+        let raw: RawScenario = tree::read(text).map_err(|error| place.toml(&error))?;
+        Scenario::of_raw(file, raw, text.to_owned(), &[], None, folder, on_bad_line)
+    }
+
+    /// The scenario that a changed document is. No line of a file says what it says.
+    pub(super) fn of_draft(
+        file: &str,
+        draft: &Draft,
+        folder: &Path,
+        on_bad_line: OnBadLine,
+    ) -> Result<Scenario, LoadError> {
+        let (text, added) = (draft.text(), &draft.added);
+        let read = match draft.has("mapreduce") {
+            true => mapreduce::of_raw(file, draft.read(file)?, text, added, &|_| true)
+                .map_err(LoadError::from),
             false => {
-                let raw: RawScenario = tree::read(&text).map_err(|error| place.toml(&error))?;
-                Scenario::of_raw(file, raw, text, &added, None, folder, on_bad_line)?
+                Scenario::of_raw(file, draft.read(file)?, text, added, None, folder, on_bad_line)
             }
         };
-        Ok(scenario)
+        read.map_err(without_line)
+    }
+}
+
+/// What is said of data, which stand in no file, has no line that somebody could look up.
+pub(super) fn without_line(error: LoadError) -> LoadError {
+    match error {
+        LoadError::Scenario(error) => ScenarioError { line: None, ..error }.into(),
+        other => other,
     }
 }

@@ -1,99 +1,119 @@
-//! `--set KEY=VALUE`: changes to a scenario's text before it is read.
+//! The document of a scenario with its changes ([`Setting`]), and what is to blame for an error.
 //!
-//! A key is a path of names and, within lists, numbers from 0: `policy.quantum`,
-//! `cluster.node.0.count`, `queue.2.weight`. A queue may be named as well: `queue.ads.weight`,
-//! `queue."a.b".weight` ([`queues`]). A value is TOML, or plain text where it is not. Missing
-//! tables and keys are made; whether they mean anything is then checked as everything else is.
+//! Missing tables and keys are made; whether they mean anything is then checked as everything else
+//! is. The changed document is read as data, without being printed and parsed again: its text is
+//! what logs keep of it.
 
 mod queues;
 
-use toml_edit::{DocumentMut, Item, Key, Value};
+use meed_config::{Place, TextError as ScenarioError, tree};
+use serde::de::DeserializeOwned;
+use toml_edit::{DocumentMut, Item, TableLike, Value};
 
-use super::{LoadError, Place, Scenario, ScenarioError};
+use super::LoadError;
+use super::setting::{Part, Setting, of_set, parts};
 use queues::Queues;
 
-/// A text with its changes.
+/// A document with its changes.
 #[derive(Debug)]
-pub(super) struct Changed {
-    pub(super) text: String,
+pub(super) struct Draft {
+    document: DocumentMut,
     /// Queues that are named in a change, and were not in the text; with that change.
     pub(super) added: Vec<(String, String)>,
 }
 
-/// A part of a key.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Part {
-    text: String,
-    /// A name, though it may look like a number.
-    quoted: bool,
+impl Draft {
+    /// The document that `text` is, changed; messages about the text call it `file`.
+    pub(super) fn of(file: &str, text: &str, settings: &[Setting]) -> Result<Draft, ScenarioError> {
+        let place = Place { file, text };
+        let mut document: DocumentMut =
+            text.parse().map_err(|error: toml_edit::TomlError| match error.span() {
+                Some(span) => place.error(span, error.message()),
+                None => place.whole(error.message()),
+            })?;
+        let (mut queues, mut added) = (Queues::of(&document), Vec::new());
+        for setting in settings {
+            let fail = |what: String| of_set(setting.words(), what);
+            let key = setting.key().to_vec();
+            let (path, new) = queues.numbered(&mut document, key).map_err(fail)?;
+            added.extend(new.map(|name| (name, setting.words().to_owned())));
+            put(document.as_item_mut(), &path, setting.value().clone()).map_err(fail)?;
+        }
+        Ok(Draft { document, added })
+    }
+
+    /// A table of the document goes.
+    pub(super) fn remove(&mut self, table: &str) {
+        self.document.remove(table);
+    }
+
+    /// Whether the document has this table.
+    pub(super) fn has(&self, table: &str) -> bool {
+        self.document.contains_key(table)
+    }
+
+    /// The document as text.
+    pub(super) fn text(&self) -> String {
+        self.document.to_string()
+    }
+
+    /// The form that the document is.
+    pub(super) fn read<T: DeserializeOwned>(&self, file: &str) -> Result<T, ScenarioError> {
+        let data = toml::Value::Table(table_of(self.document.as_table()));
+        let place = Place { file, text: "" };
+        tree::read_data(data).map_err(|why| place.whole(why.message()))
+    }
 }
 
-pub(super) fn apply(file: &str, text: &str, sets: &[String]) -> Result<Changed, ScenarioError> {
-    if sets.is_empty() {
-        return Ok(Changed { text: text.to_owned(), added: Vec::new() });
-    }
-    let place = Place { file, text };
-    let mut document: DocumentMut =
-        text.parse().map_err(|error: toml_edit::TomlError| match error.span() {
-            Some(span) => place.error(span, error.message()),
-            None => place.whole(error.message()),
-        })?;
-    let (mut queues, mut added) = (Queues::of(&document), Vec::new());
-    for set in sets {
-        let fail = |what: String| of_set(set, what);
-        let (key, value) =
-            split(set).ok_or_else(|| fail("is not of the form key=value".to_owned()))?;
-        let value = value.trim().parse::<Value>().unwrap_or_else(|_| Value::from(value.trim()));
-        let (path, new) = queues.numbered(&mut document, parts(key.trim())).map_err(fail)?;
-        added.extend(new.map(|name| (name, set.clone())));
-        put(document.as_item_mut(), &path, value).map_err(fail)?;
-    }
-    Ok(Changed { text: document.to_string(), added })
+fn table_of(table: &dyn TableLike) -> toml::Table {
+    let entries = table.iter().filter_map(|(key, item)| Some((key.to_owned(), of_item(item)?)));
+    entries.collect()
 }
 
-/// Something wrong with a change.
-pub(super) fn of_set(set: &str, what: String) -> ScenarioError {
-    ScenarioError { file: format!("--set {set}"), line: None, what, unreadable: false }
+fn of_item(item: &Item) -> Option<toml::Value> {
+    Some(match item {
+        Item::None => return None,
+        Item::Value(value) => of_value(value),
+        Item::Table(table) => toml::Value::Table(table_of(table)),
+        Item::ArrayOfTables(tables) => {
+            let tables = tables.iter().map(|table| toml::Value::Table(table_of(table)));
+            toml::Value::Array(tables.collect())
+        }
+    })
+}
+
+fn of_value(value: &Value) -> toml::Value {
+    match value {
+        Value::String(text) => text.value().as_str().into(),
+        Value::Integer(number) => (*number.value()).into(),
+        Value::Float(number) => (*number.value()).into(),
+        Value::Boolean(flag) => (*flag.value()).into(),
+        Value::Datetime(date) => toml::Value::Datetime(*date.value()),
+        Value::Array(values) => toml::Value::Array(values.iter().map(of_value).collect()),
+        Value::InlineTable(table) => toml::Value::Table(table_of(table)),
+    }
 }
 
 /// So many changes are looked at for the one that breaks something, the last ones first.
 const LOOKED_AT: usize = 16;
 
-/// What is wrong with `sets`, as an error of the change without which all is well; where there is
-/// no such one, as it is.
+/// What is wrong with `settings`, as an error of the change without which all is well; where there
+/// is no such one, as it is of the scenario without changes, or else as it is. `wrong` says what is
+/// wrong with some of them.
 pub(super) fn blamed(
-    error: ScenarioError,
-    sets: &[String],
-    read: &dyn Fn(&[String]) -> Result<Scenario, LoadError>,
-) -> ScenarioError {
+    error: LoadError,
+    settings: &[Setting],
+    wrong: &dyn Fn(&[Setting]) -> Option<LoadError>,
+) -> LoadError {
+    let LoadError::Scenario(error) = error else { return error };
     let is_to_blame = |&place: &usize| {
-        let others = [&sets[..place], &sets[place + 1..]].concat();
-        read(&others).is_ok()
+        let others = [&settings[..place], &settings[place + 1..]].concat();
+        wrong(&others).is_none()
     };
-    match (0..sets.len()).rev().take(LOOKED_AT).find(is_to_blame) {
-        Some(place) => of_set(&sets[place], error.what),
-        None => error,
+    match (0..settings.len()).rev().take(LOOKED_AT).find(is_to_blame) {
+        Some(place) => of_set(settings[place].words(), error.what).into(),
+        None => wrong(&[]).unwrap_or(error.into()),
     }
-}
-
-/// At the first `=` that stands in no quoted name.
-pub(super) fn split(set: &str) -> Option<(&str, &str)> {
-    // A quote opens where a name begins; within it, in TOML, a backslash takes the next letter.
-    let (mut quote, mut escaped, mut begins) = (None, false, true);
-    let at = set.find(|letter: char| {
-        match (quote, letter) {
-            _ if escaped => escaped = false,
-            (Some('"'), '\\') => escaped = true,
-            (Some(open), _) if open == letter => quote = None,
-            (None, '"' | '\'') if begins => quote = Some(letter),
-            (None, '=') => return true,
-            _ => {}
-        }
-        begins = letter == '.' || begins && letter.is_whitespace();
-        false
-    });
-    // A quote that nobody closes is a letter.
-    at.map(|at| (&set[..at], &set[at + 1..])).or_else(|| set.split_once('='))
 }
 
 /// What `key` names in `text`, the same however it is written: a queue by its name, though the key
@@ -106,19 +126,6 @@ pub(super) fn path_of(text: &str, key: &str) -> Vec<String> {
         Err(_) => path,
     };
     path.into_iter().map(|part| part.text).collect()
-}
-
-fn parts(key: &str) -> Vec<Part> {
-    let part = |key: &Key| {
-        let quoted = key.display_repr().starts_with(['"', '\'']);
-        Part { text: key.get().to_owned(), quoted }
-    };
-    // Names of letters that TOML would have in quotes need none here.
-    let plain = |text: &str| Part { text: text.to_owned(), quoted: false };
-    Key::parse(key).map_or_else(
-        |_| key.split('.').map(plain).collect(),
-        |keys| keys.iter().map(part).collect(),
-    )
 }
 
 fn put(at: &mut Item, path: &[Part], value: Value) -> Result<(), String> {
@@ -165,6 +172,7 @@ fn number(part: &str) -> Result<usize, String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Scenario;
     use super::*;
 
     #[test]
@@ -201,7 +209,8 @@ mod tests {
             ("queue.1.policy.quantum=1h", "name = \"b\"\n\n[queue.policy]\nquantum = \"1h\""),
             ("queue.u/v @w.order=fifo", "[[queue]]\nname = \"u/v @w\"\norder = \"fifo\""),
         ] {
-            let changed = apply("f", text, &[set.to_owned()]).expect("a valid change").text;
+            let setting = Setting::parse(set).expect("a change");
+            let changed = Draft::of("f", text, &[setting]).expect("a valid change").text();
             assert!(changed.contains(expected), "{set}: {changed}");
         }
         for (set, expected) in [
@@ -213,7 +222,8 @@ mod tests {
             ("policy..x=1", "empty part"),
             ("policy.quantum.x=1", "a value, not a table"),
         ] {
-            let error = apply("f", text, &[set.to_owned()]).expect_err(set);
+            let changed = Setting::parse(set).and_then(|set| Draft::of("f", text, &[set]));
+            let error = changed.expect_err(set);
             assert!(error.to_string().contains(expected), "{set}: {error}");
         }
     }
@@ -224,7 +234,7 @@ mod tests {
                     [[queue]]\nname = \"a\"\n[[job]]\nqueue = \"a\"\nduration = 1\n\
                     demand = { cpu = 1 }\n";
         let parse = |text: &str, sets: &[&str]| {
-            let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+            let sets: Vec<Setting> = sets.iter().map(|set| Setting::parse(set).unwrap()).collect();
             let read =
                 Scenario::parse("f", text, ".".as_ref(), &sets, meed_workload::OnBadLine::Stop);
             read.err().map(|error| error.to_string()).unwrap_or_default()

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use meed_config::queues::KEYS;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value};
 
-use super::Part;
+use super::super::setting::Part;
 
 const LIST: &str = "queue";
 
