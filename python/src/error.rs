@@ -2,8 +2,8 @@
 //! (docs/exit-codes.md).
 
 use meed_level::InputError;
+use meed_scenario::{LoadError, ScenarioError};
 use meed_sim::SimulateError;
-use meed_sim::scenario::{LoadError, ScenarioError};
 use meed_sim::world::RunError;
 use meed_workload::TraceError;
 use pyo3::create_exception;
