@@ -74,6 +74,9 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         let queues = scenario.queue_count();
         remark(&format!("{queues} queues: {points} samples over time of each; --series N takes N"));
     }
+    if !args.quiet {
+        policies.iter().for_each(|words| say_minimums(&scenario, words));
+    }
     let options = SimulateOptions {
         policies,
         seed: args.seed,
@@ -115,6 +118,14 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         log.finish()?;
     }
     show(&comparison, args.json.as_deref(), args.report.as_deref(), args.quiet, &mut files)
+}
+
+/// What people who wrote minimum shares have to know of a policy. A policy that there is not is
+/// refused by the run.
+fn say_minimums(scenario: &Scenario, words: &str) {
+    if let Ok(plan) = scenario.plan(words) {
+        scenario.words_of_minimums(words, &plan).iter().for_each(|words| remark(words));
+    }
 }
 
 /// The policies that run beside the baseline: each but that itself, and sharing without a memory.

@@ -155,10 +155,11 @@ pub fn simulate_attended(
         let has_second = attendant.is_none();
         watch.begins(words);
         let source = scenario.source(seed, on_bad_line)?;
-        if comparison.assumptions.is_empty() {
+        if comparison.runs.is_empty() {
             comparison.assumptions = source.assumptions();
             comparison.clock_us = source.clock_us().filter(|&at| at < meed_workload::CLOCK_END_US);
         }
+        comparison.assumptions.extend(scenario.words_of_minimums(words, &plan));
         let mut out = log.as_mut().map_or(Log::off(), |out| Log::to(&mut **out));
         let header = || Header {
             epoch_us: source.clock_us().filter(|&at| at < meed_workload::CLOCK_END_US),

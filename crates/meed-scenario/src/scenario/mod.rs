@@ -15,6 +15,7 @@ mod infeasible;
 mod jobs;
 mod machines;
 mod mapreduce;
+mod minimums;
 mod of_data;
 mod of_log;
 mod of_logged;
@@ -499,7 +500,8 @@ impl Scenario {
             _ => error,
         };
         let (config, slots) = self.config(&choice.keys, &place, &at).map_err(outside)?;
-        self.check_minimums(&config, slots.is_some() || choice.partitioned)
+        let reads_minimums = slots.is_none() && !choice.partitioned;
+        minimums::check(&config, &self.changes, reads_minimums)
             .map_err(|why| outside(place.whole(format!("under `{words}`: {why}"))))?;
         let (placement, rule) = self.place(&choice.keys, &place, &at).map_err(outside)?;
         if choice.partitioned && rule.is_some() {
@@ -514,26 +516,6 @@ impl Scenario {
         let placement_name = placement_name.to_owned();
         let (partitioned, pays) = (choice.partitioned, choice.pays);
         Ok(Plan { config, partitioned, placement, placement_name, slots, rule, pays })
-    }
-
-    /// Every minimum share is of resources that the order above its queue counts, at the start and
-    /// in changes. Where each tenant has a part of its own, or slots are shared, none are read.
-    fn check_minimums(&self, config: &Config, are_not_read: bool) -> Result<(), String> {
-        if are_not_read {
-            return Ok(());
-        }
-        let (root, queues, kinds) = (&config.root, &config.queues, &config.kinds);
-        meed_config::queues::check_minimums(root, queues, kinds).map_err(|(_, why)| why)?;
-        for timed in &self.changes {
-            let Change::Queue(name, change) = &timed.change else { continue };
-            let Some(min) = change.min.as_ref().and_then(Option::as_ref) else { continue };
-            let parent = name.rsplit_once('.').map(|(parent, _)| parent);
-            let above = queues.iter().find(|queue| Some(queue.name.as_str()) == parent);
-            let above = above.map_or(root, |queue| &queue.policy);
-            meed_config::queues::check_minimum(name, Some(min), above, kinds)
-                .map_err(|why| format!("change at {}: {why}", timed.at))?;
-        }
-        Ok(())
     }
 
     /// The cluster's resource kinds.
