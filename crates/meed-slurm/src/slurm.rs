@@ -59,7 +59,7 @@ pub(crate) enum ReadAs {
     /// By columns, which all versions print alike.
     #[default]
     Text,
-    /// By `--json`, from 23.02 on.
+    /// By `--json`.
     Json,
 }
 
@@ -82,13 +82,7 @@ impl Slurm {
     pub(crate) fn find(limit: Duration, read_as: ReadAs) -> Result<Slurm, SlurmError> {
         let version = ask("scontrol", &["--version"], limit)?;
         let form = form_of(version.trim()).map_err(SlurmError::Form)?;
-        let json = form.json.filter(|_| read_as == ReadAs::Json);
-        if read_as == ReadAs::Json && json.is_none() {
-            return Err(SlurmError::Form(format!(
-                "the JSON of {} is not read, but that of 23.02 and later is: leave out --read json",
-                version.trim()
-            )));
-        }
+        let json = (read_as == ReadAs::Json).then_some(form.json);
         Ok(Slurm { form, json, limit })
     }
 

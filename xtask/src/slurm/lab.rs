@@ -39,13 +39,23 @@ impl Lab {
         lab.write_settings()?;
         lab.accounting()?;
         lab.controller()?;
-        for node in ["n1", "n2"] {
-            lab.daemon("slurmd", &["-D", "-N", node])?;
-        }
-        lab.until("the nodes", || {
-            lab.said("sinfo --noheader --format=%T").is_ok_and(|state| state.trim() == "idle")
-        })?;
+        lab.nodes()?;
         Ok(lab)
+    }
+
+    /// The nodes, again after [`Lab::end`].
+    pub(super) fn nodes(&self) -> Result<(), String> {
+        for node in ["n1", "n2"] {
+            self.daemon("slurmd", &["-D", "-N", node])?;
+        }
+        self.until("the nodes", || {
+            self.said("sinfo --noheader --format=%T").is_ok_and(|state| state.trim() == "idle")
+        })
+    }
+
+    /// Keeps a daemon until the cluster ends.
+    pub(super) fn keep(&self, daemon: Daemon) {
+        self.daemons.borrow_mut().push(daemon);
     }
 
     fn accounting(&self) -> Result<(), String> {

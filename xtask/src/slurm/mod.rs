@@ -7,6 +7,7 @@
 //!
 //! | story | what |
 //! |---|---|
+//! | `failover` | slurmctld is killed, and its backup takes over |
 //! | `plugin` | Slurm's plug-in `site_factor/meed`, built and loaded: new jobs have their place at once |
 //! | `turns` | tenants lend and get back, under Slurm alone and under Meed, one after the other |
 //! | `ledger` | arrays, requeues, suspensions, holds, dependencies, a node that goes, while Meed is killed again and again: use is that of `sacct`, to the second |
@@ -17,6 +18,7 @@
 //! | `page` | the tutorial of docs/slurm.md as it stands |
 
 mod daemon;
+mod failover;
 mod guard;
 mod lab;
 mod ledger;
@@ -32,7 +34,7 @@ use crate::tools::{cargo, now, runs, succeed, succeed_quietly, target_folder};
 use lab::Lab;
 
 const USAGE: &str = "cargo xtask slurm [--debug] [STORY...]: turns, pending, ledger, guard, page, \
-                     plugin; and by name alone: many, idle";
+                     plugin, failover; and by name alone: many, idle";
 
 type Story = fn(&Lab) -> Result<(), String>;
 
@@ -49,13 +51,14 @@ enum When {
 
 type Row = (&'static str, Story, When);
 
-const STORIES: [Row; 8] = [
+const STORIES: [Row; 9] = [
     ("turns", turns::run, When::Alone),
     ("pending", pending::run, When::Alone),
     ("ledger", ledger::run, When::Beside),
     ("guard", guard::run, When::Beside),
     ("page", page::run, When::Beside),
     ("plugin", plugin::run, When::Beside),
+    ("failover", failover::run, When::Beside),
     ("many", pending::many, When::Named),
     ("idle", turns::idle, When::Named),
 ];

@@ -1,15 +1,15 @@
 //! Which columns are asked of Slurm's commands: a row for each version whose form differs.
 //!
 //! The parsable text of 22.05 is what the newer versions still print under the same names (their
-//! manual pages). From 23.02 on jobs, runs and nodes can be read as JSON instead (`--read json`).
+//! manual pages). Jobs, runs and nodes can be read as JSON instead (`--read json`).
 
 /// What is asked of the commands from a version on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SlurmForm {
     /// The first version of this form: year and month.
     pub from: (u32, u32),
-    /// How it prints JSON, where that is read.
-    pub json: Option<JsonForm>,
+    /// How it prints JSON.
+    pub json: JsonForm,
     /// `squeue -O`, each as wide as what is printed (`.0`), and the bar behind it.
     pub jobs: &'static str,
     /// `sacct -P -o`.
@@ -29,11 +29,13 @@ pub(crate) struct JsonForm {
     pub parser: &'static str,
     /// The option that asks for it. 23.02 takes no name of a parser.
     pub option: &'static str,
+    /// `scontrol` has it, too.
+    pub has_nodes: bool,
 }
 
 const FIRST: SlurmForm = SlurmForm {
     from: (22, 5),
-    json: None,
+    json: JsonForm { parser: "v0.0.38", option: "--json", has_nodes: false },
     jobs: "JobID:.0|,JobArrayID:.0|,Account:.0|,UserName:.0|,State:.0|,SubmitTime:.0|,\
            StartTime:.0|,EndTime:.0|,TimeUsed:.0|,Reason:.0|,tres-alloc:.0|,Partition:.0",
     runs: "JobIDRaw,JobID,Account,User,Submit,Start,End,ElapsedRaw,AllocTRES,State",
@@ -43,7 +45,7 @@ const FIRST: SlurmForm = SlurmForm {
 };
 
 const fn json(from: (u32, u32), parser: &'static str, option: &'static str) -> SlurmForm {
-    SlurmForm { from, json: Some(JsonForm { parser, option }), ..FIRST }
+    SlurmForm { from, json: JsonForm { parser, option, has_nodes: true }, ..FIRST }
 }
 
 /// The forms, oldest first.
@@ -81,13 +83,12 @@ mod tests {
     #[test]
     fn versions_have_forms() {
         for (version, parser) in [
-            ("slurm-wlm 22.05.8", None),
-            ("slurm 23.02.7", Some("v0.0.39")),
-            ("slurm 24.08.1", Some("v0.0.41")),
-            ("slurm 25.11.0-1", Some("v0.0.44")),
+            ("slurm-wlm 22.05.8", "v0.0.38"),
+            ("slurm 23.02.7", "v0.0.39"),
+            ("slurm 24.08.1", "v0.0.41"),
+            ("slurm 25.11.0-1", "v0.0.44"),
         ] {
-            let form = form_of(version).unwrap();
-            assert_eq!(form.json.map(|json| json.parser), parser, "{version}");
+            assert_eq!(form_of(version).unwrap().json.parser, parser, "{version}");
         }
         assert!(form_of("slurm 20.11.9").unwrap_err().contains("older than 22.05"));
         assert!(form_of("bash: scontrol: not found").is_err());

@@ -1,14 +1,14 @@
-//! What `squeue`, `sacct` and `scontrol show node` print with `--json`, from 23.02 on.
+//! What `squeue`, `sacct` and `scontrol show node` print with `--json`.
 //!
-//! The forms differ by the version of Slurm's `data_parser` ([`super::form`]); both of each are
+//! The forms differ by the version of Slurm's `data_parser` ([`super::form`]); all of each are
 //! read, wherever they stand:
 //!
-//! | | v0.0.39 (23.02) | v0.0.40 to v0.0.44 (23.11 to 25.11) |
-//! |---|---|---|
-//! | a state | a word | a list: the state, and flags behind it |
-//! | an instant of `squeue` | a number | `{set, infinite, number}` |
-//! | a number of an array, of a component | `{set, infinite, number}` | the same |
-//! | an instant of `sacct` | a number, 0 for none | the same |
+//! | | v0.0.38 (22.05) | v0.0.39 (23.02) | v0.0.40 to v0.0.44 (23.11 to 25.11) |
+//! |---|---|---|---|
+//! | a state | a word | a word | a list: the state, and flags behind it |
+//! | an instant of `squeue` | a number | a number | `{set, infinite, number}` |
+//! | a number of an array, of a component | a number, or null | `{set, infinite, number}` | the same |
+//! | an instant of `sacct` | a number, 0 for none | the same | the same |
 
 use std::collections::BTreeMap;
 
@@ -224,7 +224,7 @@ struct TresRow {
     kind: String,
     #[serde(default)]
     name: Option<String>,
-    count: i64,
+    count: Option<i64>,
 }
 
 /// Reads `sacct --json`. Rows that held nothing are left out, as of the text.
@@ -266,10 +266,12 @@ fn run(told: &AccountedJob) -> Result<Option<SlurmRun>, String> {
 
 /// Counts are whole; memory is in mebibytes.
 fn allocated(rows: &[TresRow]) -> Result<Resources, String> {
-    let known = rows.iter().filter(|row| row.count >= 0);
-    let words = known.map(|row| match row.name.as_deref().unwrap_or_default() {
-        "" => format!("{}={}", row.kind, row.count),
-        name => format!("{}/{name}={}", row.kind, row.count),
+    let words = rows.iter().filter_map(|row| {
+        let count = row.count.filter(|count| *count >= 0)?;
+        Some(match row.name.as_deref().unwrap_or_default() {
+            "" => format!("{}={count}", row.kind),
+            name => format!("{}/{name}={count}", row.kind),
+        })
     });
     parse_tres(&words.collect::<Vec<_>>().join(","))
 }
