@@ -45,8 +45,8 @@ pub(super) fn run(lab: &Lab) -> Result<(), String> {
     }
 }
 
-/// What people are told: by `meed why --slurm`, of jobs that wait for their turn and of others, from
-/// files that every user may read.
+/// What people are told: by `meed why --slurm`, of jobs that wait for their turn and of others,
+/// from files that every user may read.
 fn why(lab: &Lab) -> Result<(), String> {
     lab.sh("sacctmgr -i -Q modify account chem set GrpTRES=cpu=1")?;
     let waits = lab.said("squeue -h -t PD -u man -o %A | tail -1")?.trim().to_owned();

@@ -43,6 +43,11 @@ impl Lab {
         Ok(lab)
     }
 
+    /// Another cluster, for a part of the story.
+    pub(super) fn another(&self, part: &str) -> Result<Lab, String> {
+        Lab::start(part, &self.programs)
+    }
+
     /// The nodes, again after [`Lab::end`].
     pub(super) fn nodes(&self) -> Result<(), String> {
         for node in ["n1", "n2"] {

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `failover` | slurmctld is killed, and its backup takes over |
 //! | `plugin` | Slurm's plug-in `site_factor/meed`, built and loaded: new jobs have their place at once |
-//! | `turns` | tenants lend and get back, under Slurm alone and under Meed, one after the other |
+//! | `turns` | tenants lend and get back, under Slurm alone and under Meed, at once |
 //! | `ledger` | arrays, requeues, suspensions, holds, dependencies, a node that goes, while Meed is killed again and again: use is that of `sacct`, to the second |
 //! | `pending` | 2,000 jobs wait: how long until an order is in force; what Meed takes when idle |
 //! | `idle` | how much of the cluster is used with and without Meed's writes, where it is named |

@@ -1,4 +1,5 @@
-//! Tenants lend and get back: the same work under Slurm alone and under Meed.
+//! Tenants lend and get back: the same work under Slurm alone and under Meed, at once, each on a
+//! cluster of its own.
 //!
 //! `games` has the cluster for a while; then `man`, `news` and `lp` come, who have used nothing,
 //! each with a backlog of jobs of another length. All have one share.
@@ -75,17 +76,22 @@ struct Figures {
 
 /// See `mod.rs`.
 pub(super) fn run(lab: &Lab) -> Result<(), String> {
-    lab.sh("sacctmgr -i -Q add account alone fairshare=1")?;
-    lab.sh("sacctmgr -i -Q add account meed fairshare=1")?;
-    for (user, ..) in WORK {
-        lab.sh(&format!("sacctmgr -i -Q add user {user} account=alone,meed fairshare=1"))?;
-    }
-    std::thread::sleep(Duration::from_secs(2));
-    let alone = story(lab, "alone", &WORK, TOGETHER)?;
-    let mut meed = lab.meed(&[])?;
-    let ours = story(lab, "meed", &WORK, TOGETHER);
-    meed.kill()?;
-    let ours = ours?;
+    let other = lab.another("alone")?;
+    // At once, so that what else the machine does is the same for both.
+    let (alone, ours) = std::thread::scope(|scope| {
+        let alone = scope.spawn(move || {
+            users(&other, "all", &WORK)?;
+            story(&other, "all", &WORK, TOGETHER)
+        });
+        let ours = users(lab, "all", &WORK).and_then(|()| {
+            let mut meed = lab.meed(&[])?;
+            let ours = story(lab, "all", &WORK, TOGETHER);
+            meed.kill().and(ours)
+        });
+        let alone = alone.join();
+        (alone.unwrap_or_else(|_| Err("Slurm alone ended without a word".to_owned())), ours)
+    });
+    let (alone, ours) = (alone?, ours?);
     for (name, told) in [("Slurm alone", &alone), ("Meed", &ours)] {
         crate::say(&format!(
             "{name}: {} starts with a choice, {} out of turn; core-s of those who came later: \
@@ -104,17 +110,24 @@ pub(super) fn run(lab: &Lab) -> Result<(), String> {
     }
 }
 
+/// An account with the users of the work, who have equal shares.
+fn users(lab: &Lab, account: &str, work: &Work) -> Result<(), String> {
+    lab.sh(&format!("sacctmgr -i -Q add account {account} fairshare=1"))?;
+    for (user, ..) in work {
+        lab.sh(&format!("sacctmgr -i -Q add user {user} account={account} fairshare=1"))?;
+    }
+    // Associations reach slurmctld a moment later.
+    std::thread::sleep(Duration::from_secs(2));
+    Ok(())
+}
+
 /// How much is used under Slurm alone, with writes that change nothing, and under Meed.
 pub(super) fn idle(lab: &Lab) -> Result<(), String> {
     let cores = 16 * LONG.as_secs() as i64;
     for run in 0..REPEATS * KINDS.len() {
         let (name, by) = KINDS[(run + run / KINDS.len()) % KINDS.len()];
         let account = format!("run{run}");
-        lab.sh(&format!("sacctmgr -i -Q add account {account} fairshare=1"))?;
-        for (user, ..) in EQUAL {
-            lab.sh(&format!("sacctmgr -i -Q add user {user} account={account} fairshare=1"))?;
-        }
-        std::thread::sleep(Duration::from_secs(2));
+        users(lab, &account, &EQUAL)?;
         let delay = if matches!(by, By::MeedSoon) { 1 } else { 3 };
         lab.sh(&format!(
             "sed -i 's/^\\(SchedulerParameters=bf_interval=5\\).*/\\1,bf_continue,\

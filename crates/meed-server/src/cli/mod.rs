@@ -76,8 +76,8 @@ enum Command {
     /// share, held, used, balance, and who is served next.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", queues::EXAMPLES))]
     Queues(queues::QueuesArgs),
-    /// Shows the machine, a Kubernetes cluster or Slurm (--slurm), its queues and all jobs again and
-    /// again, as a view that fills the terminal; q leaves it.
+    /// Shows the machine, a Kubernetes cluster or Slurm (--slurm), its queues and all jobs again
+    /// and again, as a view that fills the terminal; q leaves it.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", top::EXAMPLES))]
     Top(top::TopArgs),
     /// Says why a job waits, a pod of a Kubernetes cluster, an application of a YARN cluster, or
