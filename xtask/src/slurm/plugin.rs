@@ -93,7 +93,7 @@ fn source(lab: &Lab) -> Result<PathBuf, String> {
                 echo deb-src http://deb.debian.org/debian $code main; \
                 echo deb-src http://deb.debian.org/debian-security $code-security main; done \
                 >sources.list";
-    let fetch = "apt=\"apt-get -q -o Dir::Etc::sourcelist=$PWD/sources.list \
+    let fetch = "apt=\"timeout 90 apt-get -q -o Dir::Etc::sourcelist=$PWD/sources.list \
                  -o Dir::Etc::sourceparts=/dev/null -o Dir::State::lists=$PWD/lists \
                  -o APT::Sandbox::User=root\"; $apt update && $apt source --download-only \
                  slurm-wlm=$(dpkg-query -W -f '${Version}' slurmctld) && \
