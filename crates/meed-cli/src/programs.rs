@@ -59,18 +59,18 @@ pub const SERVER: Program = Program {
         own("wait", "Waits until jobs have ended; the exit code says whether all ended well"),
         own(
             "queues",
-            "Shows how the queues of this machine or of a Kubernetes cluster stand: share, held, \
-             used, balance, and who is served next",
+            "Shows how the queues of this machine, of a Kubernetes cluster or of Slurm (--slurm) \
+             stand: share, held, used, balance, and who is served next",
         ),
         own(
             "top",
-            "Shows the machine, or a Kubernetes cluster, its queues and all jobs again and again, \
-             as a view that fills the terminal; q leaves it",
+            "Shows the machine, a Kubernetes cluster or Slurm (--slurm), its queues and all jobs \
+             again and again, as a view that fills the terminal; q leaves it",
         ),
         own(
             "why",
-            "Says why a job waits, a pod of a Kubernetes cluster, or an application of a YARN \
-             cluster",
+            "Says why a job waits, a pod of a Kubernetes cluster, an application of a YARN \
+             cluster, or with --slurm a job of Slurm",
         ),
         own("reload", "Has the server read its configuration again"),
         own("token", "Makes, lists and revokes tokens for the HTTP interface"),
@@ -123,6 +123,11 @@ pub const SLURM: Program = Program {
     )],
 };
 
+/// With this option, these commands ask of a running Slurm: `meed why 1234 --slurm` is `meed slurm
+/// why 1234`.
+const TO_SLURM: &str = "--slurm";
+const ASKS_SLURM: [&str; 3] = ["queues", "why", "top"];
+
 /// All of them, for this system.
 const PROGRAMS: &[Program] = &[
     #[cfg(target_os = "linux")]
@@ -148,7 +153,12 @@ pub(crate) fn beside(words: &[OsString]) -> Option<(&'static Program, Vec<OsStri
         (first, rest) if first == "help" => (rest, Some("--help".into())),
         _ => (words, None),
     };
-    let program = of_command(words.first()?)?;
+    let first = words.first()?;
+    if ASKS_SLURM.iter().any(|name| first == name) && words.iter().any(|word| word == TO_SLURM) {
+        let words = words.iter().filter(|word| *word != TO_SLURM).cloned();
+        return Some((&SLURM, words.chain(help).collect()));
+    }
+    let program = of_command(first)?;
     let from = usize::from(program.omits_name);
     Some((program, words[from..].iter().cloned().chain(help).collect()))
 }
@@ -255,5 +265,33 @@ fn replace(command: &mut Command) -> std::io::Error {
     match command.status() {
         Ok(status) => std::process::exit(status.code().unwrap_or(1)),
         Err(error) => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_about_slurm_go_to_its_program() {
+        let asked = |line: &str| {
+            let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            let (program, words) = beside(&words)?;
+            let words: Vec<String> =
+                words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+            Some((program.name, words.join(" ")))
+        };
+        for (line, words) in [
+            ("why 1234 --slurm", "why 1234"),
+            ("why --slurm 1234_5 --state /x", "why 1234_5 --state /x"),
+            ("queues --slurm --json", "queues --json"),
+            ("top --slurm --once", "top --once"),
+            ("help why --slurm", "why --help"),
+            ("slurm why 1234", "why 1234"),
+        ] {
+            assert_eq!(asked(line), Some(("meed-slurm", words.to_owned())), "{line}");
+        }
+        // Of another command the word is that command's own.
+        assert_ne!(asked("submit --slurm").map(|(name, _)| name), Some("meed-slurm"));
     }
 }

@@ -15,6 +15,7 @@
 //! | `due` | when what is asked of Slurm |
 //! | `looker` | a round |
 //! | `dry`, `metrics` | what a round tells people and programs |
+//! | `reasons` | Slurm's reasons in words |
 //! | `run`, `people`, `top`, `reset` | what the program does |
 
 mod clock;
@@ -27,6 +28,7 @@ mod out;
 mod people;
 mod place;
 mod read;
+mod reasons;
 mod reset;
 mod run;
 mod slurm;

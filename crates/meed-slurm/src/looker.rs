@@ -1,6 +1,6 @@
 //! A round: ask whether anything happened, look, tell the ledger, put in order, set what changed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use meed_config::policy::PolicySpec;
 use meed_store::{Retention, UnixMillis};
@@ -11,8 +11,9 @@ use crate::due::{Accounting, Due, Looks};
 use crate::error::ProgramError;
 use crate::metrics::Measured;
 use crate::out::Out;
-use crate::place::StateArgs;
+use crate::place::{StateArgs, write_whole};
 use crate::read::config::SlurmConfig;
+use crate::read::fair::FairRow;
 use crate::read::nodes::pool_of;
 use crate::read::runs::joined;
 use crate::run::{RunArgs, time};
@@ -21,7 +22,7 @@ use crate::snapshot::ClusterSnapshot;
 use crate::spread::{FactorChange, Scale};
 use crate::tree::Tree;
 use crate::tres::kinds;
-use crate::world::{OpenWorld, SlurmWorld, Turn, changes};
+use crate::world::{NewPlace, OpenWorld, SlurmWorld, Turn, changes};
 
 /// Nodes are looked at so often, and the tree; in seconds.
 const NODES_EVERY: i64 = 10;
@@ -44,12 +45,16 @@ pub(crate) struct Looker {
     away: bool,
     looked_at_nodes: i64,
     looked_at_tree: i64,
+    /// What Slurm's own fair share said then.
+    fair: Vec<FairRow>,
     pool: meed::Resources,
     /// `None`: site factors are set.
     dry: Option<DryRun>,
     said: Vec<String>,
     measured: Measured,
     metrics: Option<PathBuf>,
+    /// Where Slurm's plug-in looks for the places of new jobs, if it is loaded.
+    places: Option<PathBuf>,
 }
 
 impl Looker {
@@ -62,7 +67,7 @@ impl Looker {
         let input = |why: String| ProgramError::Input(format!("--policy {}: {why}", args.policy));
         let spec: PolicySpec = args.policy.parse().map_err(|why| input(format!("{why}")))?;
         let policy = spec.policy(&kinds()).map_err(|why| input(why.to_string()))?;
-        let slurm = Slurm::find(time("--limit", &args.limit)?)?;
+        let slurm = Slurm::find(time("--limit", &args.limit)?, args.read)?;
         let config = slurm.config()?;
         let remarks = checked(&slurm, &config, args.apply)?;
         let scale = Scale::new(config.overruled(), args.first).map_err(ProgramError::Input)?;
@@ -100,11 +105,13 @@ impl Looker {
             away: false,
             looked_at_nodes: 0,
             looked_at_tree: 0,
+            fair: Vec::new(),
             pool: meed::Resources::zero(kinds().len()),
             dry: (!args.apply).then(DryRun::default),
             said: Vec::new(),
             measured: Measured::default(),
             metrics: args.metrics.clone(),
+            places: config.places().map(Path::to_owned),
         })
     }
 
@@ -163,6 +170,7 @@ impl Looker {
                 set = wanted.len() as u64;
                 // What went wrong shows in the next look.
                 wanted.iter().for_each(|to| self.seen.set_factor(to.job, to.site_factor));
+                self.leave_places(&order)?;
             }
             Some(dry) => {
                 let said = dry.compare(&snapshot, &order, &wanted);
@@ -171,11 +179,29 @@ impl Looker {
                 }
             }
         }
+        standings.add_fair(&self.fair, |account, user| self.world.leaf(account, user));
         standings.remarks = self.remarks.clone();
         standings.remarks.extend_from_slice(self.world.remarks());
         self.measured.stands(&standings, queues);
         self.place.leave(&standings)?;
         Ok(set)
+    }
+
+    /// Leaves the places of new jobs for Slurm's plug-in, where it is loaded.
+    fn leave_places(&self, order: &[u32]) -> Result<(), ProgramError> {
+        let Some(path) = &self.places else { return Ok(()) };
+        let first = order.iter().take(self.first);
+        let factors: Vec<i64> = first.map(|job| self.seen.site_factor(*job)).collect();
+        let new = self.world.places(&self.seen, order)?;
+        let new: Vec<NewPlace> =
+            new.into_iter().take_while(|place| place.before < self.first).collect();
+        let before: Vec<usize> = new.iter().map(|place| place.before).collect();
+        let factors = self.scale.between(&factors, &before);
+        let rows = new.iter().zip(factors).map(|(place, factor)| place.line(factor));
+        let text: String = std::iter::once(format!("meed-places 1 {}\n", clock::seconds()))
+            .chain(rows.flatten())
+            .collect();
+        write_whole(path, text.as_bytes())
     }
 
     fn look_at_tree(&mut self, out: &mut Out) -> Result<(), ProgramError> {
@@ -189,6 +215,7 @@ impl Looker {
                 out.line(&format!("note: {remark}"));
             }
         }
+        self.fair = self.slurm.fair()?;
         if self.world.configure(tree)? {
             self.looks.forget();
         }
@@ -203,11 +230,14 @@ impl Looker {
             self.pool = pool_of(&self.slurm.nodes()?);
             self.looked_at_nodes = at;
         }
-        let jobs = self.slurm.jobs()?;
+        let (jobs, suspensions) = self.slurm.jobs(at)?;
+        let pool = self.pool;
         let mut snapshot =
-            ClusterSnapshot { at, pool: self.pool, jobs, ..ClusterSnapshot::default() };
+            ClusterSnapshot { at, pool, jobs, suspensions, ..ClusterSnapshot::default() };
         for job in to_ask_of(&snapshot.jobs, at, |job| self.world.ran(job, at)) {
-            if let Some(told) = self.slurm.suspension(job)? {
+            if !snapshot.suspensions.contains_key(&job)
+                && let Some(told) = self.slurm.suspension(job)?
+            {
                 snapshot.suspensions.insert(job, told);
             }
         }
@@ -302,7 +332,7 @@ impl Looker {
         let Some(path) = &self.metrics else { return Ok(()) };
         let counted = self.world.counted();
         let page = self.measured.page(!self.away, !self.accounting.is_away(), &counted);
-        crate::place::write_whole(path, page.as_bytes())
+        write_whole(path, page.as_bytes())
     }
 }
 

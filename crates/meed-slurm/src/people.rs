@@ -6,6 +6,7 @@ use crate::clock;
 use crate::error::ProgramError;
 use crate::out::Out;
 use crate::place::StateArgs;
+use crate::reasons::reason;
 use crate::world::{JobTold, QueueTold, Standings};
 
 /// What `queues` is told.
@@ -57,14 +58,25 @@ fn lines(lines: &[String], out: &mut Out) {
 /// The table of queues, and what is worth a line below it.
 pub(crate) fn queues_text(standings: &Standings) -> Vec<String> {
     let mut rows = vec![
-        ["queue", "next", "weight", "entitled", "holds", "waiting", "used core-h", "owed core-h"]
-            .map(str::to_owned),
+        [
+            "queue",
+            "next",
+            "fair tree",
+            "weight",
+            "entitled",
+            "holds",
+            "waiting",
+            "used core-h",
+            "owed core-h",
+        ]
+        .map(str::to_owned),
     ];
     for queue in &standings.queues {
         let next = queue.next.filter(|_| queue.waiting > 0);
         rows.push([
             queue.queue.clone(),
-            next.map_or("-".to_owned(), |place| (place + 1).to_string()),
+            place_text(next),
+            place_text(queue.fair_tree.as_ref().map(|told| told.place)),
             format!("{}", queue.weight),
             format!("{:.1}", queue.entitled),
             format!("{:.1}", queue.held),
@@ -87,6 +99,11 @@ pub(crate) fn queues_text(standings: &Standings) -> Vec<String> {
     }
     lines.extend(standings.remarks.iter().map(|remark| format!("note: {remark}")));
     lines
+}
+
+/// A place for people, from 1.
+pub(crate) fn place_text(place: Option<usize>) -> String {
+    place.map_or("-".to_owned(), |place| (place + 1).to_string())
 }
 
 /// Columns as wide as they must be; the first to the left, the others to the right.
@@ -162,9 +179,21 @@ fn why_text(standings: &Standings, job: &JobTold) -> Vec<String> {
         let all = standings.jobs.iter().filter(|job| job.alone.is_some()).count();
         lines.push(format!("by Slurm's own priorities: place {} of {all}", alone + 1));
     }
-    if let Some(queue) = standings.queues.iter().find(|queue| queue.queue == job.queue) {
-        lines.extend(levels(queue));
+    let queue = standings.queues.iter().find(|queue| queue.queue == job.queue);
+    if let Some(told) = queue.and_then(|queue| queue.fair_tree.as_ref()) {
+        lines.push(format!(
+            "Slurm's fair share alone: its user in place {} of {} (FairShare {:.3})",
+            told.place + 1,
+            told.of,
+            told.factor
+        ));
     }
+    if let Some(first) = standings.jobs.iter().find(|first| first.place == Some(0))
+        && first.id != job.id
+    {
+        lines.push(format!("next: job {} of {}", first.name, first.queue));
+    }
+    lines.extend(queue.map(levels).into_iter().flatten());
     lines
 }
 
@@ -183,35 +212,6 @@ fn levels(queue: &QueueTold) -> Vec<String> {
         }
     };
     queue.levels.iter().map(line).collect()
-}
-
-/// Slurm's reasons in words.
-const REASONS: [(&str, &str); 15] = [
-    ("Resources", "it waits for room"),
-    ("Priority", "jobs of a higher priority wait for the same room"),
-    ("None", "Slurm has not looked at it since something changed"),
-    ("Dependency", "it waits for another job"),
-    ("DependencyNeverSatisfied", "the job that it waits for has ended otherwise"),
-    ("JobHeldUser", "its user holds it"),
-    ("JobHeldAdmin", "an administrator holds it"),
-    ("BeginTime", "it is not to begin yet, or was put back a moment ago"),
-    ("JobArrayTaskLimit", "as many elements of the array run as its user allows"),
-    ("ReqNodeNotAvail", "a node that it asks for is away"),
-    ("Licenses", "a licence that it needs is in use"),
-    ("PartitionDown", "its partition is down"),
-    ("PartitionInactive", "its partition is inactive"),
-    ("PartitionTimeLimit", "it asks for more time than its partition allows"),
-    ("PartitionNodeLimit", "it asks for more nodes than its partition allows"),
-];
-
-fn reason(word: &str) -> &'static str {
-    let known = REASONS.iter().find(|(name, _)| *name == word);
-    match known {
-        Some((_, words)) => words,
-        None if word.starts_with("Assoc") => "a limit of its account or user is reached",
-        None if word.starts_with("QOS") => "a limit of its QOS is reached",
-        None => "see `man squeue`, JOB REASON CODES",
-    }
 }
 
 /// How old it is.
@@ -233,6 +233,7 @@ fn json<T: serde::Serialize>(value: &T, out: &mut Out) -> Result<(), ProgramErro
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::fair::parse_fair;
 
     fn standings() -> Standings {
         let job = |id, name: &str, queue: &str, place, reason: &str| JobTold {
@@ -260,7 +261,7 @@ mod tests {
             levels: vec![level],
             ..QueueTold::default()
         };
-        Standings {
+        let mut standings = Standings {
             at: 1,
             order: "long-term".to_owned(),
             queues: vec![chem],
@@ -270,13 +271,18 @@ mod tests {
                 job(6, "6", "chem.a", None, "AssocGrpCpuLimit"),
             ],
             remarks: vec!["something".to_owned()],
-        }
+        };
+        let rows = parse_fair("chem|a|0.5\nbio|b|0.25\n").unwrap();
+        standings.add_fair(&rows, |account, user| Some(format!("{account}.{user}")));
+        standings
     }
 
     #[test]
     fn queues_are_a_table_with_whose_turn_is_next() {
         let lines = queues_text(&standings());
         assert!(lines[1].starts_with("chem.a") && lines[1].ends_with("2.00        -0.50"));
+        let cells: Vec<&str> = lines[1].split_whitespace().collect();
+        assert_eq!(cells[1..4], ["2", "1", "1"], "next, fair tree, weight");
         assert_eq!(lines[2], "next: job 4 of bio.b");
         assert_eq!(lines[3], "next by Slurm's own priorities: job 5_[1-9] of chem.a");
         assert_eq!(lines[4], "note: something");
@@ -291,8 +297,11 @@ mod tests {
         assert!(array.contains("place 2 of 2: 0 jobs of the same queue and 1 of others"));
         assert!(array.contains("1 before it, by long-term: bio (3.0), chem (9.0)"), "{array}");
         assert!(array.contains("by Slurm's own priorities: place 1 of 2"), "{array}");
+        assert!(array.contains("its user in place 1 of 2 (FairShare 0.500)"), "{array}");
+        assert!(array.contains("\nnext: job 4 of bio.b\n"), "{array}");
         let limited = told("6");
-        assert!(limited.contains("a limit of its account") && limited.contains("no place"));
+        let says = "Slurm says: AssocGrpCpuLimit, its account or user is at a limit of cores";
+        assert!(limited.contains(says) && limited.contains("no place"), "{limited}");
         assert!(find(&standings, "7").is_none());
     }
 }

@@ -1,16 +1,28 @@
 //! `meed slurm reset`: Slurm orders as without Meed.
 
+use std::path::Path;
 use std::time::Duration;
 
+use crate::clock;
 use crate::error::ProgramError;
 use crate::out::Out;
 use crate::place::StateArgs;
 use crate::read::jobs::JobStage;
-use crate::slurm::Slurm;
+use crate::slurm::{ReadAs, Slurm};
 use crate::spread::FactorChange;
 
 /// How long a command may take.
 const LIMIT: Duration = Duration::from_secs(30);
+
+/// Without the file, Slurm's plug-in gives new jobs nothing.
+fn remove(places: &Path) -> Result<(), ProgramError> {
+    match std::fs::remove_file(places) {
+        Err(why) if why.kind() != std::io::ErrorKind::NotFound => {
+            Err(ProgramError::File(format!("{}: {why}", places.display())))
+        }
+        _ => Ok(()),
+    }
+}
 
 /// Sets all site factors back to 0, so that Slurm orders as without Meed.
 ///
@@ -27,8 +39,8 @@ pub(crate) fn reset(place: &StateArgs, out: &mut Out) -> Result<(), ProgramError
             Some(opened.map_err(|why| place.held(why.into()))?)
         }
     };
-    let slurm = Slurm::find(LIMIT)?;
-    let (jobs, priorities) = (slurm.jobs()?, slurm.priorities()?);
+    let slurm = Slurm::find(LIMIT, ReadAs::Text)?;
+    let ((jobs, _), priorities) = (slurm.jobs(clock::seconds())?, slurm.priorities()?);
     let is_zero = |id: &u32| priorities.get(id).is_some_and(|of| of.site_factor == 0);
     // Of a job that runs nobody can say which factor it has.
     let back: Vec<FactorChange> = jobs
@@ -36,6 +48,10 @@ pub(crate) fn reset(place: &StateArgs, out: &mut Out) -> Result<(), ProgramError
         .filter(|job| job.stage != JobStage::Ended && !is_zero(&job.id))
         .map(|job| FactorChange { job: job.id, site_factor: 0 })
         .collect();
+    // First, so that no new job gets a factor meanwhile.
+    if let Some(places) = slurm.config()?.places() {
+        remove(places)?;
+    }
     let complaints = slurm.set(&back)?;
     for said in complaints {
         out.line(&format!("scontrol: {said}"));

@@ -14,6 +14,7 @@ use crate::error::ProgramError;
 use crate::looker::Looker;
 use crate::out::Out;
 use crate::place::StateArgs;
+use crate::slurm::ReadAs;
 
 /// What `run` is told.
 #[derive(Args, Clone, Debug)]
@@ -45,6 +46,9 @@ pub(crate) struct RunArgs {
     /// How long one command of Slurm's may take.
     #[arg(long, value_name = "TIME", default_value = "30s")]
     pub limit: String,
+    /// How jobs, runs and nodes are read from Slurm's commands.
+    #[arg(long, value_name = "FORM", value_enum, default_value_t)]
+    pub read: ReadAs,
     /// Leaves metrics in this file after each round, in the text format of Prometheus.
     #[arg(long, value_name = "FILE")]
     pub metrics: Option<PathBuf>,

@@ -7,10 +7,12 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::read::config::{SlurmConfig, parse_config};
-use crate::read::form::{SlurmForm, form_of};
+use crate::read::fair::{FairRow, parse_fair};
+use crate::read::form::{JsonForm, SlurmForm, form_of};
 use crate::read::jobs::{
     JobPriority, JobStage, SlurmJob, Suspension, parse_jobs, parse_priorities, parse_suspension,
 };
+use crate::read::json::{parse_jobs_json, parse_nodes_json, parse_runs_json};
 use crate::read::nodes::{SlurmNode, parse_nodes};
 use crate::read::runs::{SlurmRun, parse_runs};
 use crate::read::shares::{Association, parse_shares};
@@ -46,8 +48,23 @@ pub(crate) enum SlurmError {
 #[derive(Clone, Debug)]
 pub(crate) struct Slurm {
     form: SlurmForm,
+    /// Jobs, runs and nodes are read so, where that was asked for.
+    json: Option<JsonForm>,
     limit: Duration,
 }
+
+/// How jobs, runs and nodes are read.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum ReadAs {
+    /// By columns, which all versions print alike.
+    #[default]
+    Text,
+    /// By `--json`.
+    Json,
+}
+
+/// Records by number, and suspensions that came with them.
+pub(crate) type JobsSeen = (BTreeMap<u32, SlurmJob>, BTreeMap<u32, Suspension>);
 
 /// What commands say where no controller answers.
 const NOT_REACHED: &str = "Unable to contact slurm controller";
@@ -62,14 +79,21 @@ impl Slurm {
     /// # Errors
     ///
     /// Commands that are not there; a version that is too old.
-    pub(crate) fn find(limit: Duration) -> Result<Slurm, SlurmError> {
+    pub(crate) fn find(limit: Duration, read_as: ReadAs) -> Result<Slurm, SlurmError> {
         let version = ask("scontrol", &["--version"], limit)?;
-        Ok(Slurm { form: form_of(version.trim()).map_err(SlurmError::Form)?, limit })
+        let form = form_of(version.trim()).map_err(SlurmError::Form)?;
+        let json = (read_as == ReadAs::Json).then_some(form.json);
+        Ok(Slurm { form, json, limit })
     }
 
     /// The site's settings.
     pub(crate) fn config(&self) -> Result<SlurmConfig, SlurmError> {
-        Ok(parse_config(&self.ask("scontrol", &["show", "config"])?))
+        let mut config = parse_config(&self.ask("scontrol", &["show", "config"])?);
+        // Where only slurmctld's host has the file, what it alone tells is not known.
+        if let Some(text) = config.file().and_then(|file| std::fs::read_to_string(file).ok()) {
+            config.add_file(&text);
+        }
+        Ok(config)
     }
 
     /// Associations of a cluster.
@@ -80,17 +104,37 @@ impl Slurm {
         parse_shares(&self.ask("sacctmgr", &args)?).map_err(SlurmError::Form)
     }
 
-    /// All nodes.
-    pub(crate) fn nodes(&self) -> Result<Vec<SlurmNode>, SlurmError> {
-        let text = self.ask("scontrol", &["show", "node", "--oneliner"])?;
-        parse_nodes(&text).map_err(SlurmError::Form)
+    /// What Slurm's own fair share says of users, the first served first.
+    pub(crate) fn fair(&self) -> Result<Vec<FairRow>, SlurmError> {
+        let args = ["--noheader", "--parsable2", "--all", "-o", self.form.fair];
+        parse_fair(&self.ask("sshare", &args)?).map_err(SlurmError::Form)
     }
 
-    /// All records of `slurmctld`, by number.
-    pub(crate) fn jobs(&self) -> Result<BTreeMap<u32, SlurmJob>, SlurmError> {
-        let args = ["--noheader", "--all", "--states=all", "-O", self.form.jobs];
-        let jobs = parse_jobs(&self.ask("squeue", &args)?).map_err(SlurmError::Form)?;
-        Ok(jobs.into_iter().map(|job| (job.id, job)).collect())
+    /// All nodes.
+    pub(crate) fn nodes(&self) -> Result<Vec<SlurmNode>, SlurmError> {
+        let nodes = match self.json {
+            Some(json) => parse_nodes_json(&self.ask("scontrol", &["show", "nodes", json.option])?),
+            None => parse_nodes(&self.ask("scontrol", &["show", "node", "--oneliner"])?),
+        };
+        nodes.map_err(SlurmError::Form)
+    }
+
+    /// All records of `slurmctld` by number, asked for in the second `at`, and the suspensions that
+    /// come with them.
+    pub(crate) fn jobs(&self, at: i64) -> Result<JobsSeen, SlurmError> {
+        let read = match self.json {
+            Some(json) => {
+                let args = ["--all", "--states=all", json.option];
+                parse_jobs_json(&self.ask("squeue", &args)?, at)
+            }
+            None => {
+                let args = ["--noheader", "--all", "--states=all", "-O", self.form.jobs];
+                let jobs = parse_jobs(&self.ask("squeue", &args)?);
+                jobs.map(|jobs| (jobs, BTreeMap::new()))
+            }
+        };
+        let (jobs, suspensions) = read.map_err(SlurmError::Form)?;
+        Ok((jobs.into_iter().map(|job| (job.id, job)).collect(), suspensions))
     }
 
     /// Priorities of jobs that wait.
@@ -135,10 +179,19 @@ impl Slurm {
     }
 
     fn runs(&self, which: &[&str]) -> Result<Vec<SlurmRun>, SlurmError> {
-        let mut args = vec!["--noheader", "--parsable2", "--duplicates", "--allocations"];
+        let mut args = vec!["--duplicates", "--allocations"];
         args.extend(which);
-        args.extend(["-o", self.form.runs]);
-        parse_runs(&self.ask("sacct", &args)?).map_err(SlurmError::Form)
+        let runs = match self.json {
+            Some(json) => {
+                args.push(json.option);
+                parse_runs_json(&self.ask("sacct", &args)?)
+            }
+            None => {
+                args.extend(["--noheader", "--parsable2", "-o", self.form.runs]);
+                parse_runs(&self.ask("sacct", &args)?)
+            }
+        };
+        runs.map_err(SlurmError::Form)
     }
 
     /// Sets site factors, in order, in one session of `scontrol`; jobs next to each other that get

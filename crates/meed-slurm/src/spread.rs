@@ -84,6 +84,20 @@ impl Scale {
         front.chain(back.map(|place| FactorChange { job: place.job, site_factor: 0 })).collect()
     }
 
+    /// Factors of new jobs, as many as `places` has. `places`: how many jobs of the order come
+    /// before each, rising; `order`: the factors of the order.
+    pub(crate) fn between(&self, order: &[i64], places: &[usize]) -> Vec<i64> {
+        let mut factors = vec![0; places.len()];
+        let mut from = 0;
+        for same in places.chunk_by(|one, other| one == other) {
+            let (at, to) = (same[0], from + same.len());
+            let above = at.checked_sub(1).and_then(|above| order.get(above)).copied();
+            self.fill(&mut factors[from..to], above, order.get(at).copied());
+            from = to;
+        }
+        factors
+    }
+
     /// Indices of the jobs that keep their factors.
     fn kept(&self, order: &[OrderPlace]) -> Vec<usize> {
         let count = order.len() as i64;
@@ -174,6 +188,20 @@ mod tests {
             .collect();
         next.push(OrderPlace { job: 99, factor: 0 });
         assert_eq!(scale.changes(&next, &[]).len(), 1);
+    }
+
+    #[test]
+    fn new_jobs_come_between_those_that_wait() {
+        let scale = Scale::new(9, 10).unwrap();
+        let (order, places) = ([900, 600, 300], [0, 1, 1, 3]);
+        let factors = scale.between(&order, &places);
+        let bounds = [(900, i64::MAX), (600, 900), (600, 900), (0, 300)];
+        for (factor, (low, high)) in factors.iter().zip(bounds) {
+            assert!(low < *factor && *factor < high, "{factors:?}");
+        }
+        assert!(factors[1] > factors[2]);
+        let alone = scale.between(&[], &[0, 0]);
+        assert!(alone[0] > alone[1] && alone[1] > 0, "{alone:?}");
     }
 
     #[test]

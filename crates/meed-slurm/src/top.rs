@@ -12,7 +12,7 @@ use clap::Args;
 use crate::clock;
 use crate::error::ProgramError;
 use crate::out::Out;
-use crate::people::{age, queues_text, table};
+use crate::people::{age, place_text, queues_text, table};
 use crate::place::StateArgs;
 use crate::run::time;
 use crate::world::{JobTold, Standings};
@@ -88,12 +88,11 @@ fn view(standings: &Standings, most: usize, now: i64) -> Vec<String> {
 }
 
 fn row(job: &JobTold) -> [String; 6] {
-    let place = |place: Option<usize>| place.map_or("-".to_owned(), |at| (at + 1).to_string());
     [
         job.name.clone(),
         job.queue.clone(),
-        place(job.place),
-        place(job.alone),
+        place_text(job.place),
+        place_text(job.alone),
         job.factor.to_string(),
         job.reason.clone(),
     ]

@@ -173,6 +173,12 @@ impl Tree {
         &self.remarks
     }
 
+    /// Accounts and users with their leaves.
+    pub(crate) fn leaves(&self) -> impl Iterator<Item = (&str, &str, &str)> {
+        let leaves = self.leaves.iter();
+        leaves.map(|((account, user), leaf)| (account.as_str(), user.as_str(), leaf.as_str()))
+    }
+
     /// The leaf of a user in an account.
     pub(crate) fn leaf(&self, account: &str, user: &str) -> Option<&str> {
         // Slurm keeps account names in lower case, and so do jobs.

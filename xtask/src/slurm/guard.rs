@@ -1,6 +1,7 @@
 //! A dry run, who may order the cluster, and what is left behind.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use super::lab::Lab;
@@ -18,6 +19,7 @@ pub(super) fn run(lab: &Lab) -> Result<(), String> {
     let mut meed = lab.meed(&["--metrics", "meed.prom"])?;
     let placed = || lab.said("sprio -h -o '%S'").map(|text| nonzero(&text)).unwrap_or(0);
     lab.until("factors are set", || placed() > 0)?;
+    why(lab)?;
     let second = lab.said("meed-slurm run --apply --state meed --rounds 1");
     let said = second.err().unwrap_or_default();
     if !said.contains(&format!("process {}", meed.id())) {
@@ -41,6 +43,41 @@ pub(super) fn run(lab: &Lab) -> Result<(), String> {
         0 => Ok(()),
         left => Err(format!("{left} jobs have a site factor after reset")),
     }
+}
+
+/// What people are told: by `meed why --slurm`, of jobs that wait for their turn and of others,
+/// from files that every user may read.
+fn why(lab: &Lab) -> Result<(), String> {
+    lab.sh("sacctmgr -i -Q modify account chem set GrpTRES=cpu=1")?;
+    let waits = lab.said("squeue -h -t PD -u man -o %A | tail -1")?.trim().to_owned();
+    let held = lab.submit("man", &format!("-A optics -d afterok:{waits} --wrap true"))?;
+    let limited = lab.submit("news", "-A chem -n8 -t 5 --wrap true")?;
+    let limit = "AssocGrpCpuLimit, its account or user is at a limit of cores";
+    for (job, words) in [
+        (&waits, "Slurm says: "),
+        (&waits, "Meed puts it in place "),
+        (&waits, "by Slurm's own priorities: place "),
+        (&waits, "Slurm's fair share alone: its user in place "),
+        (&waits, "next: job "),
+        (&held, "Slurm says: Dependency, it waits for another job"),
+        (&held, "Meed gives it no place"),
+        (&limited, limit),
+    ] {
+        let asked = format!("meed why {job} --slurm --state meed");
+        lab.until(&format!("`{asked}` says `{words}`"), || {
+            lab.said(&asked).is_ok_and(|told| told.contains(words))
+        })?;
+    }
+    lab.sh("meed queues --slurm --state meed | grep -q 'fair tree'")?;
+    lab.sh("meed top --slurm --state meed --once | grep -q 'Slurm alone'")?;
+    for name in ["meed", "meed/standings.json"] {
+        let told = fs::metadata(lab.path(name)).map_err(|why| format!("{name}: {why}"))?;
+        if told.permissions().mode() & 0o4 == 0 {
+            return Err(format!("{name} cannot be read by a job's user"));
+        }
+    }
+    lab.sh(&format!("scancel {held} {limited}"))?;
+    lab.sh("sacctmgr -i -Q modify account chem set GrpTRES=cpu=-1").map(drop)
 }
 
 fn nonzero(text: &str) -> usize {

@@ -4,6 +4,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use super::daemon::Daemon;
@@ -16,13 +17,18 @@ pub(super) struct Lab {
     daemons: std::cell::RefCell<Vec<Daemon>>,
 }
 
+/// Clusters start one after the other: mariadb-install-db fails beside another.
+static STARTS: Mutex<()> = Mutex::new(());
+
 /// How long a daemon may take to answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Lab {
     /// Two nodes of 8 cores; accounts and users of the story's own.
-    pub(super) fn start(programs: &Path) -> Result<Lab, String> {
-        let folder = std::env::temp_dir().join(format!("meed-slurm-{}", std::process::id()));
+    pub(super) fn start(story: &str, programs: &Path) -> Result<Lab, String> {
+        let _turn = STARTS.lock().map_err(|_| "another cluster did not start".to_owned())?;
+        let name = format!("meed-slurm-{story}-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
         // One of a run before, of the same number.
         let _ = fs::remove_dir_all(&folder);
         for part in ["run", "log", "state", "spool/n1", "spool/n2", "db"] {
@@ -33,13 +39,28 @@ impl Lab {
         lab.write_settings()?;
         lab.accounting()?;
         lab.controller()?;
-        for node in ["n1", "n2"] {
-            lab.daemon("slurmd", &["-D", "-N", node])?;
-        }
-        lab.until("the nodes", || {
-            lab.said("sinfo --noheader --format=%T").is_ok_and(|state| state.trim() == "idle")
-        })?;
+        lab.nodes()?;
         Ok(lab)
+    }
+
+    /// Another cluster, for a part of the story.
+    pub(super) fn another(&self, part: &str) -> Result<Lab, String> {
+        Lab::start(part, &self.programs)
+    }
+
+    /// The nodes, again after [`Lab::end`].
+    pub(super) fn nodes(&self) -> Result<(), String> {
+        for node in ["n1", "n2"] {
+            self.daemon("slurmd", &["-D", "-N", node])?;
+        }
+        self.until("the nodes", || {
+            self.said("sinfo --noheader --format=%T").is_ok_and(|state| state.trim() == "idle")
+        })
+    }
+
+    /// Keeps a daemon until the cluster ends.
+    pub(super) fn keep(&self, daemon: Daemon) {
+        self.daemons.borrow_mut().push(daemon);
     }
 
     fn accounting(&self) -> Result<(), String> {
@@ -156,11 +177,16 @@ impl Lab {
 
     /// Starts Meed for real, with what it says in `log/meed`.
     pub(super) fn meed(&self, more: &[&str]) -> Result<Daemon, String> {
+        self.meed_in("meed", more)
+    }
+
+    /// The same with another state folder.
+    pub(super) fn meed_in(&self, state: &str, more: &[&str]) -> Result<Daemon, String> {
         let log = fs::File::options().create(true).append(true).open(self.path("log/meed"));
         let log = log.map_err(|why| why.to_string())?;
         let errors = log.try_clone().map_err(|why| why.to_string())?;
         let mut command = self.command("meed-slurm");
-        command.args(["run", "--apply", "--state", "meed"]).args(more);
+        command.args(["run", "--apply", "--state", state]).args(more);
         Daemon::start("meed-slurm", command.stdout(log).stderr(errors))
     }
 

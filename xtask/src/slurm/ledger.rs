@@ -64,7 +64,9 @@ pub(super) fn run(lab: &Lab) -> Result<(), String> {
         // Intervals that share no rhythm with the rounds.
         std::thread::sleep(Duration::from_millis(1300 + 370 * (kills % 7)));
         meed.kill()?;
-        meed = lab.meed(&[])?;
+        // Columns and JSON tell the same.
+        let read = if kills % 2 == 0 { "json" } else { "text" };
+        meed = lab.meed(&["--read", read])?;
         kills += 1;
     }
     work.wait()?;

@@ -7,47 +7,65 @@
 //!
 //! | story | what |
 //! |---|---|
-//! | `turns` | tenants lend and get back, under Slurm alone and under Meed, one after the other |
+//! | `failover` | slurmctld is killed, and its backup takes over |
+//! | `plugin` | Slurm's plug-in `site_factor/meed`, built and loaded: new jobs have their place at once |
+//! | `turns` | tenants lend and get back, under Slurm alone and under Meed, at once |
 //! | `ledger` | arrays, requeues, suspensions, holds, dependencies, a node that goes, while Meed is killed again and again: use is that of `sacct`, to the second |
 //! | `pending` | 2,000 jobs wait: how long until an order is in force; what Meed takes when idle |
+//! | `idle` | how much of the cluster is used with and without Meed's writes, where it is named |
 //! | `many` | the same with 20,000, where it is named |
 //! | `guard` | a dry run, a second instance, slurmctld restarted, metrics, reset |
 //! | `page` | the tutorial of docs/slurm.md as it stands |
 
 mod daemon;
+mod failover;
 mod guard;
 mod lab;
 mod ledger;
 mod page;
 mod pending;
+mod plugin;
 mod turns;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::tools::{cargo, runs, succeed, succeed_quietly, target_folder};
+use crate::tools::{cargo, now, runs, succeed, succeed_quietly, target_folder};
 use lab::Lab;
 
-const USAGE: &str = "cargo xtask slurm [--debug] [STORY...]: turns, ledger, pending, guard, page; \
-                     and by name alone: many";
+const USAGE: &str = "cargo xtask slurm [--debug] [STORY...]: turns, pending, ledger, guard, page, \
+                     plugin, failover; and by name alone: many, idle";
 
 type Story = fn(&Lab) -> Result<(), String>;
 
-const STORIES: [(&str, Story); 6] = [
-    ("turns", turns::run),
-    ("ledger", ledger::run),
-    ("pending", pending::run),
-    ("guard", guard::run),
-    ("page", page::run),
-    ("many", pending::many),
-];
+/// When a story runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum When {
+    /// By itself: it measures time.
+    Alone,
+    /// Beside the others of this kind, each on a Slurm of its own: they mostly wait.
+    Beside,
+    /// By itself, and only where it is named: it takes several minutes.
+    Named,
+}
 
-/// Runs only where it is named: it takes several minutes.
-const BY_NAME: &str = "many";
+type Row = (&'static str, Story, When);
+
+const STORIES: [Row; 9] = [
+    ("turns", turns::run, When::Alone),
+    ("pending", pending::run, When::Alone),
+    ("ledger", ledger::run, When::Beside),
+    ("guard", guard::run, When::Beside),
+    ("page", page::run, When::Beside),
+    ("plugin", plugin::run, When::Beside),
+    ("failover", failover::run, When::Beside),
+    ("many", pending::many, When::Named),
+    ("idle", turns::idle, When::Named),
+];
 
 pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
     let (options, names): (Vec<_>, Vec<_>) = args.partition(|arg| arg.starts_with("--"));
-    let known = |name: &String| STORIES.iter().any(|(story, _)| story == name);
+    let known = |name: &String| STORIES.iter().any(|(story, ..)| story == name);
     let is_debug = options == ["--debug"];
     if !names.iter().all(known) || !(options.is_empty() || is_debug) {
         return Err(USAGE.to_owned());
@@ -57,16 +75,39 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
         return Ok(());
     }
     let programs = build(is_debug)?;
-    for (name, story) in STORIES {
-        let is_named = names.iter().any(|wanted| wanted == name);
-        if !is_named && (!names.is_empty() || name == BY_NAME) {
-            continue;
-        }
-        // A cluster for each: its history is its own.
-        let lab = Lab::start(&programs).map_err(|why| format!("Slurm: {why}"))?;
-        crate::say(&format!("== {name}"));
-        story(&lab).map_err(|why| format!("{name}: {why}"))?;
+    let is_wanted = |name: &str, when: When| match names.is_empty() {
+        true => when != When::Named,
+        false => names.iter().any(|wanted| wanted == name),
+    };
+    let wanted = STORIES.iter().filter(|(name, _, when)| is_wanted(name, *when));
+    let (beside, alone): (Vec<&Row>, Vec<&Row>) =
+        wanted.partition(|(.., when)| *when == When::Beside);
+    for story in alone {
+        tell(story.0, story.1, &programs)?;
     }
+    std::thread::scope(|scope| {
+        let told = beside.iter().map(|story| {
+            let (name, run, programs) = (story.0, story.1, &programs);
+            scope.spawn(move || tell(name, run, programs))
+        });
+        let told: Vec<_> = told.collect();
+        let failed = told.into_iter().filter_map(|told| match told.join() {
+            Ok(told) => told.err(),
+            Err(_) => Some("a story ended without a word".to_owned()),
+        });
+        let failed: Vec<String> = failed.collect();
+        if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
+    })
+}
+
+/// Runs a story on a cluster of its own, for its history is its own.
+fn tell(name: &str, story: Story, programs: &Path) -> Result<(), String> {
+    let began = now();
+    let lab = Lab::start(name, programs).map_err(|why| format!("{name}: Slurm: {why}"))?;
+    crate::say(&format!("== {name} begins"));
+    story(&lab).map_err(|why| format!("{name}: {why}"))?;
+    drop(lab);
+    crate::say(&format!("== {name} took {} s", began.elapsed().as_secs()));
     Ok(())
 }
 

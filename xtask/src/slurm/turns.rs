@@ -1,4 +1,5 @@
-//! Tenants lend and get back: the same work under Slurm alone and under Meed.
+//! Tenants lend and get back: the same work under Slurm alone and under Meed, at once, each on a
+//! cluster of its own.
 //!
 //! `games` has the cluster for a while; then `man`, `news` and `lp` come, who have used nothing,
 //! each with a backlog of jobs of another length. All have one share.
@@ -8,19 +9,52 @@
 //! | starts | where at least two users waited |
 //! | out of turn | of a user who had used at least 40 core-seconds more than another who waited |
 //! | use | core-seconds of the three who came later, at the end |
+//!
+//! [`idle`] asks what Meed's writes cost: all jobs are of one length, so that whose jobs start does
+//! not decide how often cores change hands, and kinds of runs take turns.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::daemon::Daemon;
 use super::lab::Lab;
 use crate::tools::now;
 
+type Work = [(&'static str, u64, u32); 4];
+
 /// User, length of a job in seconds, jobs.
-const WORK: [(&str, u64, u32); 4] =
-    [("games", 5, 120), ("man", 5, 120), ("news", 3, 180), ("lp", 8, 90)];
+const WORK: Work = [("games", 5, 120), ("man", 5, 120), ("news", 3, 180), ("lp", 8, 90)];
+
+/// The same with jobs of one length, and enough for [`LONG`] and for one user alone.
+const EQUAL: Work = [("games", 5, 280), ("man", 5, 280), ("news", 5, 280), ("lp", 5, 280)];
 
 const ALONE: Duration = Duration::from_secs(12);
 const TOGETHER: Duration = Duration::from_secs(45);
+const LONG: Duration = Duration::from_secs(75);
+
+/// So often each kind of run of [`idle`] is repeated.
+const REPEATS: usize = 3;
+
+/// Factors are written as often as by Meed, and as many, but they are what they were.
+const WRITER: &str = "while sleep 2; do squeue -h -t PD -o %A | head -20 | \
+                      sed 's/.*/update JobId=& SiteFactor=0/' | scontrol >/dev/null 2>&1; done";
+
+/// What is done to the jobs of a run of [`idle`].
+#[derive(Clone, Copy)]
+enum By {
+    Nobody,
+    Writer,
+    Meed,
+    /// The same, and Slurm looks for work a second after an end, in place of three.
+    MeedSoon,
+}
+
+const KINDS: [(&str, By); 4] = [
+    ("Slurm alone", By::Nobody),
+    ("a writer that changes nothing", By::Writer),
+    ("Meed", By::Meed),
+    ("Meed, batch_sched_delay=1", By::MeedSoon),
+];
 
 /// So much more use makes a start one out of turn.
 const MUCH: i64 = 40;
@@ -42,17 +76,22 @@ struct Figures {
 
 /// See `mod.rs`.
 pub(super) fn run(lab: &Lab) -> Result<(), String> {
-    lab.sh("sacctmgr -i -Q add account alone fairshare=1")?;
-    lab.sh("sacctmgr -i -Q add account meed fairshare=1")?;
-    for (user, ..) in WORK {
-        lab.sh(&format!("sacctmgr -i -Q add user {user} account=alone,meed fairshare=1"))?;
-    }
-    std::thread::sleep(Duration::from_secs(2));
-    let alone = story(lab, "alone")?;
-    let mut meed = lab.meed(&[])?;
-    let ours = story(lab, "meed");
-    meed.kill()?;
-    let ours = ours?;
+    let other = lab.another("alone")?;
+    // At once, so that what else the machine does is the same for both.
+    let (alone, ours) = std::thread::scope(|scope| {
+        let alone = scope.spawn(move || {
+            users(&other, "all", &WORK)?;
+            story(&other, "all", &WORK, TOGETHER)
+        });
+        let ours = users(lab, "all", &WORK).and_then(|()| {
+            let mut meed = lab.meed(&[])?;
+            let ours = story(lab, "all", &WORK, TOGETHER);
+            meed.kill().and(ours)
+        });
+        let alone = alone.join();
+        (alone.unwrap_or_else(|_| Err("Slurm alone ended without a word".to_owned())), ours)
+    });
+    let (alone, ours) = (alone?, ours?);
     for (name, told) in [("Slurm alone", &alone), ("Meed", &ours)] {
         crate::say(&format!(
             "{name}: {} starts with a choice, {} out of turn; core-s of those who came later: \
@@ -71,12 +110,59 @@ pub(super) fn run(lab: &Lab) -> Result<(), String> {
     }
 }
 
+/// An account with the users of the work, who have equal shares.
+fn users(lab: &Lab, account: &str, work: &Work) -> Result<(), String> {
+    lab.sh(&format!("sacctmgr -i -Q add account {account} fairshare=1"))?;
+    for (user, ..) in work {
+        lab.sh(&format!("sacctmgr -i -Q add user {user} account={account} fairshare=1"))?;
+    }
+    // Associations reach slurmctld a moment later.
+    std::thread::sleep(Duration::from_secs(2));
+    Ok(())
+}
+
+/// How much is used under Slurm alone, with writes that change nothing, and under Meed.
+pub(super) fn idle(lab: &Lab) -> Result<(), String> {
+    let cores = 16 * LONG.as_secs() as i64;
+    for run in 0..REPEATS * KINDS.len() {
+        let (name, by) = KINDS[(run + run / KINDS.len()) % KINDS.len()];
+        let account = format!("run{run}");
+        users(lab, &account, &EQUAL)?;
+        let delay = if matches!(by, By::MeedSoon) { 1 } else { 3 };
+        lab.sh(&format!(
+            "sed -i 's/^\\(SchedulerParameters=bf_interval=5\\).*/\\1,bf_continue,\
+             batch_sched_delay={delay}/' slurm.conf && scontrol reconfigure"
+        ))?;
+        let by = match by {
+            By::Nobody => None,
+            By::Writer => Some(Daemon::start("writer", lab.command("bash").args(["-c", WRITER]))?),
+            // A ledger of its own, so that all begin with nothing.
+            By::Meed | By::MeedSoon => Some(lab.meed_in(&account, &[])?),
+        };
+        let told = story(lab, &account, &EQUAL, LONG)?;
+        drop(by);
+        if told.starts == 0 {
+            return Err(format!("{name}: nothing started"));
+        }
+        crate::say(&format!(
+            "{name}: {:.1} % used, {} starts with a choice, {} out of turn, a core is idle for \
+             {:.2} s before each start, spread {}",
+            100.0 * told.busy as f64 / cores as f64,
+            told.starts,
+            told.out_of_turn,
+            (cores - told.busy) as f64 / told.starts as f64,
+            spread(&told)
+        ));
+    }
+    Ok(())
+}
+
 fn spread(told: &Figures) -> i64 {
     let most = told.used.values().max().copied().unwrap_or(0);
     most - told.used.values().min().copied().unwrap_or(0)
 }
 
-fn story(lab: &Lab, account: &str) -> Result<Figures, String> {
+fn story(lab: &Lab, account: &str, work: &Work, together: Duration) -> Result<Figures, String> {
     let submit = |users: &[(&str, u64, u32)]| {
         let lines = users.iter().map(|(user, seconds, jobs)| {
             format!(
@@ -87,11 +173,11 @@ fn story(lab: &Lab, account: &str) -> Result<Figures, String> {
         lab.sh(&format!("{} wait", lines.collect::<Vec<_>>().join(" ")))
     };
     let began = now();
-    submit(&WORK[..1])?;
+    submit(&work[..1])?;
     std::thread::sleep(ALONE.saturating_sub(began.elapsed()));
-    submit(&WORK[1..])?;
+    submit(&work[1..])?;
     let from = lab.said("date +%s")?;
-    std::thread::sleep(TOGETHER);
+    std::thread::sleep(together);
     let until = lab.said("date +%s")?;
     lab.sh("squeue -h -o %A | sort -u | xargs -n 300 scancel")?;
     lab.until_empty()?;

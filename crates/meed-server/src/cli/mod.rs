@@ -72,15 +72,16 @@ enum Command {
     /// Waits until jobs have ended; the exit code says whether all ended well.
     #[command(after_help = format!("Examples:\n  meed wait 17 && echo done\n\n{EXIT_CODES}"))]
     Wait(ManyArgs),
-    /// Shows how the queues of this machine or of a Kubernetes cluster stand: share, held, used,
-    /// balance, and who is served next.
+    /// Shows how the queues of this machine, of a Kubernetes cluster or of Slurm (--slurm) stand:
+    /// share, held, used, balance, and who is served next.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", queues::EXAMPLES))]
     Queues(queues::QueuesArgs),
-    /// Shows the machine, or a Kubernetes cluster, its queues and all jobs again and again, as a
-    /// view that fills the terminal; q leaves it.
+    /// Shows the machine, a Kubernetes cluster or Slurm (--slurm), its queues and all jobs again
+    /// and again, as a view that fills the terminal; q leaves it.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", top::EXAMPLES))]
     Top(top::TopArgs),
-    /// Says why a job waits, a pod of a Kubernetes cluster, or an application of a YARN cluster.
+    /// Says why a job waits, a pod of a Kubernetes cluster, an application of a YARN cluster, or
+    /// with --slurm a job of Slurm.
     #[command(override_usage = queues::WHY_USAGE,
         after_help = format!("{}\n\n{EXIT_CODES}", queues::WHY_EXAMPLES))]
     Why(queues::WhyArgs),

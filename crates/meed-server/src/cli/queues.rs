@@ -20,13 +20,15 @@ Examples:
   meed queues --json
   meed queues --kubernetes
   meed queues --context production
-  meed queues --yarn http://rm:8088";
+  meed queues --yarn http://rm:8088
+  meed queues --slurm";
 
 pub(crate) const WHY_EXAMPLES: &str = "\
 Examples:
   meed why 17
   meed why pod research/train-7
-  meed why --yarn http://rm:8088 application_1760000000000_0001";
+  meed why --yarn http://rm:8088 application_1760000000000_0001
+  meed why --slurm 1234";
 
 pub(crate) const WHY_USAGE: &str = "\
 meed why [OPTIONS] <JOB>

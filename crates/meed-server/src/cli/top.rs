@@ -34,7 +34,8 @@ Examples:
   meed top --once
   meed top --json --every 10s
   meed top --kubernetes
-  meed top --context production";
+  meed top --context production
+  meed top --slurm";
 
 #[derive(Args)]
 pub(crate) struct TopArgs {

@@ -1,6 +1,10 @@
 //! What a site has set: `scontrol show config`.
 
 use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Meed's own plug-in, which sets the factors of new jobs alone.
+const PLUGIN: &str = "site_factor/meed";
 
 /// Settings by name.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -12,7 +16,28 @@ pub(crate) fn parse_config(text: &str) -> SlurmConfig {
     SlurmConfig(rows.map(|(name, value)| (name.trim().into(), value.trim().into())).collect())
 }
 
+/// Settings that `slurmctld` keeps to itself: `scontrol show config` prints `(null)` for them
+/// whatever they are, in all versions from 22.05 to 25.11. They are read from `slurm.conf`.
+const UNTOLD: [&str; 2] = ["PrioritySiteFactorPlugin", "PrioritySiteFactorParameters"];
+
 impl SlurmConfig {
+    /// The file that the settings come from.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.get("SLURM_CONF").map(Path::new)
+    }
+
+    /// Adds what only the file tells. Files that it includes are not read.
+    pub(crate) fn add_file(&mut self, text: &str) {
+        for line in text.lines() {
+            let line = line.split('#').next().unwrap_or_default();
+            let Some((name, value)) = line.split_once('=') else { continue };
+            let untold = UNTOLD.iter().find(|untold| untold.eq_ignore_ascii_case(name.trim()));
+            if let Some(&untold) = untold {
+                self.0.insert(untold.to_owned(), value.trim().trim_matches('"').to_owned());
+            }
+        }
+    }
+
     /// The value of a setting, where it is set.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str).filter(|value| *value != "(null)")
@@ -35,11 +60,17 @@ impl SlurmConfig {
                  PriorityType=priority/multifactor in slurm.conf and restart slurmctld"
             ));
         }
-        if let Some(plugin) = self.get("PrioritySiteFactorPlugin") {
-            wrong.push(format!(
+        match self.get("PrioritySiteFactorPlugin") {
+            Some(PLUGIN) if self.places().is_none() => wrong.push(format!(
+                "PrioritySiteFactorPlugin is {PLUGIN}, and no file is named for places of new \
+                 jobs: set PrioritySiteFactorParameters=/var/lib/meed-slurm/places in slurm.conf \
+                 and restart slurmctld"
+            )),
+            None | Some(PLUGIN) => {}
+            Some(plugin) => wrong.push(format!(
                 "PrioritySiteFactorPlugin is {plugin}, which would overwrite every factor: remove \
                  it from slurm.conf and restart slurmctld"
-            ));
+            )),
         }
         if self.get("AccountingStorageType") != Some("accounting_storage/slurmdbd") {
             wrong.push(
@@ -74,6 +105,12 @@ impl SlurmConfig {
             ));
         }
         (wrong, remarks)
+    }
+
+    /// The file in which Meed's own plug-in looks for the places of new jobs, where it is loaded.
+    pub(crate) fn places(&self) -> Option<&Path> {
+        self.get("PrioritySiteFactorPlugin").filter(|plugin| *plugin == PLUGIN)?;
+        self.get("PrioritySiteFactorParameters").map(Path::new)
     }
 
     /// What the factors that Meed's order is to overrule can add up to: age, fair share, size,
@@ -120,6 +157,7 @@ PriorityWeightQOS       = 0
         for (from, to, word) in [
             ("priority/multifactor", "priority/basic", "PriorityType=priority/multifactor"),
             ("FactorPlugin = (null)", "FactorPlugin = site_factor/x", "would overwrite"),
+            ("FactorPlugin = (null)", "FactorPlugin = site_factor/meed", "no file is named"),
             ("accounting_storage/slurmdbd", "accounting_storage/none", "set up slurmdbd"),
         ] {
             let (wrong, _) = parse_config(&GOOD.replace(from, to)).check();
@@ -133,6 +171,20 @@ PriorityWeightQOS       = 0
             let (_, remarks) = parse_config(&GOOD.replace(from, to)).check();
             assert!(remarks.len() == 1 && remarks[0].contains(word), "{remarks:?}");
         }
+    }
+
+    #[test]
+    fn meeds_own_plug_in_is_no_fault_where_it_has_a_file() {
+        assert_eq!(parse_config(GOOD).places(), None);
+        let mut config = parse_config(&format!("{GOOD}SLURM_CONF = /etc/slurm/slurm.conf\n"));
+        assert_eq!(config.file(), Some(Path::new("/etc/slurm/slurm.conf")));
+        config.add_file(
+            "#PrioritySiteFactorPlugin=site_factor/x\nPriorityType=priority/basic\n\
+             prioritysitefactorplugin = site_factor/meed # ours\n\
+             PrioritySiteFactorParameters=/var/lib/meed/places\n",
+        );
+        assert_eq!(config.check(), (vec![], vec![]));
+        assert_eq!(config.places(), Some(Path::new("/var/lib/meed/places")));
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! Which columns are asked of Slurm's commands: a row for each version whose form differs.
 //!
 //! The parsable text of 22.05 is what the newer versions still print under the same names (their
-//! manual pages); `--json` of 23.02 and later is not read.
+//! manual pages). Jobs, runs and nodes can be read as JSON instead (`--read json`).
 
 /// What is asked of the commands from a version on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SlurmForm {
     /// The first version of this form: year and month.
     pub from: (u32, u32),
+    /// How it prints JSON.
+    pub json: JsonForm,
     /// `squeue -O`, each as wide as what is printed (`.0`), and the bar behind it.
     pub jobs: &'static str,
     /// `sacct -P -o`.
@@ -16,17 +18,46 @@ pub(crate) struct SlurmForm {
     pub priorities: &'static str,
     /// `sacctmgr -P show assoc format=`.
     pub shares: &'static str,
+    /// `sshare -P -o`.
+    pub fair: &'static str,
 }
 
-/// The forms, oldest first.
-pub(crate) const FORMS: [SlurmForm; 1] = [SlurmForm {
+/// How a version prints JSON.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct JsonForm {
+    /// The version of `data_parser` that this version of Slurm has first.
+    pub parser: &'static str,
+    /// The option that asks for it. 23.02 takes no name of a parser.
+    pub option: &'static str,
+    /// `scontrol` has it, too.
+    pub has_nodes: bool,
+}
+
+const FIRST: SlurmForm = SlurmForm {
     from: (22, 5),
+    json: JsonForm { parser: "v0.0.38", option: "--json", has_nodes: false },
     jobs: "JobID:.0|,JobArrayID:.0|,Account:.0|,UserName:.0|,State:.0|,SubmitTime:.0|,\
            StartTime:.0|,EndTime:.0|,TimeUsed:.0|,Reason:.0|,tres-alloc:.0|,Partition:.0",
     runs: "JobIDRaw,JobID,Account,User,Submit,Start,End,ElapsedRaw,AllocTRES,State",
     priorities: "%i|%S|%Y",
     shares: "Account,User,Partition,Share,ParentName",
-}];
+    fair: "Account,User,FairShare",
+};
+
+const fn json(from: (u32, u32), parser: &'static str, option: &'static str) -> SlurmForm {
+    SlurmForm { from, json: JsonForm { parser, option, has_nodes: true }, ..FIRST }
+}
+
+/// The forms, oldest first.
+pub(crate) const FORMS: [SlurmForm; 7] = [
+    FIRST,
+    json((23, 2), "v0.0.39", "--json"),
+    json((23, 11), "v0.0.40", "--json=v0.0.40"),
+    json((24, 5), "v0.0.41", "--json=v0.0.41"),
+    json((24, 11), "v0.0.42", "--json=v0.0.42"),
+    json((25, 5), "v0.0.43", "--json=v0.0.43"),
+    json((25, 11), "v0.0.44", "--json=v0.0.44"),
+];
 
 /// The form of a version such as `slurm-wlm 22.05.8`; in a sentence why there is none.
 pub(crate) fn form_of(version: &str) -> Result<SlurmForm, String> {
@@ -51,8 +82,13 @@ mod tests {
 
     #[test]
     fn versions_have_forms() {
-        for version in ["slurm-wlm 22.05.8", "slurm 23.02.7", "slurm 25.11.0-1"] {
-            assert_eq!(form_of(version).unwrap().from, (22, 5), "{version}");
+        for (version, parser) in [
+            ("slurm-wlm 22.05.8", "v0.0.38"),
+            ("slurm 23.02.7", "v0.0.39"),
+            ("slurm 24.08.1", "v0.0.41"),
+            ("slurm 25.11.0-1", "v0.0.44"),
+        ] {
+            assert_eq!(form_of(version).unwrap().json.parser, parser, "{version}");
         }
         assert!(form_of("slurm 20.11.9").unwrap_err().contains("older than 22.05"));
         assert!(form_of("bash: scontrol: not found").is_err());

@@ -123,8 +123,7 @@ fn job(line: &str) -> Result<SlurmJob, String> {
     let [id, name, account, user, state, submit, start, end, used, reason, tres, _] =
         columns::<12>(line, "squeue")?;
     let wrong = |why: String| format!("job {name} of squeue: {why}");
-    let known = STAGES.iter().find(|(word, _)| *word == state);
-    let stage = known.ok_or_else(|| wrong(format!("the state `{state}` is not known")))?.1;
+    let stage = stage_of(state).map_err(wrong)?;
     let number = id.parse().map_err(|_| wrong(format!("`{id}` is not a number of a job")))?;
     let submitted = instant(submit).map_err(wrong)?;
     let used = match used {
@@ -148,9 +147,15 @@ fn job(line: &str) -> Result<SlurmJob, String> {
     })
 }
 
+/// The stage of a state in Slurm's word.
+pub(super) fn stage_of(state: &str) -> Result<JobStage, String> {
+    let known = STAGES.iter().find(|(word, _)| *word == state);
+    known.map(|(_, stage)| *stage).ok_or_else(|| format!("the state `{state}` is not known"))
+}
+
 /// How many elements `1045_[6-10%2]` or `7_[1,3,10-20:5]` stands for; 1 for a name without
 /// brackets.
-fn elements(name: &str) -> Result<u32, String> {
+pub(super) fn elements(name: &str) -> Result<u32, String> {
     let Some((_, rest)) = name.split_once("_[") else { return Ok(1) };
     let inner = rest.strip_suffix(']').unwrap_or(rest);
     let inner = inner.split('%').next().unwrap_or_default();

@@ -4,15 +4,19 @@
 //! |---|---|
 //! | [`mod@form`] | which columns are asked for, by version |
 //! | [`jobs`] | `squeue`, `sprio`, and of few jobs `scontrol show job` |
+//! | [`json`] | the same and `scontrol show node` as JSON, of later versions |
 //! | [`runs`] | `sacct`: runs that ended while nobody looked |
 //! | [`nodes`] | `scontrol show node` |
 //! | [`shares`] | `sacctmgr show assoc` |
+//! | [`fair`] | `sshare`: what Slurm's own fair share says |
 //! | [`config`] | `scontrol show config` |
 //! | [`signs`] | `sdiag`: whether anything has happened |
 
 pub(crate) mod config;
+pub(crate) mod fair;
 pub(crate) mod form;
 pub(crate) mod jobs;
+pub(crate) mod json;
 pub(crate) mod nodes;
 pub(crate) mod runs;
 pub(crate) mod shares;

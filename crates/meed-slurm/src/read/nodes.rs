@@ -37,10 +37,15 @@ fn node(line: &str) -> Result<SlurmNode, String> {
         return Err(format!("scontrol show node printed a line without name or state: `{line}`"));
     };
     let state = state.trim_end_matches(['*', '~', '#', '!', '%', '$', '@', '^', '-']);
-    let is_away = state.split('+').any(|flag| AWAY.contains(&flag));
+    let is_away = state.split('+').any(is_away);
     let capacity = parse_tres(field("CfgTRES").unwrap_or_default());
     let capacity = capacity.map_err(|why| format!("node {name}: {why}"))?;
     Ok(SlurmNode { name: name.to_owned(), capacity, is_up: !is_away })
+}
+
+/// With this flag of its state a node takes no jobs.
+pub(super) fn is_away(flag: &str) -> bool {
+    AWAY.contains(&flag)
 }
 
 /// What the nodes that take jobs hold together.

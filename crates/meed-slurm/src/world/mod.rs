@@ -13,6 +13,7 @@ mod events;
 mod names;
 mod open;
 mod pieces;
+mod places;
 #[cfg(test)]
 mod tests;
 mod told;
@@ -28,6 +29,7 @@ use crate::tree::{Tree, TreeQueue};
 pub(crate) use names::Oddities;
 use names::{Names, POOL};
 pub(crate) use open::{LedgerError, OpenWorld};
+pub(crate) use places::NewPlace;
 pub(crate) use told::{JobTold, LevelTold, QueueTold, Standings};
 pub(crate) use turn::{Turn, changes};
 
@@ -102,6 +104,11 @@ impl SlurmWorld {
     pub(crate) fn ran(&self, id: u32, at: i64) -> Option<i64> {
         let known = self.names.known.get(&id)?;
         known.run.as_ref().map(|run| known.charged + at - run.since)
+    }
+
+    /// The leaf of a user in an account.
+    pub(crate) fn leaf(&self, account: &str, user: &str) -> Option<String> {
+        self.names.leaf(account, user)
     }
 
     /// Records that run as far as the ledger knows.

@@ -441,3 +441,21 @@ fn what_became_of_a_suspended_run_is_charged_once() {
         }
     }
 }
+
+#[test]
+fn a_new_job_stands_behind_those_of_its_user_and_by_what_its_user_has_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut world = open(folder.path(), BEGAN);
+    let running = |used| job(1, Running, (BEGAN, Some(BEGAN + 1), None, used));
+    tell(&mut world, &snapshot(BEGAN + 3, vec![running(2)]));
+    let waits = |id| job(id, Pending, (BEGAN + 40, None, None, 0));
+    let now = snapshot(BEGAN + 50, vec![running(49), waits(2), waits(3)]);
+    tell(&mut world, &now);
+    let order = world.turn(&now).unwrap().order;
+    assert_eq!(order, [2, 3]);
+    let places = world.places(&now, &order).unwrap();
+    let lines: Vec<_> =
+        places.iter().filter_map(|place| Some((place.before, place.line(7)?))).collect();
+    // Bob has used nothing.
+    assert_eq!(lines, [(0, "7 chem bob\n".to_owned()), (2, "7 bio ann\n".to_owned())]);
+}

@@ -7,6 +7,8 @@ use meed_driver::explain::{QueueStatus, levels};
 use meed_driver::{Driver, Failed, Off};
 use serde::{Deserialize, Serialize};
 
+use crate::read::fair::FairRow;
+
 /// A leaf.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct QueueTold {
@@ -16,6 +18,9 @@ pub(crate) struct QueueTold {
     pub next: Option<usize>,
     /// Weight among its siblings.
     pub weight: f64,
+    /// Where Slurm's own fair share puts it, where `sshare` says so.
+    #[serde(default)]
+    pub fair_tree: Option<FairTold>,
     /// What it is entitled to now, cores.
     pub entitled: f64,
     /// What it holds, cores.
@@ -28,6 +33,17 @@ pub(crate) struct QueueTold {
     pub balance: f64,
     /// Whose turn it is on the way down to it, the root first.
     pub levels: Vec<LevelTold>,
+}
+
+/// The turn of a user by Slurm's own fair share.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct FairTold {
+    /// From 0, among all users of the cluster; those with equal factors have one place.
+    pub place: usize,
+    /// How many users.
+    pub of: usize,
+    /// Slurm's factor, from 0 to 1.
+    pub factor: f64,
 }
 
 /// The order among the children of one queue on the way down to a leaf.
@@ -79,6 +95,21 @@ pub(crate) struct Standings {
 }
 
 impl Standings {
+    /// Says where Slurm's own fair share puts each leaf, whose name `leaf` gives.
+    pub(crate) fn add_fair(
+        &mut self,
+        rows: &[FairRow],
+        leaf: impl Fn(&str, &str) -> Option<String>,
+    ) {
+        for row in rows {
+            let Some(name) = leaf(&row.account, &row.user) else { continue };
+            if let Some(queue) = self.queues.iter_mut().find(|queue| queue.queue == name) {
+                let of = rows.len();
+                queue.fair_tree = Some(FairTold { place: row.place, of, factor: row.factor });
+            }
+        }
+    }
+
     /// Of a copy of the driver, whose time passes to `now`.
     pub(super) fn of(
         copy: &mut Driver<(), Off>,
@@ -103,6 +134,7 @@ impl Standings {
                 queue: name.clone(),
                 next: places.get(&leaf).copied(),
                 weight: state.weight,
+                fair_tree: None,
                 entitled: state.share,
                 held: state.held,
                 waiting: state.waiting_tasks,

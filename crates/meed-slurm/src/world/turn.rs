@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use meed::place::FirstFit;
-use meed::{NodeSpec, Resources};
+use meed::{NodeSpec, Resources, Time};
 use meed_driver::explain::QueueStatus;
 use meed_driver::{Driver, Failed, Off};
 
@@ -42,36 +42,53 @@ impl SlurmWorld {
     ///
     /// A state that cannot be copied: a fault of the program, in words.
     pub(crate) fn turn(&self, snapshot: &ClusterSnapshot) -> Result<Turn, Failed> {
-        let place = Box::new(FirstFit::new(self.names.kinds.len()));
-        let copied = Driver::<(), Off>::from_state(&self.live.state(), place, Off);
-        let mut copy = copied.map_err(Failed::Record)?;
-        let now = self.names.time(snapshot.at).max(copy.engine().now());
+        let (mut copy, now) = self.copy(snapshot.at)?;
         let (mut standings, queues) = Standings::of(&mut copy, snapshot.at, now)?;
-        let mut order = Vec::new();
-        if let Some(room) = self.room(&copy) {
-            copy.node_joined(now, NodeSpec::new("turn", room))?;
-            let mut seen = BTreeSet::new();
-            let mut jobs = Vec::new();
-            copy.decide_at(now, |start| {
-                if seen.insert(start.job) {
-                    jobs.push(start.job);
-                }
-            })?;
-            let keys = jobs.iter().filter_map(|job| copy.job(*job));
-            order.extend(keys.filter_map(|job| number_of(&job.key().to_string())));
-        }
+        let begun = self.begun(&mut copy, now, 0)?;
+        let mut order: Vec<u32> = begun.iter().filter_map(|key| number_of(key)).collect();
         let waiting: BTreeSet<u32> = eligible(snapshot).map(|job| job.id).collect();
         order.retain(|id| waiting.contains(id));
         standings.jobs = self.jobs_told(snapshot, &order);
         Ok(Turn { order, standings, queues })
     }
 
+    /// A copy of the driver, and its now at a second.
+    pub(super) fn copy(&self, second: i64) -> Result<(Driver<(), Off>, Time), Failed> {
+        let place = Box::new(FirstFit::new(self.names.kinds.len()));
+        let copied = Driver::<(), Off>::from_state(&self.live.state(), place, Off);
+        let copy = copied.map_err(Failed::Record)?;
+        let now = self.names.time(second).max(copy.engine().now());
+        Ok((copy, now))
+    }
+
+    /// Keys of all jobs of a copy in the order in which they would start; `more`: so many of one
+    /// core stand in the copy alone.
+    pub(super) fn begun(
+        &self,
+        copy: &mut Driver<(), Off>,
+        now: Time,
+        more: usize,
+    ) -> Result<Vec<String>, Failed> {
+        let Some(room) = self.room(copy, more as u64) else { return Ok(Vec::new()) };
+        copy.node_joined(now, NodeSpec::new("turn", room))?;
+        let (mut seen, mut jobs) = (BTreeSet::new(), Vec::new());
+        copy.decide_at(now, |start| {
+            if seen.insert(start.job) {
+                jobs.push(start.job);
+            }
+        })?;
+        let keys = jobs.iter().filter_map(|job| copy.job(*job));
+        Ok(keys.map(|job| job.key().to_string()).collect())
+    }
+
     /// Room for all that wait, a multiple of the pool; `None`: nothing waits, or there is no pool.
-    fn room(&self, copy: &Driver<(), Off>) -> Option<Resources> {
+    fn room(&self, copy: &Driver<(), Off>, more: u64) -> Option<Resources> {
         let pool = self.pool().filter(|pool| !pool.is_zero())?;
         let kinds = self.names.kinds.len();
-        let mut wanted = vec![0u128; kinds];
-        let mut tasks: u64 = 0;
+        let mut tasks = more;
+        let one = one_core();
+        let mut wanted: Vec<u128> =
+            (0..kinds).map(|kind| u128::from(one.get(kind)) * u128::from(more)).collect();
         let known = self.names.known.values().filter(|known| known.waits > 0);
         for known in known {
             tasks += u64::from(known.waits);
@@ -147,6 +164,11 @@ pub(crate) fn changes(
     let rest = snapshot.priorities.keys().filter(|job| !chosen.contains(job));
     let rest: Vec<OrderPlace> = rest.map(place).collect();
     scale.changes(&front, &rest)
+}
+
+/// What a job holds of which nothing is known: a core.
+pub(super) fn one_core() -> Resources {
+    Resources::new(&[1000, 0, 0, 1000])
 }
 
 fn eligible(snapshot: &ClusterSnapshot) -> impl Iterator<Item = &SlurmJob> {

@@ -1,0 +1,112 @@
+//! Slurm's plug-in `site_factor/meed`: built from the source package of the Slurm that is here, and
+//! loaded. A new job has its place while Meed does not run.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::lab::Lab;
+use super::ledger::SHARES;
+use crate::tools::{printed, root, runs};
+
+/// See `mod.rs`.
+pub(super) fn run(lab: &Lab) -> Result<(), String> {
+    let source = match source(lab) {
+        Ok(source) => source,
+        Err(why) => {
+            crate::say(&format!("LEFT OUT: Slurm's plug-in site_factor/meed: {why}"));
+            return Ok(());
+        }
+    };
+    let folder = lab.path("plugins");
+    fs::create_dir_all(&folder).map_err(|why| why.to_string())?;
+    let build = root().join("slurm/site_factor/build.sh").display().to_string();
+    let (source, folder) = (source.display().to_string(), folder.display().to_string());
+    refuses(lab, &build, &source, &folder)?;
+    lab.sh(&format!("{build} {source} {folder}"))?;
+    let places = lab.path("meed/places").display().to_string();
+    lab.sh(&format!(
+        "cat >>slurm.conf <<END\nPluginDir={folder}:$(scontrol show config | sed -n \
+         's/^PluginDir *= //p')\nPrioritySiteFactorPlugin=site_factor/meed\n\
+         PrioritySiteFactorParameters={places}\nEND"
+    ))?;
+    lab.end("slurmctld");
+    lab.controller()?;
+    lab.sh(SHARES)?;
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    for _ in 0..6 {
+        lab.submit("games", "-A optics -n8 -t 5 --wrap 'sleep 120'")?;
+    }
+    let mut meed = lab.meed(&[])?;
+    let factors = |user: &str| factors(lab, user);
+    lab.until("jobs that wait have factors", || {
+        factors("games").is_ok_and(|all| all.len() == 4 && all.iter().all(|factor| *factor > 0))
+    })?;
+    lab.until("places of new jobs", || lab.path("meed/places").exists())?;
+    meed.kill()?;
+    // Nobody but the plug-in can set these.
+    lab.submit("man", "-A optics -n8 -t 5 --wrap true")?;
+    lab.submit("games", "-A optics -n8 -t 5 --wrap true")?;
+    let (man, games) = (factors("man")?, factors("games")?);
+    let highest = games.iter().max().copied().unwrap_or(0);
+    let last = games.iter().min().copied().unwrap_or(0);
+    if man.len() != 1 || man[0] <= highest || games.len() != 5 || last <= 0 {
+        return Err(format!("new jobs have no place at once: man {man:?}, games {games:?}"));
+    }
+    lab.sh("meed-slurm reset --state meed")?;
+    lab.submit("man", "-A optics -n8 -t 5 --wrap true")?;
+    if factors("man")?.iter().any(|factor| *factor != 0) {
+        return Err("new jobs have a place after reset".to_owned());
+    }
+    crate::say(&format!(
+        "site_factor/meed: a new job of who used nothing has factor {} at once, over {highest}",
+        man[0]
+    ));
+    Ok(())
+}
+
+/// Site factors of the jobs of a user that wait.
+fn factors(lab: &Lab, user: &str) -> Result<Vec<i64>, String> {
+    let text = lab.said(&format!("sprio -h -u {user} -o %S"))?;
+    Ok(text.lines().filter_map(|line| line.trim().parse().ok()).collect())
+}
+
+/// Another version's source is refused, with a sentence.
+fn refuses(lab: &Lab, build: &str, source: &str, folder: &str) -> Result<(), String> {
+    lab.sh(&format!("mkdir other && sed 's/22.05.8/22.05.7/' {source}/META >other/META"))?;
+    let said = lab.said(&format!("{build} other {folder}")).err().unwrap_or_default();
+    match said.contains("of Slurm 22.05.7") && said.contains("take the source of") {
+        true => Ok(()),
+        false => Err(format!("the source of another version was not refused: {said}")),
+    }
+}
+
+/// The source package of the Slurm that is installed, unpacked; why there is none.
+fn source(lab: &Lab) -> Result<PathBuf, String> {
+    if !runs("cc", "--version") {
+        return Err("there is no C compiler".to_owned());
+    }
+    let folder = lab.path("source");
+    fs::create_dir_all(folder.join("lists/partial")).map_err(|why| why.to_string())?;
+    // Lists of its own: nothing of the system's apt is changed.
+    let list = "sed -n 's/^VERSION_CODENAME=//p' /etc/os-release | while read code; do \
+                echo deb-src http://deb.debian.org/debian $code main; \
+                echo deb-src http://deb.debian.org/debian-security $code-security main; done \
+                >sources.list";
+    let fetch = "apt=\"timeout 90 apt-get -q -o Dir::Etc::sourcelist=$PWD/sources.list \
+                 -o Dir::Etc::sourceparts=/dev/null -o Dir::State::lists=$PWD/lists \
+                 -o APT::Sandbox::User=root\"; $apt update && $apt source --download-only \
+                 slurm-wlm=$(dpkg-query -W -f '${Version}' slurmctld) && \
+                 tar -xzf slurm-wlm_*.orig.tar.gz && ls -d */META";
+    let line = format!("cd {} && {list} && {{ {fetch}; }} 2>&1", folder.display());
+    let mut command = Command::new("bash");
+    command.arg("-c").arg(line);
+    let told = printed(&mut command, "apt-get source slurm-wlm")?;
+    let told = String::from_utf8_lossy(&told).into_owned();
+    let meta = told.lines().last().unwrap_or_default().trim();
+    let unpacked = folder.join(meta);
+    match unpacked.is_file() {
+        true => Ok(unpacked.with_file_name("")),
+        false => Err(format!("apt-get source slurm-wlm: {}", meta)),
+    }
+}
