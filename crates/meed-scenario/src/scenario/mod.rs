@@ -9,6 +9,7 @@ mod changes;
 mod cluster;
 mod contributions;
 mod delays;
+mod error;
 mod generators;
 mod given;
 mod infeasible;
@@ -57,6 +58,7 @@ use crate::grants::Delays;
 use crate::plan::{NewPlacement, Plan};
 use crate::plans::Timetable;
 use crate::slots::Slots;
+pub use error::LoadError;
 pub use given::GivenJobs;
 use jobs::InlineJobs;
 pub use mapreduce::ScenarioWorld;
@@ -115,17 +117,6 @@ pub struct Scenario {
     infeasible: Infeasible,
     /// The world in which it runs.
     world: ScenarioWorld,
-}
-
-/// Why a scenario cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum LoadError {
-    /// The scenario itself.
-    #[error(transparent)]
-    Scenario(#[from] ScenarioError),
-    /// The trace that it names.
-    #[error(transparent)]
-    Trace(#[from] TraceError),
 }
 
 /// Attempts of a task before its job fails, as Hadoop has it.
