@@ -5,7 +5,7 @@
 //! program, some milliseconds later: whoever finds them taken looks again for [`PATIENCE`] before
 //! it believes in another server.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -15,6 +15,7 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, flock};
 
 use super::ServeError;
+use crate::world::WorldError;
 
 /// How long what is taken may still be what a killed server has left.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -25,10 +26,13 @@ const LOOK: Duration = Duration::from_millis(5);
 pub(super) fn lock(state: &Path) -> Result<File, ServeError> {
     let named = |error| ServeError::File { path: state.to_owned(), error };
     let mode = if rustix::process::geteuid().is_root() { 0o711 } else { 0o700 };
+    is_not(state, |found| !found.is_dir(), ("is no folder", "a folder, or nothing there"))?;
     DirBuilder::new().recursive(true).mode(mode).create(state).map_err(named)?;
+    let lock = state.join("lock");
+    is_not(&lock, |found| !found.is_file(), ("is no file", "an empty file, or nothing there"))?;
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600);
-    let file = options.open(state.join("lock")).map_err(named)?;
+    let file = options.open(lock).map_err(named)?;
     let taken = || match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(false),
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(true),
@@ -38,6 +42,20 @@ pub(super) fn lock(state: &Path) -> Result<File, ServeError> {
         return Err(ServeError::InUse(state.to_owned()));
     }
     Ok(file)
+}
+
+/// What is there is damaged if it is of the wrong kind.
+fn is_not(
+    path: &Path,
+    wrong: impl Fn(&Metadata) -> bool,
+    (found, right): (&str, &str),
+) -> Result<(), ServeError> {
+    match std::fs::metadata(path) {
+        Ok(there) if wrong(&there) => {
+            Err(WorldError::damaged(path.to_owned(), found.to_owned(), right.to_owned()).into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The socket: open to all where the server is root's, for it asks the system who comes; else to
@@ -79,6 +97,19 @@ fn stays(taken: impl Fn() -> Result<bool, ServeError>) -> Result<bool, ServeErro
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_of_the_wrong_kind_is_damage() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = |state: &Path| match lock(state) {
+            Err(ServeError::World(WorldError::Damaged { found, .. })) => found,
+            other => panic!("{other:?}"),
+        };
+        std::fs::write(folder.path().join("file"), "").unwrap();
+        assert_eq!(told(&folder.path().join("file")), "is no folder");
+        std::fs::create_dir(folder.path().join("lock")).unwrap();
+        assert_eq!(told(folder.path()), "is no file");
+    }
 
     #[test]
     fn what_a_killed_server_leaves_is_waited_for() {
