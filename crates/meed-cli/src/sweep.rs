@@ -14,7 +14,7 @@ use crate::cluster::ClusterArgs;
 use crate::exit::Failure;
 use crate::json::JsonArgs;
 use crate::made::made_of;
-use crate::output::{guard, print, print_styled, reads_of, remark, table_options};
+use crate::output::{guard, print, print_styled, reads_of, remark, remark_unless, table_options};
 use crate::watch;
 use crate::weights::WeightArgs;
 
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
     let (policies, mut changes) = crate::named::named(&args.policy)?;
     changes.extend(args.sets.iter().cloned());
     let changes = args.cluster.before(&args.scenario, changes)?;
-    let sets = args.weights.before(changes, args.quiet, |sets| {
+    let sets = args.weights.before(changes, &mut remark_unless(args.quiet), |sets| {
         let scenario = Scenario::load_any(&args.scenario, sets, on_bad_line)?;
         Ok(scenario.queue_names().map(str::to_owned).collect())
     })?;
