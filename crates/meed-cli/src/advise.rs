@@ -1,7 +1,7 @@
 //! `meed advise`.
 
 use clap::Args;
-use meed_lab::advise::{self, AdviceRequest, Aims, Baseline, Question};
+use meed_experiments::advise::{self, AdviceRequest, Aims, Baseline, Question};
 use meed_report::page;
 
 use crate::baseline::BaselineArgs;

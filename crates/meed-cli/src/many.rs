@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use meed_experiments::advise::aims::thousandths;
 use meed_files::Guard;
-use meed_lab::advise::aims::thousandths;
 use meed_report::{Made, TableOptions};
 use meed_scenario::{Scenario, Setting};
 use meed_workload::OnBadLine;

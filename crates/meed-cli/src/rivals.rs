@@ -1,8 +1,8 @@
 //! `meed rivals`.
 
 use clap::Args;
-use meed_lab::rivals::table::{RIVALS, span};
-use meed_lab::rivals::{Contest, RivalsRequest, page};
+use meed_experiments::rivals::table::{RIVALS, span};
+use meed_experiments::rivals::{Contest, RivalsRequest, page};
 use meed_report::page::{to_html_made, to_text};
 
 use crate::baseline::BaselineArgs;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use meed_experiments::advise::FAIR;
+use meed_experiments::order::{BASELINE, NamedOrder};
 use meed_files::Guard;
-use meed_lab::advise::FAIR;
-use meed_lab::order::{BASELINE, NamedOrder};
 use meed_scenario::{Scenario, ScenarioWorld};
 use meed_sim::record::Comparison;
 use meed_sim::{MOST_SPLIT, Overtaking, SimulateOptions, simulate_telling};

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use meed_experiments::sweep::{
+    self, Grid, JournalError, Results, SweepError, SweepJournal, SweepRequest,
+};
 use meed_files::Guard;
-use meed_lab::sweep::{self, Grid, JournalError, Results, SweepError, SweepJournal, SweepRequest};
 use meed_report::page;
 use meed_scenario::{Scenario, Setting};
 use meed_workload::OnBadLine;

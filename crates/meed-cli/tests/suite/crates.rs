@@ -106,7 +106,7 @@ fn crates_use_only_those_below_them() {
         ("meed-level", &["meed-config"]),
         ("meed-files", &[]),
         (
-            "meed-lab",
+            "meed-experiments",
             &["meed", "meed-config", "meed-workload", "meed-scenario", "meed-sim", "meed-report"],
         ),
         (
@@ -122,7 +122,7 @@ fn crates_use_only_those_below_them() {
                 "meed-sim",
                 "meed-level",
                 "meed-report",
-                "meed-lab",
+                "meed-experiments",
             ],
         ),
     ] {
@@ -232,6 +232,12 @@ fn no_option_is_written_as_text_to_be_parsed() {
     let mut parsed = BTreeSet::new();
     for entry in fs::read_dir(crates()).unwrap() {
         let folder = entry.unwrap().path();
+        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+        if name != "meed-scenario"
+            && !dependencies(&name).iter().any(|used| used == "meed-scenario")
+        {
+            continue;
+        }
         for path in sources(folder.join("src")) {
             let text = fs::read_to_string(&path).unwrap();
             let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
@@ -241,7 +247,7 @@ fn no_option_is_written_as_text_to_be_parsed() {
             let makes_text = "Setting::parse(&format!";
             assert!(!code.contains(makes_text), "{} has {makes_text}", path.display());
             if code.contains("Setting::parse") {
-                parsed.insert(folder.file_name().unwrap().to_string_lossy().into_owned());
+                parsed.insert(name.clone());
             }
         }
     }

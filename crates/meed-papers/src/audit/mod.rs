@@ -59,8 +59,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use ground::Ground;
 use meed::{Measure, Policy};
 use meed_config::policy::{SLOTS, orders};
-use meed_lab::rivals::TOLD;
-use meed_lab::rivals::table::{ParameterForm, RIVALS, Rival};
+use meed_experiments::rivals::TOLD;
+use meed_experiments::rivals::table::{ParameterForm, RIVALS, Rival};
 use meed_sim::AS_YOU_PAY;
 use search::Search;
 

@@ -7,9 +7,9 @@
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
+use meed_experiments::rivals::Teller;
+use meed_experiments::rivals::table::Chosen;
 use meed_files::Guard;
-use meed_lab::rivals::Teller;
-use meed_lab::rivals::table::Chosen;
 use meed_scenario::{STATIC, Scenario};
 use meed_sim::record::RunRecord;
 use meed_sim::world::Attendant;

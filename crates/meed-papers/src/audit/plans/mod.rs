@@ -35,7 +35,7 @@ mod twin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use meed_config::policy::SLOTS;
-use meed_lab::rivals::TOLD;
+use meed_experiments::rivals::TOLD;
 use meed_scenario::STATIC;
 use serde::Serialize;
 
