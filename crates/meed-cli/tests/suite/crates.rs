@@ -81,6 +81,7 @@ fn crates_use_only_those_below_them() {
                 "meed-cli",
                 "meed-config",
                 "meed-driver",
+                "meed-http",
                 "meed-journal",
                 "meed-report",
                 "meed-store",
@@ -93,6 +94,7 @@ fn crates_use_only_those_below_them() {
                 "meed-config",
                 "meed-driver",
                 "meed-features",
+                "meed-http",
                 "meed-journal",
                 "meed-pods",
                 "meed-report",
@@ -105,6 +107,7 @@ fn crates_use_only_those_below_them() {
         ("meed-features", &["meed-store"]),
         ("meed-level", &["meed-config"]),
         ("meed-files", &[]),
+        ("meed-http", &[]),
         (
             "meed-experiments",
             &["meed", "meed-config", "meed-workload", "meed-scenario", "meed-sim", "meed-report"],

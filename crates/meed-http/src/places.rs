@@ -6,26 +6,27 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// See the module.
-pub(crate) struct Places<K> {
+/// Places for what comes from outside: see the module.
+pub struct Places<K> {
     most: usize,
     of_each: usize,
     taken: Mutex<BTreeMap<K, usize>>,
 }
 
 /// A place that is taken.
-pub(crate) struct Place<K: Ord> {
+pub struct Place<K: Ord> {
     places: Arc<Places<K>>,
     of: K,
 }
 
 impl<K: Ord + Clone> Places<K> {
-    pub(crate) fn new(most: usize, of_each: usize) -> Arc<Places<K>> {
+    /// So many in all, and so many of each.
+    pub fn new(most: usize, of_each: usize) -> Arc<Places<K>> {
         Arc::new(Places { most, of_each, taken: Mutex::default() })
     }
 
     /// One more for `of`; `None`: all are taken, or all of his.
-    pub(crate) fn enter(self: &Arc<Places<K>>, of: K) -> Option<Place<K>> {
+    pub fn enter(self: &Arc<Places<K>>, of: K) -> Option<Place<K>> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let (all, own) = (taken.values().sum::<usize>(), taken.get(&of).copied().unwrap_or(0));
         if all >= self.most || own >= self.of_each {
@@ -37,9 +38,8 @@ impl<K: Ord + Clone> Places<K> {
     }
 
     /// Whether nobody has one, nor is remembered.
-    #[cfg(test)]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.taken.lock().unwrap().is_empty()
+    pub fn is_empty(&self) -> bool {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 }
 
