@@ -190,7 +190,9 @@ async fn accept(listener: &tokio::net::TcpListener, tls: Option<&TlsAcceptor>, g
             connection(stream, tls, routes).await;
         }
     };
-    let closes = || drop(gate.counts.refused.fetch_add(1, Ordering::Relaxed));
+    let closes = || {
+        gate.counts.refused.fetch_add(1, Ordering::Relaxed);
+    };
     LIMITS.accept(listener, meets, closes).await;
 }
 
