@@ -4,11 +4,11 @@
 use std::ops::ControlFlow;
 
 use libfuzzer_sys::fuzz_target;
+use meed_replay::explain::{LogSubject, explain};
+use meed_replay::{Recording, ReplayOptions, replay};
+use meed_scenario::log::read::LogFile;
+use meed_scenario::workload_of;
 use meed_sim::Watch;
-use meed_sim::explain::{LogSubject, explain};
-use meed_sim::log::read::LogFile;
-use meed_sim::scenario::workload_of;
-use meed_sim::replay::{Recording, ReplayOptions, replay};
 use meed_sim::world::Progress;
 use meed_workload::Origin;
 

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use meed::{ResourceKinds, Time, Unit};
-use meed_sim::scenario::{LoadError, Scenario};
+use meed_scenario::{LoadError, Scenario, Setting};
 use meed_sim::world::Progress;
 use meed_sim::{SimulateOptions, Watch, simulate};
 use meed_workload::canonical::CanonicalSource;
@@ -92,7 +92,8 @@ pub fn round_trip(mut source: impl JobSource, kinds: &ResourceKinds, jobs: &[Job
 
 /// The scenario of `text`; its traces are looked for where there are none.
 pub fn scenario(text: &str, sets: &[String]) -> Result<Scenario, LoadError> {
-    Scenario::parse("f.toml", text, Path::new("/nonexistent"), sets, OnBadLine::Skip)
+    let settings = Setting::parse_all(sets)?;
+    Scenario::parse("f.toml", text, Path::new("/nonexistent"), &settings, OnBadLine::Skip)
 }
 
 /// Most nodes, tasks, jobs and so on of a scenario that is looked at: the fuzzer wants many short

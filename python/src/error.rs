@@ -3,8 +3,8 @@
 
 use meed_cli::exit::Failure;
 use meed_level::InputError;
+use meed_scenario::{LoadError, ScenarioError};
 use meed_sim::SimulateError;
-use meed_sim::scenario::{LoadError, ScenarioError};
 use meed_sim::world::RunError;
 use meed_workload::TraceError;
 use pyo3::create_exception;

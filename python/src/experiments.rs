@@ -1,4 +1,4 @@
-//! Many runs, compared: `advise`, `sweep`, `rivals` of `meed-lab`, and the search of `audit`.
+//! Many runs, compared: `advise`, `sweep`, `rivals` of `meed-experiments`, and the search of `audit`.
 //!
 //! Each asks for files, which may be in memory ([`crate::memory`]), as the program does; each answer
 //! is a page and JSON, made once and kept.
@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 use meed_cli::cluster::ClusterArgs;
 use meed_cli::exit::Failure;
 use meed_cli::weights::WeightArgs;
-use meed_lab::advise::aims::thousandths;
-use meed_lab::advise::{self as advice, AdviceRequest, Aims, Baseline, Question};
-use meed_lab::rivals::table::span;
-use meed_lab::rivals::{self as contests, Contest, RivalsRequest};
-use meed_lab::sweep::{self as sweeps, Grid, SweepRequest};
+use meed_experiments::advise::aims::thousandths;
+use meed_experiments::advise::{self as advice, AdviceRequest, Aims, Baseline, Question};
+use meed_experiments::rivals::table::span;
+use meed_experiments::rivals::{self as contests, Contest, RivalsRequest};
+use meed_experiments::sweep::{self as sweeps, Grid, SweepRequest};
 use meed_papers::audit::{
     AuditOptions, DEFAULT_POLICIES, PROPERTIES, Property, Tasks, all_orders, audit as search, page,
     summary_page, write_counterexamples,
 };
 use meed_report::TableOptions;
 use meed_report::page::{Page, to_html, to_text};
-use meed_sim::scenario::Scenario;
+use meed_scenario::{Scenario, Setting};
 use meed_workload::OnBadLine;
 use pyo3::prelude::*;
 
@@ -77,12 +77,13 @@ pub(crate) fn changes(
 ) -> PyResult<(Vec<String>, Vec<String>)> {
     let change = || {
         let mut remarks = Vec::new();
-        let sets = ClusterArgs { cluster }.before(&input, sets)?;
+        let settings = ClusterArgs { cluster }.before(&input, Setting::parse_all(&sets)?)?;
         let mut say = |words: &str| remarks.push(words.to_owned());
-        let sets = WeightArgs { weights }.before(sets, &mut say, |sets| {
-            let scenario = Scenario::load_any(&input, sets, on_bad_line(strict))?;
+        let settings = WeightArgs { weights }.before(settings, &mut say, |settings| {
+            let scenario = Scenario::load_any(&input, settings, on_bad_line(strict))?;
             Ok(scenario.queue_names().map(str::to_owned).collect())
         })?;
+        let sets = settings.iter().map(|setting| setting.words().to_owned()).collect();
         Ok((sets, remarks))
     };
     py.detach(change).map_err(|why: Failure| of_failure(why))
@@ -132,7 +133,9 @@ pub(crate) fn advise(
             (None, Some(cluster)) => order_of(&cluster)?,
             (None, None) => None,
         };
-        let request = AdviceRequest { log, sets, baseline, policies, loads, seeds, aims, strict };
+        let settings = Setting::parse_all(&sets)?;
+        let request =
+            AdviceRequest { log, settings, baseline, policies, loads, seeds, aims, strict };
         let question = Question::prepare(&request)?;
         let [remarks, notes] = taken(&question.scenarios[0], question.seeds[0], strict)?;
         let count = question.count();
@@ -167,8 +170,9 @@ pub(crate) fn rivals(
     let cadence = cadence.map_err(|why| usage(format!("cadence: {why}")))?;
     let loads = thousandths_of(&loads)?;
     let work = move |done: &(dyn Fn(usize, usize) + Sync)| {
+        let settings = Setting::parse_all(&sets)?;
         let request =
-            RivalsRequest { log, sets, orders, baseline, loads, seeds, cadence, liars, strict };
+            RivalsRequest { log, settings, orders, baseline, loads, seeds, cadence, liars, strict };
         let contest = Contest::prepare(&request)?;
         let [remarks, notes] = taken(&contest.scenarios[0], contest.seeds[0], strict)?;
         let count = contest.runs();
@@ -200,8 +204,17 @@ pub(crate) fn sweep(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(PyAnswer, Vec<String>)> {
     let work = move |done: &(dyn Fn(usize, usize) + Sync)| {
-        let request =
-            SweepRequest { scenario, sets, over, policies, baseline, seeds, first_seed, strict };
+        let settings = Setting::parse_all(&sets)?;
+        let request = SweepRequest {
+            scenario,
+            settings,
+            over,
+            policies,
+            baseline,
+            seeds,
+            first_seed,
+            strict,
+        };
         let grid = Grid::prepare(&request)?;
         let [remarks, notes] = taken(&grid.scenarios[0], grid.seeds[0], strict)?;
         let count = grid.points.len();

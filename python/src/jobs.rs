@@ -17,7 +17,7 @@ use meed::{Gang, ResourceKinds, Resources, Span, Time};
 use meed_config::quantity::Quantity;
 use meed_config::units::parse_amount;
 use meed_config::words::did_you_mean;
-use meed_sim::scenario::GivenJobs;
+use meed_scenario::GivenJobs;
 use meed_workload::{
     Durations, Job, JobGroup, JobLabel, JobSource, MAX_TASKS, SourceCounts, TraceError,
 };

@@ -1,8 +1,8 @@
 //! Meed as a module of Python: the compiled half of the package `meed` (docs/python.md).
 //!
-//! Here are values in and out, and nothing that decides: scenarios are read by `meed-sim`, shares
-//! are computed by `meed-level`, tables are those of `meed-driver`'s records. `package/meed` is the
-//! half that people see: it gives names, defaults and types.
+//! Here are values in and out, and nothing that decides: scenarios are read by `meed-scenario`,
+//! shares are computed by `meed-level`, tables are those of `meed-driver`'s records. `package/meed`
+//! is the half that people see: it gives names, defaults and types.
 //!
 //! Invariants: whatever takes long runs without Python's lock; whatever fails does so with a
 //! `meed.Error` that says what the program would have said; a panic becomes an exception.

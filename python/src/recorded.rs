@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use meed_cli::exit::Failure;
 use meed_cli::explain::{Asked, Told};
 use meed_cli::weights::WeightArgs;
-use meed_sim::replay::{
+use meed_replay::{
     Difference, Recording, ReplayOptions, VerifiedRun, replay as run_again, verified,
 };
+use meed_scenario::Setting;
 use pyo3::prelude::*;
 
 use crate::error::of_failure;
@@ -57,11 +58,12 @@ pub(crate) fn replay(
     let mut remarks = Vec::new();
     let mut say = |words: &str| remarks.push(words.to_owned());
     let names = || recording.queue_names().map(str::to_owned).collect();
-    let sets = WeightArgs { weights }.before(sets, &mut say, |_| Ok(names()));
-    let sets = sets.map_err(of_failure)?;
+    let settings = Setting::parse_all(&sets).map_err(|why| of_failure(why.into()))?;
+    let settings = WeightArgs { weights }.before(settings, &mut say, |_| Ok(names()));
+    let settings = settings.map_err(of_failure)?;
     let mut out = log.as_deref().map(|path| Log::create(path, [&log_file])).transpose()?;
     let mut watch = Watched::new(progress, policies.clone());
-    let options = ReplayOptions { policies, cluster, sets, series_points: series };
+    let options = ReplayOptions { policies, cluster, settings, series_points: series };
     let ran =
         py.detach(|| run_again(&recording, &options, out.as_mut().map(Log::writer), &mut watch));
     match ran {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use meed_sim::scenario::{GivenJobs, LoadError, Scenario};
+use meed_scenario::{GivenJobs, LoadError, Scenario, Setting};
 use meed_workload::OnBadLine;
 use pyo3::prelude::*;
 
@@ -41,7 +41,10 @@ impl PyScenario {
             ));
         }
         let read = || match given {
-            None => Scenario::load_any(&path, &sets, on_bad_line(strict)),
+            None => {
+                let settings = Setting::parse_all(&sets)?;
+                Scenario::load_any(&path, &settings, on_bad_line(strict))
+            }
             Some(jobs) => with_jobs(&path, jobs, on_bad_line(strict)),
         };
         let scenario = py.detach(read).map_err(|why| of_load(&why))?;
@@ -134,7 +137,7 @@ fn with_jobs(
 ) -> Result<Scenario, LoadError> {
     let file = path.display().to_string();
     let place = meed_config::Place { file: &file, text: "" };
-    let text = std::fs::read_to_string(path).map_err(|why| meed_sim::scenario::ScenarioError {
+    let text = std::fs::read_to_string(path).map_err(|why| meed_scenario::ScenarioError {
         unreadable: true,
         ..place.whole(format!("cannot be read: {why}"))
     })?;

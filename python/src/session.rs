@@ -13,9 +13,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use meed::{Rank, Span};
+use meed_scenario::Scenario;
 use meed_sim::asked::{Advisor, Asker, Picture};
 use meed_sim::record::Comparison;
-use meed_sim::scenario::Scenario;
 use meed_sim::world::Progress;
 use meed_sim::{Overtaking, SimulateError, SimulateOptions, Watch, simulate_attended};
 use pyo3::prelude::*;

@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use meed::{Rank, Span};
+use meed_experiments::order::NamedOrder;
 use meed_files::{Guard, GuardError, Output};
-use meed_lab::order::NamedOrder;
 use meed_sim::asked::{Advisor, Asker, Picture};
 use meed_sim::world::{Progress, RunError};
 use meed_sim::{Overtaking, SimulateError, SimulateOptions, Watch, simulate_attended};

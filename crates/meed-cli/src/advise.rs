@@ -1,7 +1,7 @@
 //! `meed advise`.
 
 use clap::Args;
-use meed_lab::advise::{self, AdviceRequest, Aims, Baseline, Question};
+use meed_experiments::advise::{self, AdviceRequest, Aims, Baseline, Question};
 use meed_report::page;
 
 use crate::baseline::BaselineArgs;
@@ -49,7 +49,7 @@ pub(crate) struct AdviseArgs {
 pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     let aims = Aims::read(args.aim.as_deref(), &args.at_most).map_err(Failure::Usage)?;
     let (many, loads) = (&args.many, loads(&args.loads)?);
-    let (mut files, policies, sets) = many.begin(&args.policy)?;
+    let (mut files, policies, settings) = many.begin(&args.policy)?;
     let baseline = match &args.baseline.baseline {
         Some(words) => Some(Baseline::asked(words)),
         None => {
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     };
     let question = Question::prepare(&AdviceRequest {
         log: many.log.clone(),
-        sets,
+        settings,
         baseline,
         policies,
         loads,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use meed_config::policy::{KEYS, STATIC, orders};
+use meed_scenario::Setting;
 
 use crate::baseline::BaselineArgs;
 use crate::cluster::ClusterArgs;
@@ -198,12 +199,11 @@ pub(crate) struct TableArgs {
 }
 
 impl TableArgs {
-    /// `sets` with what these say, as changes of the scenario's trace.
-    pub(crate) fn with(&self, sets: &[String]) -> Result<Vec<String>, Failure> {
-        let mut all = sets.to_vec();
-        let text = |value: &str| serde_json::Value::from(value).to_string();
-        all.extend(self.format.iter().map(|format| format!("trace.format={}", text(format))));
-        all.extend(self.run.iter().map(|run| format!("trace.run={}", text(run))));
+    /// What `sets` say, and then these, as changes of the scenario's trace.
+    pub(crate) fn with(&self, sets: &[String]) -> Result<Vec<Setting>, Failure> {
+        let mut all = Setting::parse_all(sets)?;
+        all.extend(self.format.as_deref().map(Setting::trace_format));
+        all.extend(self.run.as_deref().map(Setting::trace_run));
         for pair in self.map.iter().flat_map(|map| map.split(',')) {
             let known = pair.split_once('=').map(|(key, column)| (key.trim(), column.trim()));
             let Some((key, column)) = known.filter(|(key, _)| !key.is_empty()) else {
@@ -211,7 +211,7 @@ impl TableArgs {
                     "--map: `{pair}` is not of the form key=column, as in tenant=user"
                 )));
             };
-            all.push(format!("trace.map.{key}={}", text(column)));
+            all.push(Setting::trace_column(key, column));
         }
         Ok(all)
     }

@@ -15,7 +15,7 @@ use meed::policy::Preset;
 use meed::{
     Config, NodeSpec, Policy, Quantum, QueueSpec, ResourceKinds, Resources, Span, Time, Unit,
 };
-use meed_sim::scenario::Scenario;
+use meed_scenario::Scenario;
 use meed_sim::world::{Failures, StopAt, WorldSetup};
 use meed_sim::{SimulateOptions, Unwatched, run_one, simulate};
 use meed_workload::generate::Stream;

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use meed_mapreduce::MapReduceSetup;
+use meed_scenario::Scenario;
 use meed_sim::log::Log;
-use meed_sim::scenario::Scenario;
 use meed_sim::{Unwatched, run_mapreduce};
 use meed_workload::OnBadLine;
 use serde_json::json;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use meed_sim::scenario::Scenario;
+use meed_scenario::{Scenario, Setting};
 use meed_workload::OnBadLine;
 
 use crate::args::input;
@@ -30,9 +30,10 @@ pub(crate) struct CheckArgs {
 
 /// All are checked; the last that is wrong decides how it ends.
 pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
+    let settings = Setting::parse_all(&args.sets)?;
     let mut wrong: Option<Failure> = None;
     for file in &args.files {
-        match check(file, &args.sets) {
+        match check(file, &settings) {
             Ok(what) => print(&format!("{}: right: {what}\n", file.display()))?,
             Err(failure) => {
                 if let Some(before) = wrong.replace(failure) {
@@ -45,12 +46,12 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
 }
 
 /// What the file is, and holds.
-fn check(file: &Path, sets: &[String]) -> Result<String, Failure> {
+fn check(file: &Path, settings: &[Setting]) -> Result<String, Failure> {
     #[cfg(target_os = "linux")]
     if is_configuration(file) {
         return configuration(file);
     }
-    let scenario = Scenario::load_any(file, sets, OnBadLine::Skip)?;
+    let scenario = Scenario::load_any(file, settings, OnBadLine::Skip)?;
     scenario.warnings.iter().for_each(|warning| remark(&format!("{}: {warning}", file.display())));
     let policies = scenario.default_policies();
     policies.iter().try_for_each(|words| scenario.check_policy(words))?;

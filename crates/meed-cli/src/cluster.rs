@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use meed_files::open::Origin;
-use meed_sim::scenario::Scenario;
+use meed_scenario::{Scenario, Setting};
 use meed_workload::cluster::{ClusterFile, read_cluster};
 
 use crate::exit::Failure;
@@ -31,19 +31,20 @@ impl ClusterArgs {
         Ok(Some(read_cluster(&Origin::path(path))?))
     }
 
-    /// `sets` behind the changes that put these nodes into the scenario at `input`.
-    pub fn before(&self, input: &Path, sets: Vec<String>) -> Result<Vec<String>, Failure> {
-        let Some(path) = &self.cluster else { return Ok(sets) };
+    /// `settings` behind the changes that put these nodes into the scenario at `input`.
+    pub fn before(
+        &self,
+        input: &Path,
+        settings: Vec<Setting>,
+    ) -> Result<Vec<Setting>, Failure> {
+        let Some(path) = &self.cluster else { return Ok(settings) };
         // A file without a node is told of itself, not of a change.
         self.read()?;
-        let (file, format) = ("cluster.machines.file", "cluster.machines.format=\"cluster\"");
         // A scenario looks for files in its own folder.
-        let path = match Scenario::is_trace(input, &sets) {
+        let path = match Scenario::is_trace(input, &settings) {
             true => path.clone(),
             false => std::path::absolute(path).unwrap_or_else(|_| path.clone()),
         };
-        let name = serde_json::Value::from(path.display().to_string());
-        let own = ["cluster.node=[]".to_owned(), format!("{file}={name}"), format.to_owned()];
-        Ok(own.into_iter().chain(sets).collect())
+        Ok(Setting::nodes_of(&path).into_iter().chain(settings).collect())
     }
 }

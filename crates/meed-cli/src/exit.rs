@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use meed_config::text::{clean, clean_lines};
 use meed_files::{FileError, GuardError};
+use meed_replay::ReplayError;
+use meed_scenario::log::read::LogError;
+use meed_scenario::{LoadError, ScenarioError};
 use meed_sim::SimulateError;
-use meed_sim::log::read::LogError;
-use meed_sim::replay::ReplayError;
-use meed_sim::scenario::{LoadError, ScenarioError};
 use meed_sim::world::RunError;
 use meed_workload::TraceError;
 

@@ -6,8 +6,8 @@ use clap::{ArgGroup, Args};
 use meed::Time;
 use meed_config::units::parse_span;
 use meed_config::words::quote;
-use meed_sim::explain::{Explanation, LogSubject, QueuesAt, explain, queues_at};
-use meed_sim::replay::Recording;
+use meed_replay::Recording;
+use meed_replay::explain::{Explanation, LogSubject, QueuesAt, explain, queues_at};
 use meed_workload::CLOCK_END_US;
 use meed_workload::table::date_of_run;
 

@@ -2,7 +2,7 @@
 
 use meed::{ResourceKinds, Unit};
 use meed_config::text::clean;
-use meed_sim::explain::{QueueAt, QueuesAt};
+use meed_replay::explain::{QueueAt, QueuesAt};
 
 use crate::columns::columns;
 use crate::explain_words::{amount_of, clock, used_of};

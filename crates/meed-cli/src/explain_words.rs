@@ -7,7 +7,7 @@ use meed::policy::{KeyUnit, Preset};
 use meed::{ResourceKinds, Span, Unit};
 use meed_config::text::clean;
 use meed_config::units::{format_amount, format_span};
-use meed_sim::explain::{
+use meed_replay::explain::{
     AtIs, Bound, Explanation, GangGroup, HeldNode, HeldWithThem, Level, MoveReason, Obstacle,
     Reserved,
 };

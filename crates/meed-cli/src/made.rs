@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use meed_report::Made;
-use meed_sim::scenario::Scenario;
+use meed_scenario::Scenario;
 use meed_workload::table::format_date;
 
 /// By this program as it was called, from these files.

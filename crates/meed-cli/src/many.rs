@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use meed_experiments::advise::aims::thousandths;
 use meed_files::Guard;
-use meed_lab::advise::aims::thousandths;
 use meed_report::{Made, TableOptions};
-use meed_sim::scenario::Scenario;
+use meed_scenario::{Scenario, Setting};
 use meed_workload::OnBadLine;
 
 use crate::args::TableArgs;
@@ -70,7 +70,7 @@ impl ManyArgs {
     pub(crate) fn begin(
         &self,
         policies: &[String],
-    ) -> Result<(Guard, Vec<String>, Vec<String>), Failure> {
+    ) -> Result<(Guard, Vec<String>, Vec<Setting>), Failure> {
         let mut inputs = vec![("log", self.log.as_path())];
         inputs.extend(self.weights.file());
         inputs.extend(self.cluster.file());
@@ -79,11 +79,11 @@ impl ManyArgs {
         let (names, mut changes) = named(policies)?;
         changes.extend(self.table.with(&self.sets)?);
         let changes = self.cluster.before(&self.log, changes)?;
-        let sets = self.weights.before(changes, &mut remark_unless(self.quiet), |sets| {
-            let scenario = Scenario::load_any(&self.log, sets, self.on_bad_line())?;
+        let settings = self.weights.before(changes, &mut remark_unless(self.quiet), |settings| {
+            let scenario = Scenario::load_any(&self.log, settings, self.on_bad_line())?;
             Ok(scenario.queue_names().map(str::to_owned).collect())
         })?;
-        Ok((files, names, sets))
+        Ok((files, names, settings))
     }
 
     /// Guards what the scenarios read, and says what the first of them takes for granted.

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use meed_config::policy::{PolicySpec, STATIC, Words, orders};
-use serde_json::Value;
+use meed_scenario::Setting;
 
 use crate::exit::Failure;
 
 /// Policies by the names that they are called, and the changes that make these known.
-pub fn named(policies: &[String]) -> Result<(Vec<String>, Vec<String>), Failure> {
+pub fn named(policies: &[String]) -> Result<(Vec<String>, Vec<Setting>), Failure> {
     let (mut names, mut changes) = (Vec::new(), BTreeMap::new());
     for words in policies {
         let Some((name, policy)) = split(words) else {
@@ -48,7 +48,7 @@ fn split(words: &str) -> Option<(&str, &str)> {
     (!name.contains(',')).then_some((name.trim(), policy))
 }
 
-fn change_of(name: &str, policy: &str) -> Result<String, String> {
+fn change_of(name: &str, policy: &str) -> Result<Setting, String> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
     if name.is_empty() || !name.chars().all(is_plain) {
         return Err("a name has letters, digits, - and _".to_owned());
@@ -62,20 +62,7 @@ fn change_of(name: &str, policy: &str) -> Result<String, String> {
         return Err(format!("behind the name stands an order, of {}", known.join(", ")));
     }
     let all = keys.over(&PolicySpec::order(order));
-    let value = serde_json::to_value(&all).map_err(|why| why.to_string())?;
-    // As a whole: a policy of the same name in the file is put away.
-    Ok(format!("policies.{name}={}", in_toml(&value)))
-}
-
-/// A value of JSON as one of TOML.
-fn in_toml(value: &Value) -> String {
-    match value {
-        Value::Object(table) => {
-            let rows = table.iter().map(|(key, value)| format!("{key} = {}", in_toml(value)));
-            format!("{{ {} }}", rows.collect::<Vec<_>>().join(", "))
-        }
-        plain => plain.to_string(),
-    }
+    Setting::policy(name, &all).map_err(|why| why.to_string())
 }
 
 #[cfg(test)]
@@ -106,10 +93,11 @@ mod tests {
         for (words, name, change) in rows {
             let (names, told) = named(&[words.to_owned()]).expect(words);
             assert_eq!(names, [name], "{words}");
-            assert_eq!(told, change.map(str::to_owned).into_iter().collect::<Vec<_>>(), "{words}");
+            let told: Vec<&str> = told.iter().map(Setting::words).collect();
+            assert_eq!(told, change.into_iter().collect::<Vec<_>>(), "{words}");
         }
         let (_, told) = named(&["p=fair,prices={cpu=1,memory=2e-10}".to_owned()]).unwrap();
-        assert!(told[0].contains("prices = { cpu = 1"), "{told:?}");
+        assert!(told[0].words().contains("prices = { cpu = 1"), "{told:?}");
         for wrong in
             ["=fair", "a b=fair", "fair=long-term", "week=week", "week=static", "w=fair,x=1"]
         {

@@ -7,7 +7,7 @@ use std::path::Path;
 use meed_config::text::{clean, clean_lines};
 use meed_files::Guard;
 use meed_report::TableOptions;
-use meed_sim::scenario::Scenario;
+use meed_scenario::Scenario;
 
 use crate::exit::Failure;
 

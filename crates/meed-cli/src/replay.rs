@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use meed_config::text::clean;
+use meed_replay::{Difference, Recording, ReplayOptions, VerifiedRun, replay, verified};
+use meed_scenario::{Scenario, Setting};
 use meed_sim::record::Comparison;
-use meed_sim::replay::{Difference, Recording, ReplayOptions, VerifiedRun, replay, verified};
-use meed_sim::scenario::Scenario;
 
 use crate::exit::Failure;
 use crate::log_file::LogFile;
@@ -87,14 +87,14 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         return check(args, &recording);
     }
     let shows_series = args.json.is_some() || args.report.is_some();
-    let sets = args.weights.before(args.sets.clone(), &mut remark_unless(args.quiet), |_| {
+    let settings = args.weights.before(Setting::parse_all(&args.sets)?, &mut remark_unless(args.quiet), |_| {
         Ok(recording.queue_names().map(str::to_owned).collect())
     })?;
     let called = called(&args.policy)?;
     let options = ReplayOptions {
         policies: called.iter().map(|(_, policy)| policy.clone()).collect(),
         cluster: args.cluster.clone(),
-        sets,
+        settings,
         series_points: args.series.unwrap_or(if shows_series { SERIES_POINTS } else { 0 }),
     };
     let mut log = args.log.as_deref().map(|path| LogFile::create(path, &mut files)).transpose()?;

@@ -1,8 +1,8 @@
 //! `meed rivals`.
 
 use clap::Args;
-use meed_lab::rivals::table::{RIVALS, span};
-use meed_lab::rivals::{Contest, RivalsRequest, page};
+use meed_experiments::rivals::table::{RIVALS, span};
+use meed_experiments::rivals::{Contest, RivalsRequest, page};
 use meed_report::page::{to_html_made, to_text};
 
 use crate::baseline::BaselineArgs;
@@ -64,10 +64,10 @@ pub(crate) fn run(args: &RivalsArgs) -> Result<(), Failure> {
     let (many, loads) = (&args.many, loads(&args.loads)?);
     let cadence = args.cadence.as_deref().map(span).transpose();
     let cadence = cadence.map_err(|why| Failure::Usage(format!("--cadence: {why}")))?;
-    let (mut files, orders, sets) = many.begin(&args.policy)?;
+    let (mut files, orders, settings) = many.begin(&args.policy)?;
     let contest = Contest::prepare(&RivalsRequest {
         log: many.log.clone(),
-        sets,
+        settings,
         orders,
         baseline: args.baseline.baseline.clone(),
         loads,

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use meed_experiments::advise::FAIR;
+use meed_experiments::order::{BASELINE, NamedOrder};
 use meed_files::Guard;
-use meed_lab::advise::FAIR;
-use meed_lab::order::{BASELINE, NamedOrder};
+use meed_scenario::{Scenario, ScenarioWorld};
 use meed_sim::record::Comparison;
-use meed_sim::scenario::{Scenario, ScenarioWorld};
 use meed_sim::{MOST_SPLIT, Overtaking, SimulateOptions, simulate_telling};
 use meed_workload::OnBadLine;
 
@@ -38,12 +38,12 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let on_bad_line = if args.strict { OnBadLine::Stop } else { OnBadLine::Skip };
     let (given, mut changes) = named(&args.policy)?;
     changes.extend(args.table.with(&args.sets)?);
-    let sets = args.cluster.before(&args.scenario, changes)?;
-    let sets = args.weights.before(sets, &mut remark_unless(args.quiet), |sets| {
-        let scenario = Scenario::load_any(&args.scenario, sets, on_bad_line)?;
+    let settings = args.cluster.before(&args.scenario, changes)?;
+    let settings = args.weights.before(settings, &mut remark_unless(args.quiet), |settings| {
+        let scenario = Scenario::load_any(&args.scenario, settings, on_bad_line)?;
         Ok(scenario.queue_names().map(str::to_owned).collect())
     })?;
-    let scenario = Scenario::load_any(&args.scenario, &sets, on_bad_line)?;
+    let scenario = Scenario::load_any(&args.scenario, &settings, on_bad_line)?;
     reads_of(&mut files, &scenario)?;
     let is_mapreduce = matches!(scenario.world(), ScenarioWorld::MapReduce(_));
     if args.jobs.is_some() && is_mapreduce {

@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use meed_experiments::sweep::{
+    self, Grid, JournalError, Results, SweepError, SweepJournal, SweepRequest,
+};
 use meed_files::Guard;
-use meed_lab::sweep::{self, Grid, JournalError, Results, SweepError, SweepJournal, SweepRequest};
 use meed_report::page;
-use meed_sim::scenario::Scenario;
+use meed_scenario::{Scenario, Setting};
 use meed_workload::OnBadLine;
 
 use crate::baseline::BaselineArgs;
@@ -88,15 +90,15 @@ pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
     let mut files = outputs(args)?;
     let on_bad_line = if args.strict { OnBadLine::Stop } else { OnBadLine::Skip };
     let (policies, mut changes) = crate::named::named(&args.policy)?;
-    changes.extend(args.sets.iter().cloned());
+    changes.extend(Setting::parse_all(&args.sets)?);
     let changes = args.cluster.before(&args.scenario, changes)?;
-    let sets = args.weights.before(changes, &mut remark_unless(args.quiet), |sets| {
-        let scenario = Scenario::load_any(&args.scenario, sets, on_bad_line)?;
+    let settings = args.weights.before(changes, &mut remark_unless(args.quiet), |settings| {
+        let scenario = Scenario::load_any(&args.scenario, settings, on_bad_line)?;
         Ok(scenario.queue_names().map(str::to_owned).collect())
     })?;
     let grid = Grid::prepare(&SweepRequest {
         scenario: args.scenario.clone(),
-        sets,
+        settings,
         over: args.over.clone(),
         policies,
         baseline: args.baseline.baseline.clone(),

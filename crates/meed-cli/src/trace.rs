@@ -6,7 +6,7 @@ use std::path::Path;
 use comfy_table::{CellAlignment, Table};
 use indicatif::{ProgressBar, ProgressStyle};
 use meed_config::text::clean;
-use meed_sim::scenario::{Scenario, ScenarioWorld};
+use meed_scenario::{Scenario, ScenarioWorld};
 use meed_workload::convert::convert;
 use meed_workload::inspect::{Quantiles, ResourceSummary, Summary, inspect};
 use meed_workload::{JobSource, OnBadLine};
@@ -35,12 +35,12 @@ fn open(
     seed: Option<u64>,
 ) -> Result<(Scenario, Box<dyn JobSource + Send>), Failure> {
     let on_bad_line = if options.strict { OnBadLine::Stop } else { OnBadLine::Skip };
-    let sets = options.table.with(&options.sets)?;
-    let sets = match cluster {
-        Some(cluster) => cluster.before(input, sets)?,
-        None => sets,
+    let settings = options.table.with(&options.sets)?;
+    let settings = match cluster {
+        Some(cluster) => cluster.before(input, settings)?,
+        None => settings,
     };
-    let scenario = Scenario::load_any(input, &sets, on_bad_line)?;
+    let scenario = Scenario::load_any(input, &settings, on_bad_line)?;
     if let ScenarioWorld::MapReduce(_) = scenario.world() {
         let what = "is of the MapReduce world, whose tasks have work and no run times; a trace \
             cannot hold them";

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use meed_config::words::suggest;
 use meed_files::open::Origin;
+use meed_scenario::Setting;
 use meed_workload::table::{WeightTable, WeightsFound, read_weights, weights_of};
 
 use crate::exit::Failure;
@@ -25,25 +26,25 @@ impl WeightArgs {
         self.weights.as_deref().map(|path| ("weights", path))
     }
 
-    /// `sets` behind the changes that the file makes to those of these `queues`, which are asked
+    /// `settings` behind the changes that the file makes to those of these `queues`, which are asked
     /// for only where there is a file. `say` is told what the file gave.
     pub fn before(
         &self,
-        sets: Vec<String>,
+        settings: Vec<Setting>,
         say: &mut dyn FnMut(&str),
-        queues: impl Fn(&[String]) -> Result<BTreeSet<String>, Failure>,
-    ) -> Result<Vec<String>, Failure> {
-        let Some(path) = &self.weights else { return Ok(sets) };
+        queues: impl Fn(&[Setting]) -> Result<BTreeSet<String>, Failure>,
+    ) -> Result<Vec<Setting>, Failure> {
+        let Some(path) = &self.weights else { return Ok(settings) };
         let origin = Origin::path(path);
         let table = read_weights(&origin)?;
-        let flat = queues(&sets)?;
-        let tree = tree_of(&table, &flat).map(|set| [vec![set], sets.clone()].concat());
+        let flat = queues(&settings)?;
+        let tree = tree_of(&table, &flat).map(|tree| [&[tree], &settings[..]].concat());
         // A log has the tree that it was recorded with, and only tables can be given another.
-        let placed = tree.as_ref().and_then(|sets| queues(sets).ok()).filter(|new| *new != flat);
+        let placed = tree.as_ref().and_then(|tree| queues(tree).ok()).filter(|new| *new != flat);
         let is_flat = tree.is_some() && placed.is_none();
-        let (sets, queues) = match (tree, placed) {
-            (Some(sets), Some(queues)) => (sets, queues),
-            _ => (sets, flat),
+        let (settings, queues) = match (tree, placed) {
+            (Some(tree), Some(queues)) => (tree, queues),
+            _ => (settings, flat),
         };
         let found = weights_of(&origin, &table.rows, &queues)?;
         if found.weights.is_empty() {
@@ -55,19 +56,13 @@ impl WeightArgs {
                 sacctmgr -P show assoc tree";
             say(&format!("{}: {what}", path.display()));
         }
-        let set = |(queue, weight): (&&str, &&str)| {
-            format!("queue.{}.weight={}", text(queue), text(weight))
-        };
-        Ok(found.weights.iter().map(set).chain(sets).collect())
+        let weight = |(queue, weight): (&&str, &&str)| Setting::weight(queue, weight);
+        Ok(found.weights.iter().map(weight).chain(settings).collect())
     }
 }
 
-fn text(name: &str) -> String {
-    serde_json::Value::from(name).to_string()
-}
-
 /// The change that puts accounts of these queues where they are in the tree of the table.
-fn tree_of(table: &WeightTable, queues: &BTreeSet<String>) -> Option<String> {
+fn tree_of(table: &WeightTable, queues: &BTreeSet<String>) -> Option<Setting> {
     let is_here = |account: &str| {
         let account = account.replace('.', "_");
         let below = format!("{account}.");
@@ -75,9 +70,9 @@ fn tree_of(table: &WeightTable, queues: &BTreeSet<String>) -> Option<String> {
         queues.contains(&account) || inside.is_some_and(|queue| queue.starts_with(&below))
     };
     let here = table.accounts.iter().filter(|(account, _)| is_here(account));
-    let pairs: Vec<String> =
-        here.map(|(account, path)| format!("{} = {}", text(account), text(path))).collect();
-    (!pairs.is_empty()).then(|| format!("trace.accounts={{ {} }}", pairs.join(", ")))
+    let pairs: Vec<(&str, &str)> =
+        here.map(|(account, path)| (account.as_str(), path.as_str())).collect();
+    (!pairs.is_empty()).then(|| Setting::trace_accounts(pairs))
 }
 
 /// No row is of a queue.

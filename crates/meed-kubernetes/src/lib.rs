@@ -45,7 +45,6 @@ mod listen;
 mod log;
 mod look;
 pub mod people;
-mod places;
 mod pod;
 mod prices;
 mod record;

@@ -18,26 +18,25 @@ use std::time::Duration;
 use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
-use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use meed_http::{Limits, METRICS, WhenFull};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
-use tokio::time::{sleep, timeout};
 
 use crate::board::Board;
 use crate::error::KubernetesError;
 use crate::log;
-use crate::places::Places;
 
-/// Most connections at once, and most of one address: further ones of it are closed.
-const CONNECTIONS: usize = 256;
-const OF_ADDRESS: usize = 16;
-/// Headers are whole within this time, and all is over within the other.
-const HEADER_TIME: Duration = Duration::from_secs(2);
-const ALL_TIME: Duration = Duration::from_secs(10);
-/// The pause after a connection that could not be taken: there are too many files open.
-const PAUSE: Duration = Duration::from_millis(100);
+/// What is taken at once, and for how long: a probe is one request, and waits for a place.
+const LIMITS: Limits = Limits {
+    connections: 256,
+    when_full: WhenFull::Waits,
+    of_address: Some(16),
+    header_time: Duration::from_secs(2),
+    header_bytes: None,
+    headers: None,
+    all_time: Some(Duration::from_secs(10)),
+    keeps_alive: false,
+};
 
 /// Answers at `address` from now on, in a task of its own.
 pub(crate) async fn listen(address: SocketAddr, board: Arc<Board>) -> Result<(), KubernetesError> {
@@ -49,31 +48,15 @@ pub(crate) async fn listen(address: SocketAddr, board: Arc<Board>) -> Result<(),
     let own = listener.local_addr().map_err(wrong)?;
     log::line(&format!("listens on {own}"));
     tokio::spawn(async move {
-        let slots = Arc::new(Semaphore::new(CONNECTIONS));
-        let callers = Places::new(CONNECTIONS, OF_ADDRESS);
-        loop {
-            let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { return };
-            let Ok((stream, from)) = listener.accept().await else {
-                sleep(PAUSE).await;
-                continue;
-            };
-            let Some(call) = callers.enter(from.ip()) else { continue };
+        let meets = |stream| {
             let board = Arc::clone(&board);
-            tokio::spawn(async move {
-                let answer = service_fn(move |asked| {
-                    let answer = answer(&asked, &board);
-                    async move { Ok::<_, Infallible>(answer) }
-                });
-                let mut http = http1::Builder::new();
-                http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME).keep_alive(false);
-                let served = http.serve_connection(TokioIo::new(stream), answer);
-                // Who went away needs no answer.
-                drop(timeout(ALL_TIME, served).await);
-                // The place is free before the slot: whoever is let in next finds it.
-                drop(call);
-                drop(slot);
+            let answers = service_fn(move |asked| {
+                let answer = answer(&asked, &board);
+                async move { Ok::<_, Infallible>(answer) }
             });
-        }
+            LIMITS.serve(stream, answers)
+        };
+        LIMITS.accept(&listener, meets, || ()).await;
     });
     Ok(())
 }
@@ -95,29 +78,7 @@ fn answer(asked: &Request<Incoming>, board: &Board) -> Response<Full<Bytes>> {
     };
     let mut answer = Response::new(Full::new(Bytes::from(text)));
     *answer.status_mut() = status;
-    let kind = header::HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    let kind = header::HeaderValue::from_static(METRICS);
     answer.headers_mut().insert(header::CONTENT_TYPE, kind);
     answer
-}
-
-#[cfg(test)]
-mod tests {
-    use std::net::IpAddr;
-
-    use super::*;
-
-    #[test]
-    fn an_address_has_so_many_connections_and_no_more() {
-        let callers = Places::new(CONNECTIONS, OF_ADDRESS);
-        let [one, other] = ["10.0.0.1", "10.0.0.2"].map(|text| text.parse::<IpAddr>().unwrap());
-        let mut calls: Vec<_> = (0..OF_ADDRESS).map_while(|_| callers.enter(one)).collect();
-        assert_eq!(calls.len(), OF_ADDRESS);
-        assert!(callers.enter(one).is_none());
-        let theirs = callers.enter(other);
-        assert!(theirs.is_some());
-        calls.pop();
-        assert!(callers.enter(one).is_some());
-        drop((calls, theirs));
-        assert!(callers.is_empty(), "nobody is remembered for nothing");
-    }
 }

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use meed_cli::exit::{EXIT_CODES, Failure};
-use meed_lab::cores;
+use meed_experiments::cores;
 
 /// Checks the papers on which Meed rests.
 #[derive(Parser)]

@@ -20,7 +20,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::time::Instant;
 
-use meed_sim::scenario::Scenario;
+use meed_scenario::Scenario;
 use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 

@@ -8,21 +8,27 @@ use meed_driver::explain::MoveReason;
 
 /// Something happened to a reservation.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct HoldEvent {
-    pub(crate) at: Time,
+pub struct HoldEvent {
+    /// When.
+    pub at: Time,
     /// How it is from now on; as it was, where it is no more.
-    pub(crate) hold: ReservationView,
-    pub(crate) step: HoldStep,
+    pub hold: ReservationView,
+    /// What happened.
+    pub step: HoldStep,
 }
 
 /// What happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum HoldStep {
+pub enum HoldStep {
+    /// It is made.
     Made,
     /// To other nodes or another instant, and from which.
     Moved {
+        /// The nodes before.
         from: Vec<NodeId>,
+        /// The instant before.
         before: Option<Time>,
+        /// Why.
         why: MoveReason,
     },
     /// Its task has started, or waits without one, or is gone.
@@ -31,30 +37,31 @@ pub(crate) enum HoldStep {
 
 /// What is known of reservations so far.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct HoldHistory {
+pub struct HoldHistory {
     now: Vec<ReservationView>,
-    pub(crate) events: Vec<HoldEvent>,
+    /// What happened, in order.
+    pub events: Vec<HoldEvent>,
 }
 
 impl HoldHistory {
     /// Whether two views are of one reservation.
-    pub(crate) fn is_same(a: &ReservationView, b: &ReservationView) -> bool {
+    pub fn is_same(a: &ReservationView, b: &ReservationView) -> bool {
         (a.job, a.group, a.since) == (b.job, b.group, b.since)
     }
 
     /// Whether both hold the same, whichever of the nodes are spares.
-    pub(crate) fn holds_alike(a: &ReservationView, b: &ReservationView) -> bool {
+    pub fn holds_alike(a: &ReservationView, b: &ReservationView) -> bool {
         let with_spares = !a.spares.is_empty() && !b.spares.is_empty();
         a.all().eq(b.all()) || with_spares && a.places() == b.places()
     }
 
     /// Those that there are now.
-    pub(crate) fn now(&self) -> &[ReservationView] {
+    pub fn now(&self) -> &[ReservationView] {
         &self.now
     }
 
     /// All of this instant has happened.
-    pub(crate) fn look(&mut self, engine: &Engine) {
+    pub fn look(&mut self, engine: &Engine) {
         let at = engine.now();
         let mut before = std::mem::take(&mut self.now);
         for hold in engine.reservations() {
@@ -76,7 +83,7 @@ impl HoldHistory {
     }
 
     /// Those that have happened to the reservations of a job that there are now.
-    pub(crate) fn of(&self, hold: &ReservationView) -> impl Iterator<Item = &HoldEvent> {
+    pub fn of(&self, hold: &ReservationView) -> impl Iterator<Item = &HoldEvent> {
         self.events.iter().filter(move |event| HoldHistory::is_same(&event.hold, hold))
     }
 }

@@ -1,28 +1,25 @@
-//! The virtual-time simulator: one workload under many policies, with the same engine that
+//! The worlds of virtual time: one workload under many policies, with the same engine that
 //! schedules for real.
 //!
-//! A [`Scenario`](scenario::Scenario) file says what the cluster, the queues, the policies and the
+//! A [`Scenario`](meed_scenario::Scenario) says what the cluster, the queues, the policies and the
 //! workload are; [`simulate`] runs it under each policy and returns a [`record::Comparison`]. The
 //! simulator knows time; it decides nothing itself.
 
+mod accounts;
 pub mod asked;
-pub mod changes;
-pub mod explain;
-mod holds;
-mod live;
+pub mod holds;
 pub mod log;
-mod logged;
-mod plans;
-pub mod replay;
+mod paused;
 mod rerun;
-pub mod scenario;
 mod simulate;
-mod slots;
 pub mod world;
 
+pub use accounts::Accounts;
 pub use meed_driver::record;
-pub use plans::{AS_YOU_PAY, Accounts};
+pub use meed_scenario::plans::AS_YOU_PAY;
+pub use meed_scenario::{DEFAULT_POLICIES, MOST_SPLIT};
+pub use paused::{PausedJob, PausedRun};
 pub use simulate::{
-    DEFAULT_POLICIES, MOST_SPLIT, Overtaking, SimulateError, SimulateOptions, Unwatched, Watch,
-    run_mapreduce, run_one, simulate, simulate_attended, simulate_telling,
+    Overtaking, SimulateError, SimulateOptions, Unwatched, Watch, add_speedups, run_mapreduce,
+    run_one, setup, setup_with, simulate, simulate_attended, simulate_telling,
 };

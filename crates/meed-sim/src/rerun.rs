@@ -11,10 +11,10 @@ use meed::policy::{Blocked, Reservations};
 use meed::{Span, Time};
 use meed_driver::record::{MostOvertaken, RunRecord, WithReserve};
 use meed_driver::{Progress, StopAt};
+use meed_scenario::Scenario;
 use meed_workload::OnBadLine;
 
 use crate::holds::HoldStep;
-use crate::scenario::Scenario;
 use crate::simulate::{SimulateError, Watch, setup_of};
 use crate::world::{Looks, Most, RunError, Window, World, WorldSetup};
 

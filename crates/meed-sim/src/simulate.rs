@@ -2,16 +2,19 @@
 
 use std::io::Write;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use meed_driver::Progress;
 use meed_journal::Header;
 use meed_mapreduce::MapReduceSetup;
+use meed_scenario::plan::Plan;
+use meed_scenario::{DEFAULT_POLICIES, STATIC, Scenario, ScenarioError, ScenarioWorld};
 use meed_workload::{JobSource, OnBadLine, TraceError};
 
+use crate::accounts::Accounts;
 use crate::log::{Log, SharedLog};
 use crate::record::{Comparison, RunRecord, SCHEMA};
 use crate::rerun::{add_charts, add_reserve};
-use crate::scenario::{Plan, STATIC, Scenario, ScenarioError, ScenarioWorld};
 use crate::world::{Attendant, Failures, Looks, RunError, WorldSetup, run};
 
 /// How a scenario is run.
@@ -42,12 +45,6 @@ pub enum Overtaking {
     /// The same, with a chart of nodes over a window of time, which is another run of each policy.
     Drawn,
 }
-
-/// What is run when nothing is asked for.
-pub const DEFAULT_POLICIES: [&str; 3] = [STATIC, "fair", "long-term"];
-
-/// Most tenants of a cluster that is split among them unless other policies are asked for.
-pub const MOST_SPLIT: usize = 50;
 
 impl Default for SimulateOptions {
     fn default() -> SimulateOptions {
@@ -240,7 +237,7 @@ pub(crate) fn setup_of<'a>(
 ) -> WorldSetup<'a> {
     let (per_million, max_attempts) = scenario.failures();
     let delays = plan.delays(scenario.delays());
-    let accounts = scenario.accounts(&plan);
+    let accounts = accounts_of(scenario, &plan);
     let (source, changes): (Box<dyn JobSource>, _) = match plan.slots {
         None => (source, scenario.changes()),
         Some(slots) => (slots.source(source), slots.changes(scenario.changes())),
@@ -267,34 +264,45 @@ pub(crate) fn setup_of<'a>(
     }
 }
 
-impl Scenario {
-    /// What a run under the policy `words` starts from, without samples and log: for callers of
-    /// [`run_one`] that run many variants of one scenario.
-    pub fn setup<'a>(&self, words: &str, seed: u64) -> Result<WorldSetup<'a>, SimulateError> {
-        self.has_jobs()?;
-        self.setup_with(words, seed, self.source(seed, OnBadLine::Skip)?)
-    }
+/// What a run of `scenario` under the policy `words` starts from, without samples and log: for
+/// callers of [`run_one`] that run many variants of one scenario.
+pub fn setup<'a>(
+    scenario: &Scenario,
+    words: &str,
+    seed: u64,
+) -> Result<WorldSetup<'a>, SimulateError> {
+    has_jobs(scenario)?;
+    setup_with(scenario, words, seed, scenario.source(seed, OnBadLine::Skip)?)
+}
 
-    /// The same with jobs from elsewhere: their queues are names of leaves of this scenario.
-    pub fn setup_with<'a>(
-        &self,
-        words: &str,
-        seed: u64,
-        source: Box<dyn JobSource + Send>,
-    ) -> Result<WorldSetup<'a>, SimulateError> {
-        self.has_jobs()?;
-        Ok(setup_of(self, self.plan(words)?, seed, source))
-    }
+/// The same with jobs from elsewhere: their queues are names of leaves of `scenario`.
+pub fn setup_with<'a>(
+    scenario: &Scenario,
+    words: &str,
+    seed: u64,
+    source: Box<dyn JobSource + Send>,
+) -> Result<WorldSetup<'a>, SimulateError> {
+    has_jobs(scenario)?;
+    Ok(setup_of(scenario, scenario.plan(words)?, seed, source))
+}
 
-    fn has_jobs(&self) -> Result<(), ScenarioError> {
-        match self.world() {
-            ScenarioWorld::Cluster => Ok(()),
-            ScenarioWorld::MapReduce(_) => {
-                Err(self
-                    .error("is of the MapReduce world; `Scenario::mapreduce_setup` makes its runs"))
-            }
+fn has_jobs(scenario: &Scenario) -> Result<(), ScenarioError> {
+    match scenario.world() {
+        ScenarioWorld::Cluster => Ok(()),
+        ScenarioWorld::MapReduce(_) => {
+            Err(scenario
+                .error("is of the MapReduce world; `Scenario::mapreduce_setup` makes its runs"))
         }
     }
+}
+
+/// The books of a run under `plan`, where tenants contribute. Alone on its share a tenant has no
+/// node of its own kind, so where instances differ the static partition keeps none.
+fn accounts_of(scenario: &Scenario, plan: &Plan) -> Option<Box<Accounts>> {
+    let table = scenario.timetable()?;
+    let unlike = plan.partitioned && table.weight.is_none();
+    let sliced = plan.slots.is_some();
+    (!unlike && !sliced).then(|| Box::new(Accounts::new(Arc::clone(table), plan.pays)))
 }
 
 /// Runs one setup to its end: what [`simulate`] does for each policy, for callers that make engine
@@ -311,7 +319,7 @@ pub fn run_one(
 
 /// Mean job time alone on the share over mean job time here (TSC'18 Fig. 8), where the static
 /// partition ran as well.
-pub(crate) fn add_speedups(runs: &mut [RunRecord]) {
+pub fn add_speedups(runs: &mut [RunRecord]) {
     let is_static = |run: &&RunRecord| run.policy.split([' ', ',']).next() == Some(STATIC);
     let Some(alone) = runs.iter().find(|run| run.policy == STATIC).or(runs.iter().find(is_static))
     else {

@@ -36,7 +36,7 @@ fn crates_use_only_those_below_them() {
             &["meed", "meed-config", "meed-driver", "meed-journal", "meed-workload"],
         ),
         (
-            "meed-sim",
+            "meed-scenario",
             &[
                 "meed",
                 "meed-config",
@@ -44,6 +44,31 @@ fn crates_use_only_those_below_them() {
                 "meed-files",
                 "meed-journal",
                 "meed-mapreduce",
+                "meed-workload",
+            ],
+        ),
+        (
+            "meed-sim",
+            &[
+                "meed",
+                "meed-config",
+                "meed-driver",
+                "meed-journal",
+                "meed-mapreduce",
+                "meed-scenario",
+                "meed-workload",
+            ],
+        ),
+        (
+            "meed-replay",
+            &[
+                "meed",
+                "meed-config",
+                "meed-driver",
+                "meed-journal",
+                "meed-mapreduce",
+                "meed-scenario",
+                "meed-sim",
                 "meed-workload",
             ],
         ),
@@ -56,6 +81,7 @@ fn crates_use_only_those_below_them() {
                 "meed-cli",
                 "meed-config",
                 "meed-driver",
+                "meed-http",
                 "meed-journal",
                 "meed-report",
                 "meed-store",
@@ -68,6 +94,7 @@ fn crates_use_only_those_below_them() {
                 "meed-config",
                 "meed-driver",
                 "meed-features",
+                "meed-http",
                 "meed-journal",
                 "meed-pods",
                 "meed-report",
@@ -80,7 +107,11 @@ fn crates_use_only_those_below_them() {
         ("meed-features", &["meed-store"]),
         ("meed-level", &["meed-config"]),
         ("meed-files", &[]),
-        ("meed-lab", &["meed", "meed-config", "meed-workload", "meed-sim", "meed-report"]),
+        ("meed-http", &[]),
+        (
+            "meed-experiments",
+            &["meed", "meed-config", "meed-workload", "meed-scenario", "meed-sim", "meed-report"],
+        ),
         (
             "meed-papers",
             &[
@@ -90,10 +121,11 @@ fn crates_use_only_those_below_them() {
                 "meed-files",
                 "meed-workload",
                 "meed-mapreduce",
+                "meed-scenario",
                 "meed-sim",
                 "meed-level",
                 "meed-report",
-                "meed-lab",
+                "meed-experiments",
             ],
         ),
     ] {
@@ -170,6 +202,60 @@ fn the_default_members_are_built_without_tokio() {
         assert!(packages.contains_key(heavy), "{heavy} is another's");
         assert!(!found.contains(heavy), "meed-cli is built from {heavy}");
     }
+}
+
+/// Rust files below `folder`.
+fn sources(folder: PathBuf) -> Vec<PathBuf> {
+    let (mut folders, mut files) = (vec![folder], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false if path.extension().is_some_and(|ending| ending == "rs") => files.push(path),
+                false => {}
+            }
+        }
+    }
+    files
+}
+
+/// What an option changes of a scenario is a `Setting`, made by its meaning: no program writes
+/// `KEY=VALUE` for another part to read, and none looks for a key in such a text.
+#[test]
+fn no_option_is_written_as_text_to_be_parsed() {
+    let tables = ["cluster", "fairness", "policies", "policy", "queue", "queues", "run", "trace"];
+    let verbs = ["format!", "starts_with", "strip_prefix"];
+    let forbidden = verbs.iter().flat_map(|verb| {
+        tables
+            .iter()
+            .flat_map(move |table| [".", "="].map(|after| format!("{verb}(\"{table}{after}")))
+    });
+    let forbidden: Vec<String> = forbidden.collect();
+    let mut parsed = BTreeSet::new();
+    for entry in fs::read_dir(crates()).unwrap() {
+        let folder = entry.unwrap().path();
+        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+        if name != "meed-scenario"
+            && !dependencies(&name).iter().any(|used| used == "meed-scenario")
+        {
+            continue;
+        }
+        for path in sources(folder.join("src")) {
+            let text = fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+            for words in &forbidden {
+                assert!(!code.contains(words.as_str()), "{} has {words}", path.display());
+            }
+            let makes_text = "Setting::parse(&format!";
+            assert!(!code.contains(makes_text), "{} has {makes_text}", path.display());
+            if code.contains("Setting::parse") {
+                parsed.insert(name.clone());
+            }
+        }
+    }
+    // `--set` of the command line is the one caller.
+    assert_eq!(parsed, BTreeSet::from(["meed-cli", "meed-scenario"].map(str::to_owned)));
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Journals of live worlds, from their folder: replayed, checked and explained by the program.
-//! Random ones with all that can be told are in `meed-sim/tests/suite/live.rs`.
+//! Random ones with all that can be told are in `meed-replay/tests/suite/live.rs`.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;

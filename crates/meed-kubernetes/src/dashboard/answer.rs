@@ -4,10 +4,11 @@
 use std::convert::Infallible;
 
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, SET_COOKIE, WWW_AUTHENTICATE};
-use http::{HeaderName, HeaderValue, Response, StatusCode};
+use http::{HeaderValue, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
+use meed_http::{METRICS, session_cookie, tell_browser};
 use serde_json::{Value, json};
 
 use super::COOKIE;
@@ -31,9 +32,7 @@ pub(super) fn reply(
     let headers = reply.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
-    for (name, value) in meed_report::dashboard::HEADERS {
-        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
-    }
+    tell_browser(headers);
     reply
 }
 
@@ -44,8 +43,7 @@ pub(super) fn text(kind: &'static str, text: String) -> Reply {
 
 /// Figures as Prometheus reads them; they are not everybody's.
 pub(super) fn figures(text: String) -> Reply {
-    let kind = "text/plain; version=0.0.4; charset=utf-8";
-    reply(StatusCode::OK, kind, "no-store", Full::new(Bytes::from(text)).boxed())
+    reply(StatusCode::OK, METRICS, "no-store", Full::new(Bytes::from(text)).boxed())
 }
 
 fn data(status: StatusCode, kind: &'static str, value: &Value) -> Reply {
@@ -77,8 +75,7 @@ pub(super) fn refusal(why: &Refused) -> Reply {
 /// TLS adds it.
 pub(super) fn with_cookie(value: &str, seconds: u64, key: Option<String>) -> Reply {
     let mut reply = told(json!({ "seconds": seconds, "key": key }));
-    let cookie = format!("{COOKIE}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict");
-    if let Ok(cookie) = cookie.parse() {
+    if let Some(cookie) = session_cookie(COOKIE, value, seconds, false) {
         reply.headers_mut().insert(SET_COOKIE, cookie);
     }
     reply

@@ -11,6 +11,7 @@ use futures::stream;
 use http::StatusCode;
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::{Bytes, Frame};
+use meed_http::{Place, Places};
 use serde_json::json;
 use tokio::time::sleep;
 
@@ -18,7 +19,6 @@ use super::answer::{Reply, reply};
 use super::question::Refused;
 use crate::board::Board;
 use crate::clock::monotonic;
-use crate::places::{Place, Places};
 
 const LOOK: Duration = Duration::from_secs(2);
 /// A line is sent at least so often, so that both ends know of each other.

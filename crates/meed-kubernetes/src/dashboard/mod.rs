@@ -10,7 +10,7 @@
 //! |---|---|
 //! | a name that is not this machine's own, nor one of `--dashboard-host` | a foreign page whose name leads here |
 //! | requests that pages of other sites send | the cookie alone is good for nothing |
-//! | more than [`CONNECTIONS`], long headers and bodies, who is slow | nobody keeps others out for long |
+//! | more than [`LIMITS`] allow, long headers and bodies, who is slow | nobody keeps others out for long |
 //!
 //! Cost: what is asked, and then the loop rests four times as long from questions (`crate::run`).
 
@@ -28,15 +28,13 @@ use std::time::Duration;
 use http::{HeaderMap, Method, Request, StatusCode, header};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
 use kube::Client;
-use meed_report::dashboard::AskedFrom;
+use meed_http::{AskedFrom, Limits, WhenFull, bearer, cookie, one};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, mpsc, oneshot};
-use tokio::time::{sleep, timeout};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
 
 use crate::board::{Board, Stage};
 use crate::error::KubernetesError;
@@ -47,21 +45,23 @@ use events::Streams;
 use question::{Ask, Question, Refused, Sees};
 use who::{Person, Porter};
 
-/// Most connections at once; further ones are closed.
-const CONNECTIONS: usize = 128;
-/// Headers are whole within this time; so is a body.
-const HEADER_TIME: Duration = Duration::from_secs(10);
-/// Most bytes of headers, and of a body: a token.
-const HEADER_BYTES: usize = 64 << 10;
+/// What is taken at once, and for how long: a stream of events lasts no longer, either.
+const LIMITS: Limits = Limits {
+    connections: 128,
+    when_full: WhenFull::Closed,
+    of_address: None,
+    header_time: Duration::from_secs(10),
+    header_bytes: Some(64 << 10),
+    headers: None,
+    all_time: Some(Duration::from_secs(16 * 60)),
+    keeps_alive: true,
+};
+/// Most bytes of a body: a token.
 const BODY_BYTES: usize = 20 << 10;
-/// A connection lasts no longer: a stream of events does not, either.
-const ALL_TIME: Duration = Duration::from_secs(16 * 60);
 /// The leader's loop answers within this time, or does not.
 const PATIENCE: Duration = Duration::from_secs(15);
 /// Questions that wait for the loop.
 const AHEAD: usize = 32;
-/// The pause after a connection that could not be taken.
-const PAUSE: Duration = Duration::from_millis(100);
 /// The cookie of a browser that is signed in, and the header of its key.
 const COOKIE: &str = "meed_kubernetes";
 const KEY: &str = "meed-key";
@@ -111,28 +111,15 @@ pub(crate) async fn listen(
 }
 
 async fn accept(listener: TcpListener, house: Arc<House>) {
-    let slots = Arc::new(Semaphore::new(CONNECTIONS));
-    loop {
-        let Ok((stream, _)) = listener.accept().await else {
-            sleep(PAUSE).await;
-            continue;
-        };
-        let Ok(slot) = Arc::clone(&slots).try_acquire_owned() else { continue };
+    let meets = |stream| {
         let house = Arc::clone(&house);
-        tokio::spawn(async move {
-            let answer = service_fn(move |asked| {
-                let house = Arc::clone(&house);
-                async move { Ok::<_, Infallible>(house.answer(asked).await) }
-            });
-            let mut http = http1::Builder::new();
-            http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME);
-            http.max_buf_size(HEADER_BYTES);
-            let served = http.serve_connection(TokioIo::new(stream), answer);
-            // Who went away needs no answer.
-            drop(timeout(ALL_TIME, served).await);
-            drop(slot);
+        let answers = service_fn(move |asked| {
+            let house = Arc::clone(&house);
+            async move { Ok::<_, Infallible>(house.answer(asked).await) }
         });
-    }
+        LIMITS.serve(stream, answers)
+    };
+    LIMITS.accept(&listener, meets, || ()).await;
 }
 
 impl House {
@@ -151,15 +138,7 @@ impl House {
             let why = "it is not called so: call it localhost, or name it by --dashboard-host";
             return Err(Refused::new(StatusCode::MISDIRECTED_REQUEST, why));
         }
-        let said =
-            |name: &str| headers.contains_key(name).then(|| one(headers, name).unwrap_or_default());
-        let from = AskedFrom {
-            host,
-            origin: said(header::ORIGIN.as_str()),
-            site: said("sec-fetch-site"),
-            mode: said("sec-fetch-mode"),
-            is_page: *method == Method::GET && path == "/",
-        };
+        let from = AskedFrom::of(method, path, headers);
         match from.is_own() {
             true => Ok(()),
             false => {
@@ -229,7 +208,7 @@ impl House {
         }
         let body = Limited::new(asked.into_body(), BODY_BYTES).collect();
         let late = || Refused::new(StatusCode::REQUEST_TIMEOUT, "the body does not come");
-        let body = timeout(HEADER_TIME, body).await.map_err(|_| late())?;
+        let body = timeout(LIMITS.header_time, body).await.map_err(|_| late())?;
         let long = || Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "the body is too long");
         let body = body.map_err(|_| long())?.to_bytes();
         let read: Option<Value> = serde_json::from_slice(&body).ok();
@@ -246,8 +225,8 @@ impl House {
     }
 
     fn sign_out(&self, headers: &HeaderMap) -> Reply {
-        if let Some(shown) = cookie(headers) {
-            self.doors.sign_out(&shown);
+        if let Some(shown) = cookie(headers, COOKIE) {
+            self.doors.sign_out(shown);
         }
         with_cookie("", 0, None)
     }
@@ -258,17 +237,12 @@ impl House {
                        `Authorization: Bearer`, or pasted into the page";
             Refused::new(StatusCode::UNAUTHORIZED, why)
         };
-        let token = match one(headers, header::AUTHORIZATION.as_str()) {
-            Some(shown) => {
-                let (scheme, token) = shown.split_once(' ').ok_or_else(nobody)?;
-                let is_bearer = scheme.eq_ignore_ascii_case("bearer");
-                is_bearer.then(|| token.trim().to_owned()).ok_or_else(nobody)?
-            }
-            None if headers.contains_key(header::AUTHORIZATION) => return Err(nobody()),
-            None => {
-                let shown = cookie(headers).ok_or_else(nobody)?;
+        let token = match headers.contains_key(header::AUTHORIZATION) {
+            true => bearer(headers).ok_or_else(nobody)?.to_owned(),
+            false => {
+                let shown = cookie(headers, COOKIE).ok_or_else(nobody)?;
                 let key = one(headers, KEY).unwrap_or_default();
-                self.doors.token(&shown, key).ok_or_else(nobody)?
+                self.doors.token(shown, key).ok_or_else(nobody)?
             }
         };
         let person = self.porter.person(&token).await?;
@@ -350,13 +324,6 @@ fn me(person: &Person, sees: &Sees) -> Value {
         "namespaces": namespaces })
 }
 
-/// A header that is there once.
-fn one<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
-    let mut all = headers.get_all(name).iter();
-    let value = all.next()?.to_str().ok()?;
-    all.next().is_none().then_some(value)
-}
-
 /// Whether a host, with whatever port, is one of these names: a forwarded port may be any.
 fn is_called(host: &str, names: &[String]) -> bool {
     let is_port = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -365,14 +332,6 @@ fn is_called(host: &str, names: &[String]) -> bool {
         _ => host,
     };
     names.iter().any(|known| known.eq_ignore_ascii_case(name))
-}
-
-/// What the cookie of a browser holds.
-fn cookie(headers: &HeaderMap) -> Option<String> {
-    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.split_once('='));
-    let found = pairs.find(|(name, _)| name.trim() == COOKIE)?;
-    Some(found.1.trim().to_owned())
 }
 
 #[cfg(test)]

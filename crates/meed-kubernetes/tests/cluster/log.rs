@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use meed_replay::explain::{LogSubject, explain};
+use meed_replay::{Recording, verify};
+use meed_scenario::{Scenario, Setting};
 use meed_sim::Unwatched;
-use meed_sim::explain::{LogSubject, explain};
-use meed_sim::replay::{Recording, verify};
-use meed_sim::scenario::Scenario;
 use meed_sim::{SimulateOptions, simulate};
 use meed_workload::{JobSource as _, OnBadLine};
 
@@ -22,8 +22,8 @@ pub(crate) fn is_as_recorded(path: &Path, run: &str) -> Recording {
 /// Pods that came in a term, and how many of them ended under `fair` and under `long-term`: each
 /// term is a workload of its own, also from its middle on.
 pub(crate) fn simulated(path: &Path, run: &str) -> (u64, Vec<u64>) {
-    let sets = [format!("trace.run={run}")];
-    let scenario = Scenario::load_any(path, &sets, OnBadLine::Stop).expect("a workload");
+    let settings = [Setting::trace_run(run)];
+    let scenario = Scenario::load_any(path, &settings, OnBadLine::Stop).expect("a workload");
     let mut source = scenario.source(0, OnBadLine::Stop).expect("its jobs");
     let pods = std::iter::from_fn(|| source.next_job().expect("a job")).count() as u64;
     let policies = ["fair", "long-term"].map(str::to_owned).to_vec();

@@ -12,7 +12,7 @@ use meed::{
     Config, ConfigError, NodeSpec, Policy, QueueChange, QueueSpec, ResourceKinds, Resources, Span,
     Time, Unit,
 };
-use meed_sim::changes::{Change, TimedChange};
+use meed_scenario::changes::{Change, TimedChange};
 use meed_sim::log::Log;
 use meed_sim::world::{Failures, StopAt, WorldSetup};
 use meed_workload::inline::Inline;

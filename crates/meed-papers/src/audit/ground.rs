@@ -10,8 +10,8 @@ use meed_sim::{Unwatched, run_one};
 
 use super::AuditError;
 use super::draft::{Draft, kinds};
-use meed_lab::rivals::table::Chosen;
-use meed_lab::rivals::{TOLD, Teller};
+use meed_experiments::rivals::table::Chosen;
+use meed_experiments::rivals::{TOLD, Teller};
 
 /// See the module.
 pub(super) struct Ground {

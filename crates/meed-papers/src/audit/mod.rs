@@ -59,12 +59,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use ground::Ground;
 use meed::{Measure, Policy};
 use meed_config::policy::{SLOTS, orders};
+use meed_experiments::rivals::TOLD;
+use meed_experiments::rivals::table::{ParameterForm, RIVALS, Rival};
 use meed_sim::AS_YOU_PAY;
 use search::Search;
 
 use crate::cores;
-use meed_lab::rivals::TOLD;
-use meed_lab::rivals::table::{ParameterForm, RIVALS, Rival};
 
 /// Policies that are audited when none is named. One minute is every unit task's length, so a
 /// `quantum` of one minute is the ideal of a length that is known: what is found then is the rule's
@@ -173,7 +173,7 @@ pub enum AuditError {
     Run(#[from] meed_sim::world::RunError),
     /// A scenario could not be read.
     #[error(transparent)]
-    Load(#[from] meed_sim::scenario::LoadError),
+    Load(#[from] meed_scenario::LoadError),
     /// A workload or a file could not be made.
     #[error(transparent)]
     Trace(#[from] meed_workload::TraceError),
@@ -210,7 +210,7 @@ pub fn audit(
     options: &AuditOptions,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Audit, AuditError> {
-    let alone = Ground::of(meed_sim::scenario::STATIC)?;
+    let alone = Ground::of(meed_scenario::STATIC)?;
     // All names first: a typo in the last is told before the first is searched.
     let ground = |words: &String| match cannot_be_audited(words) {
         Some(_) => Ok(None),

@@ -241,7 +241,7 @@ fn course(cell: &AuditCell, found: &Counterexample) -> Result<Vec<Block>, AuditE
         show(format!("{}: with the lie", cell.policy), &lying);
     }
     if against.is_alone() {
-        let alone = Ground::of(meed_sim::scenario::STATIC)?.run_sampled(&honest, POINTS)?;
+        let alone = Ground::of(meed_scenario::STATIC)?.run_sampled(&honest, POINTS)?;
         show("static: alone on the share".to_owned(), &alone);
     }
     Ok(blocks)

@@ -7,9 +7,11 @@
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
+use meed_experiments::rivals::Teller;
+use meed_experiments::rivals::table::Chosen;
 use meed_files::Guard;
+use meed_scenario::{STATIC, Scenario};
 use meed_sim::record::RunRecord;
-use meed_sim::scenario::{STATIC, Scenario};
 use meed_sim::world::Attendant;
 use meed_sim::{Overtaking, SimulateOptions, Unwatched, simulate_attended};
 use meed_workload::OnBadLine;
@@ -24,8 +26,6 @@ use super::ground::order_of;
 use super::measure::{Seen, value};
 use super::property::{Against, Property};
 use super::result::{Audit, AuditCell, Counterexample};
-use meed_lab::rivals::Teller;
-use meed_lab::rivals::table::Chosen;
 
 /// What stands in `case.json`.
 #[derive(Debug, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use meed_sim::scenario::Scenario;
+use meed_scenario::Scenario;
 use meed_workload::OnBadLine;
 use meed_workload::generate::Stream;
 

@@ -70,7 +70,7 @@ pub enum ReproduceError {
     Simulate(#[from] meed_sim::SimulateError),
     /// A scenario of ours could not be read.
     #[error(transparent)]
-    Load(#[from] meed_sim::scenario::LoadError),
+    Load(#[from] meed_scenario::LoadError),
     /// A trace could not be read.
     #[error(transparent)]
     Trace(#[from] meed_workload::TraceError),

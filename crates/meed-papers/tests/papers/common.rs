@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use meed_sim::scenario::Scenario;
+use meed_scenario::Scenario;
 use meed_sim::{SimulateOptions, Unwatched};
 use meed_workload::OnBadLine;
 

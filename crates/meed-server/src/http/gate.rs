@@ -8,7 +8,8 @@ use std::sync::mpsc::{SyncSender, TrySendError};
 use std::sync::{Arc, Mutex};
 
 use axum::extract::FromRequestParts;
-use axum::http::{HeaderMap, Method, header, request::Parts};
+use axum::http::{Method, header, request::Parts};
+use meed_http::{bearer, cookie};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -102,12 +103,8 @@ impl FromRequestParts<Arc<Gate>> for Caller {
 }
 
 fn guest(parts: &Parts, doors: &Doors) -> Result<Guest, Problem> {
-    if let Some(shown) = parts.headers.get(header::AUTHORIZATION) {
-        let token = shown.to_str().ok().and_then(|shown| {
-            let (scheme, token) = shown.split_once(' ')?;
-            scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-        });
-        let known = token.and_then(|token| doors.by_token(token));
+    if parts.headers.contains_key(header::AUTHORIZATION) {
+        let known = bearer(&parts.headers).and_then(|token| doors.by_token(token));
         return known.ok_or_else(|| Problem::nobody("this token is unknown, expired or revoked"));
     }
     let nobody = || {
@@ -116,21 +113,13 @@ fn guest(parts: &Parts, doors: &Doors) -> Result<Guest, Problem> {
              browser that `meed dashboard` has signed in",
         )
     };
-    let shown = cookie(&parts.headers).ok_or_else(nobody)?;
+    let shown = cookie(&parts.headers, COOKIE).ok_or_else(nobody)?;
     let key = parts.headers.get(KEY).and_then(|key| key.to_str().ok()).unwrap_or_default();
-    let guest = doors.by_browser(&shown, key).ok_or_else(nobody)?;
+    let guest = doors.by_browser(shown, key).ok_or_else(nobody)?;
     let is_safe = matches!(parts.method, Method::GET | Method::HEAD);
     if !is_safe && !parts.headers.contains_key(header::ORIGIN) {
         // Browsers say where a change comes from, and `guard` has looked at it.
         return Err(Problem::forbidden("a browser's change needs its Origin"));
     }
     Ok(guest)
-}
-
-/// What the cookie of a browser holds.
-pub(crate) fn cookie(headers: &HeaderMap) -> Option<String> {
-    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.split_once('='));
-    let found = pairs.find(|(name, _)| name.trim() == COOKIE)?;
-    Some(found.1.trim().to_owned())
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use meed_report::dashboard::{AskedFrom, HEADERS};
+use meed_http::{AskedFrom, one, tell_browser};
 
 use super::gate::Gate;
 use super::problem::Problem;
@@ -33,16 +33,8 @@ pub(crate) async fn guard(State(gate): State<Arc<Gate>>, request: Request, next:
         let year = HeaderValue::from_static("max-age=31536000");
         response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, year);
     }
-    for (name, value) in HEADERS {
-        response.headers_mut().insert(*name, HeaderValue::from_static(value));
-    }
+    tell_browser(response.headers_mut());
     response
-}
-
-fn one(headers: &HeaderMap, name: impl header::AsHeaderName) -> Option<&str> {
-    let mut all = headers.get_all(name).iter();
-    let value = all.next()?.to_str().ok()?;
-    all.next().is_none().then_some(value)
 }
 
 fn check_host(gate: &Gate, request: &Request) -> Result<(), Problem> {
@@ -61,16 +53,7 @@ fn check_host(gate: &Gate, request: &Request) -> Result<(), Problem> {
 }
 
 fn check_origin(request: &Request) -> Result<(), Problem> {
-    let headers = request.headers();
-    let said =
-        |name: &str| headers.contains_key(name).then(|| one(headers, name).unwrap_or_default());
-    let from = AskedFrom {
-        host: said(header::HOST.as_str()).unwrap_or_default(),
-        origin: said(header::ORIGIN.as_str()),
-        site: said("sec-fetch-site"),
-        mode: said("sec-fetch-mode"),
-        is_page: *request.method() == Method::GET && request.uri().path() == "/",
-    };
+    let from = AskedFrom::of(request.method(), request.uri().path(), request.headers());
     match from.is_own() {
         true => Ok(()),
         false => Err(Problem::forbidden("requests from pages of others are refused")),

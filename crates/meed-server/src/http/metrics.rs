@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use meed_driver::metrics::MetricsPage;
+use meed_http::METRICS;
 
 use super::gate::{Caller, Counts, Gate};
 use super::problem::Problem;
@@ -24,7 +25,7 @@ pub(crate) async fn page(
     let mut page = MetricsPage::default();
     page.part(told["text"].as_str().unwrap_or_default());
     of_interface(&gate.counts, &mut page);
-    let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
+    let kind = [(header::CONTENT_TYPE, METRICS)];
     Ok((kind, page.text()).into_response())
 }
 

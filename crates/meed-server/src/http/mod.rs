@@ -18,7 +18,6 @@ mod problem;
 mod queues;
 mod read;
 mod session;
-mod stall;
 mod tls;
 
 use std::io;
@@ -32,12 +31,10 @@ use std::time::Duration;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use meed_http::{Limits, WhenFull};
 use serde::Serialize;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
 use crate::service::Message;
@@ -45,16 +42,18 @@ use crate::settings::HttpSettings;
 use crate::world::World;
 use gate::{Counts, Gate};
 use problem::Problem;
-use stall::Stall;
 
-/// Headers are whole within this time, also those of the next request on a connection.
-const HEADER_TIME: Duration = Duration::from_secs(10);
-/// Most bytes of headers, as they are looked at after each read: what comes by one more read of the
-/// same size may be taken, so they are below twice this. And their number.
-const HEADER_BYTES: usize = 32 << 10;
-const HEADERS: usize = 64;
-/// Most connections at once.
-const CONNECTIONS: usize = 256;
+/// What is taken at once, and for how long.
+const LIMITS: Limits = Limits {
+    connections: 256,
+    when_full: WhenFull::Closed,
+    of_address: None,
+    header_time: Duration::from_secs(10),
+    header_bytes: Some(32 << 10),
+    headers: Some(64),
+    all_time: None,
+    keeps_alive: true,
+};
 
 /// An interface that listens, and is not served yet.
 pub(crate) struct Listening {
@@ -183,40 +182,30 @@ fn routes(gate: Arc<Gate>) -> Router {
 
 async fn accept(listener: &tokio::net::TcpListener, tls: Option<&TlsAcceptor>, gate: &Arc<Gate>) {
     let routes = routes(gate.clone());
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
-    loop {
-        let Ok((stream, _)) = listener.accept().await else {
-            // Too many open files: some will be closed.
-            tokio::time::sleep(Duration::from_millis(20)).await;
-            continue;
-        };
-        let Ok(place) = places.clone().try_acquire_owned() else {
-            gate.counts.refused.fetch_add(1, Ordering::Relaxed);
-            continue;
-        };
-        let _ = stream.set_nodelay(true);
-        let guest = Visit { gate: gate.clone(), _place: place };
-        guest.gate.counts.connections.fetch_add(1, Ordering::Relaxed);
-        let (routes, tls) = (routes.clone(), tls.cloned());
-        tokio::spawn(async move {
+    let meets = |stream| {
+        let guest = Visit::of(gate);
+        let (routes, tls) = (TowerToHyperService::new(routes.clone()), tls.cloned());
+        async move {
             let _guest = guest;
-            match tls {
-                None => connection(stream, routes).await,
-                Some(tls) => {
-                    let met = tokio::time::timeout(HEADER_TIME, tls.accept(stream)).await;
-                    if let Ok(Ok(stream)) = met {
-                        connection(stream, routes).await;
-                    }
-                }
-            }
-        });
-    }
+            connection(stream, tls, routes).await;
+        }
+    };
+    let closes = || {
+        gate.counts.refused.fetch_add(1, Ordering::Relaxed);
+    };
+    LIMITS.accept(listener, meets, closes).await;
 }
 
-/// A connection's place; it is given back with it.
+/// A connection is counted while it lasts.
 struct Visit {
     gate: Arc<Gate>,
-    _place: OwnedSemaphorePermit,
+}
+
+impl Visit {
+    fn of(gate: &Arc<Gate>) -> Visit {
+        gate.counts.connections.fetch_add(1, Ordering::Relaxed);
+        Visit { gate: gate.clone() }
+    }
 }
 
 impl Drop for Visit {
@@ -225,15 +214,16 @@ impl Drop for Visit {
     }
 }
 
-async fn connection(stream: impl AsyncRead + AsyncWrite + Unpin, routes: Router) {
-    let served = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIME)
-        .max_headers(HEADERS)
-        .max_buf_size(HEADER_BYTES)
-        .serve_connection(TokioIo::new(Stall::new(stream)), TowerToHyperService::new(routes));
-    // Who goes away in the middle is not told.
-    let _ = served.await;
+async fn connection(
+    stream: TcpStream,
+    tls: Option<TlsAcceptor>,
+    routes: TowerToHyperService<Router>,
+) {
+    let Some(tls) = tls else { return LIMITS.serve(stream, routes).await };
+    let met = tokio::time::timeout(LIMITS.header_time, tls.accept(stream)).await;
+    if let Ok(Ok(stream)) = met {
+        LIMITS.serve(stream, routes).await;
+    }
 }
 
 /// An answer's object.

@@ -8,10 +8,11 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
+use meed_http::{cookie, session_cookie};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::gate::{COOKIE, Gate, cookie};
+use super::gate::{COOKIE, Gate};
 use super::problem::{Problem, Versioned, answer};
 use super::read::json;
 use crate::access::SESSION_SECONDS;
@@ -65,18 +66,15 @@ pub(crate) async fn sign_in(
 #[utoipa::path(delete, path = "/v1/session", tag = "session", security(()),
     responses((status = 200, body = Versioned<SignedIn>)))]
 pub(crate) async fn sign_out(State(gate): State<Arc<Gate>>, headers: HeaderMap) -> Response {
-    if let Some(shown) = cookie(&headers) {
-        gate.doors.sign_out(&shown);
+    if let Some(shown) = cookie(&headers, COOKIE) {
+        gate.doors.sign_out(shown);
     }
     with_cookie(&gate, "", 0, None)
 }
 
 fn with_cookie(gate: &Gate, value: &str, seconds: u64, key: Option<String>) -> Response {
-    let secure = if gate.is_secure { "; Secure" } else { "" };
-    let cookie =
-        format!("{COOKIE}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
     let mut response = answer(StatusCode::OK, super::value(SignedIn { seconds, key }));
-    if let Ok(cookie) = cookie.parse() {
+    if let Some(cookie) = session_cookie(COOKIE, value, seconds, gate.is_secure) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
     response

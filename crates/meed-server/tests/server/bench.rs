@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use meed_replay::{Recording, VerifiedRun, verified};
 use meed_sim::Unwatched;
-use meed_sim::replay::{Recording, VerifiedRun, verified};
 use serde_json::Value;
 
 /// Long enough for a loaded machine; nothing waits so long unless it fails.

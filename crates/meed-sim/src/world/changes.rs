@@ -1,10 +1,10 @@
 //! Changes of the cluster and of the queue tree, carried out.
 
 use meed_journal::{Cancelled, Fact};
+use meed_scenario::changes::{Change, TimedChange};
 
 use super::desk::Desk;
 use super::{RunError, World};
-use crate::changes::{Change, TimedChange};
 
 impl<'a, D: Desk<'a>> World<'a, D> {
     pub(super) fn change(&mut self, timed: TimedChange) -> Result<(), RunError> {

@@ -20,23 +20,12 @@
 //! have been heard since something happened, so that none could be given anything more. Cost:
 //! an offer ([`meed::Engine::offer`]) for each heartbeat of a node while something happens.
 
-use meed::{AllocationId, Blocked, Config, JobId, NodeId, Resources, Span, Start, Time};
-use meed_workload::{Durations, Job, JobGroup};
+use meed::{AllocationId, JobId, NodeId, Span, Start, Time};
+
+use meed_scenario::grants::Delays;
 
 use super::desk::Desk;
 use super::{Ending, RunError, Running, World};
-use crate::slots::Slots;
-
-/// What delays grants; nothing by default.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Delays {
-    /// How often nodes and masters are heard and told.
-    pub heartbeat: Option<Span>,
-    /// How long a job's master takes before it asks for tasks.
-    pub master_start: Span,
-    /// What it holds until its job has ended.
-    pub master: Option<Resources>,
-}
 
 /// What is late of a live job.
 pub(super) struct Late {
@@ -52,87 +41,11 @@ pub(super) struct Late {
     master: Option<(AllocationId, u64)>,
 }
 
-impl Delays {
-    /// The same where servers are cut into slots: what masters hold, in slots as well.
-    pub(crate) fn in_slots(self, slots: &Slots) -> Delays {
-        Delays { master: self.master.map(|demand| slots.demand(&demand)), ..self }
-    }
-
-    /// Whether nothing is late.
-    pub fn is_off(&self) -> bool {
-        *self == Delays::default()
-    }
-
-    /// Why no run can have them under these policies.
-    pub(super) fn check(&self, config: &Config) -> Result<(), RunError> {
-        if self.heartbeat.is_some() && config.root.per_server {
-            let order = config.root.name();
-            return Err(RunError::Delays {
-                what: format!(
-                    "run.heartbeat: nodes ask one by one, and order `{order}` is how each server \
-                     decides; leave one of them out"
-                ),
-            });
-        }
-        let policies = config.queues.iter().map(|queue| &queue.policy).chain([&config.root]);
-        match self.heartbeat.is_some()
-            && policies.into_iter().any(|policy| policy.blocked != Blocked::Skip)
-        {
-            true => Err(RunError::Delays {
-                what: "run.heartbeat: a node that is heard is given what fits it; say \
-                    when_blocked = \"skip\""
-                    .to_owned(),
-            }),
-            false => Ok(()),
-        }
-    }
-
-    /// Why this job cannot be served.
-    pub(super) fn check_job(&self, job: &Job) -> Result<(), RunError> {
-        match self.heartbeat.is_some() && job.groups.iter().any(|group| group.gang.is_some()) {
-            true => Err(RunError::Delays {
-                what: format!(
-                    "job {}: run.heartbeat gives one node at a time a task, and a gang starts on \
-                     several at once; leave one of them out",
-                    job.label
-                ),
-            }),
-            false => Ok(()),
-        }
-    }
-
-    /// The job as it runs, and as it was submitted where that differs. Compiled into its caller:
-    /// where jobs have no master, none is moved.
-    #[inline]
-    pub(super) fn with_master(&self, job: Job, submitted: Option<Job>) -> (Job, Option<Job>) {
-        match self.master {
-            Some(demand) => Delays::put_master(demand, job, submitted),
-            None => (job, submitted),
-        }
-    }
-
-    fn put_master(demand: Resources, mut job: Job, submitted: Option<Job>) -> (Job, Option<Job>) {
-        let submitted = submitted.unwrap_or_else(|| job.clone());
-        for group in &mut job.groups {
-            group.stage = group.stage.saturating_add(1);
-        }
-        // How long it runs is known when the rest has ended.
-        let duration = Durations::Same(Span::ZERO);
-        job.groups.insert(0, JobGroup::new(1, demand, duration));
-        (job, Some(submitted))
-    }
-
-    /// Whether no task is asked for when a job arrives.
-    pub(super) fn comes_empty(&self) -> bool {
-        self.master_start > Span::ZERO && self.master.is_none()
-    }
-
-    /// The first heartbeat after `now` of a master that is up since `up`.
-    fn told(&self, up: Time, now: Time) -> Time {
-        let Some(every) = self.heartbeat.map(Span::as_micros) else { return now };
-        let beats = now.saturating_since(up).as_micros() / every + 1;
-        at(u128::from(up.as_micros()) + u128::from(beats) * u128::from(every))
-    }
+/// The first heartbeat after `now` of a master that is up since `up`.
+fn told(delays: &Delays, up: Time, now: Time) -> Time {
+    let Some(every) = delays.heartbeat.map(Span::as_micros) else { return now };
+    let beats = now.saturating_since(up).as_micros() / every + 1;
+    at(u128::from(up.as_micros()) + u128::from(beats) * u128::from(every))
 }
 
 /// The heartbeats of nodes.
@@ -283,7 +196,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             }
             return;
         }
-        let told = delays.told(late.up, now);
+        let told = told(&delays, late.up, now);
         let attempt = self.failures.run(luck, start.task, start.failures, duration);
         let ending = if attempt.fails { Ending::Fails } else { Ending::Done };
         let task = Running { at: place, allocation: start.allocation, ending };
@@ -298,7 +211,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         let Some(live) = self.desk.driver_mut(place).job_mut(id) else { return };
         let more = live.detail.tasks.has_more();
         let Some(late) = live.detail.late_mut() else { return };
-        let when = delays.told(late.up, now);
+        let when = told(&delays, late.up, now);
         if delays.master.is_none() {
             if drained {
                 self.begins_later(when, place, id);
@@ -369,7 +282,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         let live = self.desk.driver(place).job(id);
         let Some(late) = live.and_then(|live| live.detail.late()) else { return };
         let Some((allocation, node)) = late.master else { return };
-        let end = self.beats.reported(node, delays.told(late.up, now));
+        let end = self.beats.reported(node, told(&delays, late.up, now));
         self.put_end(end, Running { at: place, allocation, ending: Ending::Done });
     }
 }

@@ -5,12 +5,12 @@ use meed::{QueueId, Rejected, ResourceKinds, Resources, Start, Stop, Time};
 use meed_driver::explain::{Standing, Subject, standing};
 use meed_driver::{Books, Driver, Failed};
 use meed_journal::{Arrival, Fact};
+use meed_scenario::changes::Change;
 use meed_workload::Job;
 
 use super::Planned;
-use crate::changes::Change;
+use crate::accounts::InUse;
 use crate::log::SharedLog;
-use crate::plans::InUse;
 
 /// The driver of this world.
 pub(crate) type OneDriver<'a> = Driver<Planned, SharedLog<'a>>;

@@ -3,13 +3,13 @@
 use meed::{JobId, JobSpec, QueueId, Rejected, ResourceKinds, Span};
 use meed_driver::{Failed, NewJob};
 use meed_journal::{Arrival, Group, TasksAdded};
+use meed_scenario::log::forms;
 use meed_workload::{Cause, Durations, Job, JobGroup};
 use smallvec::SmallVec;
 
 use super::desk::{Desk, Fitted};
 use super::notes::number_of;
 use super::{Planned, RunError, World};
-use crate::log::forms;
 
 /// The tasks of a job, all its stages.
 pub(super) enum PlannedTasks {
@@ -205,7 +205,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             Ok(fitted) => fitted,
             Err(refused) => return self.refuse(number, refused.0, cause, refused.1),
         };
-        self.delays.check_job(&job)?;
+        self.delays.check_job(&job).map_err(|what| RunError::Delays { what })?;
         let (job, submitted) = self.delays.with_master(job, submitted);
         let (first_stage, open) = match self.delays.comes_empty() {
             true => (0, true),

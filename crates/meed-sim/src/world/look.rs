@@ -12,6 +12,11 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         &self.desk
     }
 
+    /// The same, for what passes without anything happening.
+    pub(crate) fn desk_mut(&mut self) -> &mut D {
+        &mut self.desk
+    }
+
     /// What was noted so far.
     pub(crate) fn notes(&self) -> &Notes {
         &self.notes

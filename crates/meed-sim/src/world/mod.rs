@@ -27,17 +27,18 @@ mod stops;
 mod wheel;
 
 pub use attend::Attendant;
-pub use delays::Delays;
-pub(crate) use desk::Desk;
+pub(crate) use desk::{Desk, OneDriver};
 pub use failures::Failures;
 pub use meed_driver::{Progress, StopAt};
 pub use notes::Looks;
 pub(crate) use notes::Most;
-pub(crate) use notes::overtaken::Widths;
+pub use notes::overtaken::Widths;
 pub(crate) use notes::rooms::Window;
-pub(crate) use run::run;
-pub(crate) use setup::NewPlacement;
+pub(crate) use partition::Partition;
+pub use run::{Ran, run};
+pub use script::{Script, Told, ToldTo};
 pub use setup::WorldSetup;
+pub use stops::Stops;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -47,19 +48,17 @@ use meed::{AllocationId, JobId, JobState, QueueId, Rank, Span, Start, Time};
 use meed_driver::{Failed, KeptJob, LiveJob, Sampler, finish_of};
 use meed_mapreduce::MapReduceError;
 use meed_mapreduce::classes::ClassesError;
+use meed_scenario::changes::TimedChange;
+use meed_scenario::grants::Delays;
 use meed_workload::TraceError;
 
-use crate::changes::TimedChange;
+use crate::accounts::Accounts;
 use crate::log::SharedLog;
-use crate::plans::Accounts;
 use arrivals::Arrivals;
-use desk::OneDriver;
 use ends::Ends;
 use jobs::PlannedTasks;
 use notes::jobs::Jobs;
 use notes::{Notes, number_of};
-pub(crate) use script::{Script, Told, ToldTo};
-pub(crate) use stops::Stops;
 
 /// A task that runs.
 #[derive(Clone, Copy)]
@@ -191,7 +190,7 @@ pub enum RunError {
 
 impl RunError {
     /// What a driver could not do at `at`.
-    pub(crate) fn of(at: Time, failed: Failed) -> RunError {
+    pub fn of(at: Time, failed: Failed) -> RunError {
         match failed {
             Failed::Rejected(why) => RunError::Change { at, why },
             Failed::Journal(error) => RunError::Log(error),

@@ -14,14 +14,15 @@ use meed::{
 };
 use meed_driver::{Books, Driver, Failed, QueueTally, Totals};
 use meed_journal::{Fact, QueueMark};
+use meed_scenario::changes::Change;
+use meed_scenario::plan::NewPlacement;
 use meed_workload::{Durations, Job, JobGroup};
 
 use super::RunError;
 use super::desk::{Desk, Fitted, OneDriver, change_one, each_running};
-use super::setup::{NewPlacement, told};
-use crate::changes::Change;
+use super::setup::told;
+use crate::accounts::InUse;
 use crate::log::SharedLog;
-use crate::plans::InUse;
 
 /// A driver of the whole tree, which only shares out, and one driver for each leaf.
 pub(crate) struct Partition<'a> {

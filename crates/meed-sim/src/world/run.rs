@@ -13,15 +13,17 @@ use super::{Finished, RunError, Script, World, WorldSetup};
 type Watching<'w> = &'w mut dyn FnMut(Progress) -> ControlFlow<()>;
 
 /// The record of a run, and messages about lines of its input that were skipped.
-pub(crate) struct Ran {
-    pub(crate) record: RunRecord,
-    pub(crate) bad_lines: Vec<String>,
+pub struct Ran {
+    /// Its figures.
+    pub record: RunRecord,
+    /// Messages about the first lines that were skipped.
+    pub bad_lines: Vec<String>,
     /// Who was overtaken most, where that was asked for.
     pub(crate) most: Vec<Most>,
 }
 
 /// Runs to the end. With `script`, it decides.
-pub(crate) fn run<'a>(
+pub fn run<'a>(
     policy: &str,
     setup: WorldSetup<'a>,
     script: Option<Script<'a>>,

@@ -18,7 +18,7 @@ use super::{RunError, World};
 
 /// What a log tells of a task that was decided.
 #[derive(Clone, Debug)]
-pub(crate) enum ToldTo {
+pub enum ToldTo {
     /// It starts on this node.
     Start(String),
     /// It is to stop within this time.
@@ -29,20 +29,23 @@ pub(crate) enum ToldTo {
 
 /// A decision, as a log tells it.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
-    pub(crate) at: Time,
+pub struct Told {
+    /// When.
+    pub at: Time,
     /// Number of the job's arrival.
-    pub(crate) number: u64,
+    pub number: u64,
     /// Its key in the log.
-    pub(crate) job: JobKey,
-    pub(crate) task: u32,
-    pub(crate) what: ToldTo,
+    pub job: JobKey,
+    /// Its number in the job.
+    pub task: u32,
+    /// What was decided.
+    pub what: ToldTo,
     /// Where it stands.
-    pub(crate) line: u64,
+    pub line: u64,
 }
 
 /// Starts in their order.
-pub(crate) struct Script<'a> {
+pub struct Script<'a> {
     file: Arc<str>,
     starts: Box<dyn FnMut() -> Result<Option<Told>, RunError> + 'a>,
     ahead: Option<Told>,
@@ -50,7 +53,8 @@ pub(crate) struct Script<'a> {
 }
 
 impl<'a> Script<'a> {
-    pub(crate) fn new(
+    /// Decisions that `starts` tells in their order, of a log that messages call `file`.
+    pub fn new(
         file: Arc<str>,
         starts: impl FnMut() -> Result<Option<Told>, RunError> + 'a,
     ) -> Script<'a> {

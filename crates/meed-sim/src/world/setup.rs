@@ -2,6 +2,10 @@
 
 use meed::{Config, Infeasible, Span, Time};
 use meed_driver::{Driver, Sampler, StopAt};
+use meed_scenario::changes::TimedChange;
+use meed_scenario::grants::Delays;
+use meed_scenario::plan::NewPlacement;
+use meed_scenario::slots::Slots;
 use meed_workload::JobSource;
 
 use super::arrivals::Arrivals;
@@ -10,14 +14,9 @@ use super::desk::{Desk, OneDriver};
 use super::notes::{Looks, Notes};
 use super::partition::Partition;
 use super::stops::Stops;
-use super::{Delays, Failures, RunError, World};
-use crate::changes::TimedChange;
+use super::{Failures, RunError, World};
+use crate::accounts::Accounts;
 use crate::log::{Log, SharedLog};
-use crate::plans::Accounts;
-use crate::slots::Slots;
-
-/// Makes the placement that the run uses.
-pub(crate) type NewPlacement = fn(kinds: usize, seed: u64) -> Box<dyn meed::place::Placement>;
 
 /// See the module.
 pub struct WorldSetup<'a> {
@@ -63,7 +62,7 @@ pub struct WorldSetup<'a> {
 impl<'a> World<'a, OneDriver<'a>> {
     /// One driver over the whole cluster.
     pub(crate) fn whole(mut setup: WorldSetup<'a>) -> Result<World<'a, OneDriver<'a>>, RunError> {
-        setup.delays.check(&setup.config)?;
+        setup.delays.check(&setup.config).map_err(|what| RunError::Delays { what })?;
         let (config, log) = (setup.config.clone(), setup.shared_log());
         let place = (setup.placement)(config.kinds.len(), setup.failures.seed);
         let driver = Driver::new(config, place, SharedLog::clone(&log))?.remembering_all_queues();
@@ -90,7 +89,7 @@ impl<'a> World<'a, Partition<'a>> {
     pub(crate) fn partitioned(
         mut setup: WorldSetup<'a>,
     ) -> Result<World<'a, Partition<'a>>, RunError> {
-        setup.delays.check(&setup.config)?;
+        setup.delays.check(&setup.config).map_err(|what| RunError::Delays { what })?;
         let (config, log, seed) = (setup.config.clone(), setup.shared_log(), setup.failures.seed);
         let desk = Partition::new(config, (setup.placement, seed), setup.infeasible, &log)?;
         Ok(World::of(desk, log, setup))

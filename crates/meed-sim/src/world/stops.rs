@@ -18,7 +18,7 @@ use super::{Ending, RunError, Running, World};
 
 /// What was stopped, by queue of the tree.
 #[derive(Default)]
-pub(crate) struct Stops {
+pub struct Stops {
     /// How often tasks that do not say it themselves save what they have done.
     checkpoint: Option<Span>,
     by_queue: BTreeMap<usize, Stopped>,
@@ -53,12 +53,12 @@ impl Stops {
     }
 
     /// So many microseconds of a task of `queue` have to be done again.
-    pub(crate) fn lost(&mut self, queue: usize, demand: &Resources, lost: u64) {
+    pub fn lost(&mut self, queue: usize, demand: &Resources, lost: u64) {
         self.by_queue.entry(queue).or_default().add(demand, lost);
     }
 
     /// In the record of a run under a policy that stops tasks.
-    pub(crate) fn tell(&self, tree: &meed::Engine, record: &mut RunRecord) {
+    pub fn tell(&self, tree: &meed::Engine, record: &mut RunRecord) {
         let told = |all: &mut dyn Iterator<Item = &Stopped>| {
             let (mut tasks, mut lost) = (0, vec![0u128; tree.kinds().len()]);
             for stopped in all {

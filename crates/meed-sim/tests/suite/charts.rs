@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use meed_scenario::Scenario;
 use meed_sim::record::{ChartStart, NodeChart, RunRecord};
-use meed_sim::scenario::Scenario;
 use meed_sim::{Overtaking, SimulateOptions, Unwatched, simulate_telling};
 use meed_workload::OnBadLine;
 use serde_json::Value;

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
+use meed_scenario::Scenario;
 use meed_sim::record::RunRecord;
-use meed_sim::scenario::Scenario;
 use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 
@@ -89,7 +89,7 @@ fn jobs_are_kept_where_asked_for() {
     let text = format!("{TWO}\n[run]\nuntil = \"15s\"\n");
     let scenario =
         Scenario::parse("test", &text, Path::new("."), &[], OnBadLine::Stop).expect("a scenario");
-    let setup = scenario.setup("drf", 0).expect("a setup");
+    let setup = meed_sim::setup(&scenario, "drf", 0).expect("a setup");
     let run = meed_sim::run_one(
         "drf",
         meed_sim::world::WorldSetup { keep_jobs: true, ..setup },

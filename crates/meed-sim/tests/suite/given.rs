@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use meed::{ResourceKinds, Resources, Span, Time};
-use meed_sim::scenario::{GivenJobs, Scenario};
+use meed_scenario::{GivenJobs, Scenario};
 use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::inline::Inline;
 use meed_workload::{Durations, Job, JobGroup, JobLabel, JobSource, OnBadLine, TraceError};

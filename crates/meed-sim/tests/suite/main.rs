@@ -9,13 +9,9 @@ mod charts;
 mod delays;
 mod dominant;
 mod given;
-#[path = "../../../meed-driver/tests/suite/happens.rs"]
-mod happens;
 mod joint;
 mod limits;
-mod live;
 mod load;
-mod logged;
 mod mapreduce;
 mod mapreduce_as_hadoop;
 mod mapreduce_attempts;
@@ -24,9 +20,5 @@ mod plans;
 mod plans_audit;
 mod plans_spread;
 mod reclaim;
-mod recompute;
 mod runs;
 mod ties;
-#[expect(dead_code, reason = "the driver's own tests use the rest")]
-#[path = "../../../meed-driver/tests/suite/world.rs"]
-mod world;

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
+use meed_scenario::Scenario;
 use meed_sim::record::mapreduce::MapReduceRecord;
 use meed_sim::record::{Comparison, RunRecord};
-use meed_sim::scenario::Scenario;
 use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 

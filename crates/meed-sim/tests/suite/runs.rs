@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
-use meed_sim::scenario::Scenario;
+use meed_scenario::{Scenario, Setting};
 use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 use serde_json::Value;
 
 /// The scenario of `text` with `sets` (`KEY=VALUE`), or what is wrong with it.
 pub(crate) fn scenario(text: &str, sets: &[&str]) -> Result<Scenario, String> {
-    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
-    Scenario::parse("s.toml", text, Path::new("."), &sets, OnBadLine::Stop)
+    let settings: Result<Vec<Setting>, _> = sets.iter().map(|set| Setting::parse(set)).collect();
+    let settings = settings.map_err(|why| why.to_string())?;
+    Scenario::parse("s.toml", text, Path::new("."), &settings, OnBadLine::Stop)
         .map_err(|why| why.to_string())
 }
 

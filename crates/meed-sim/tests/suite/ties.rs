@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use meed_sim::scenario::Scenario;
+use meed_scenario::Scenario;
 use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 

@@ -30,7 +30,7 @@ const KNOWN: &[(&str, &str, usize)] = &[
     ("meed-server", "world/history.rs", 7),
     ("meed-server", "access/mod.rs", 5),
     ("meed-sim", "world/arrivals.rs", 14),
-    ("meed-sim", "scenario/given.rs", 8),
+    ("meed-scenario", "scenario/given.rs", 8),
     ("meed-workload", "table/mapping.rs", 7),
     ("meed-workload", "changed.rs", 5),
     ("meed-workload", "table/accounting.rs", 5),

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use meed_replay::explain::{LogSubject, explain};
+use meed_replay::{Recording, ReplayOptions, replay, verify};
+use meed_scenario::{Scenario, Setting};
 use meed_sim::Unwatched;
-use meed_sim::explain::{LogSubject, explain};
-use meed_sim::replay::{Recording, ReplayOptions, replay, verify};
-use meed_sim::scenario::Scenario;
 use meed_sim::{SimulateOptions, simulate};
 use meed_workload::{JobSource as _, OnBadLine};
 
@@ -146,8 +146,8 @@ fn is_as_recorded(path: &Path, run: &str) {
 /// Any term can be run under any policy, from its middle on. Whether pods ran when it began, how
 /// many jobs there are, and how many of them were refused.
 fn is_a_workload(path: &Path, run: &str) -> (bool, u64, u64) {
-    let sets = [format!("trace.run={run}")];
-    let scenario = Scenario::load_any(path, &sets, OnBadLine::Stop).unwrap();
+    let settings = [Setting::trace_run(run)];
+    let scenario = Scenario::load_any(path, &settings, OnBadLine::Stop).unwrap();
     let policies = ["fair", "long-term"].map(str::to_owned).to_vec();
     let options = SimulateOptions { policies, ..SimulateOptions::default() };
     let result = simulate(&scenario, &options, None, &mut Unwatched).unwrap();

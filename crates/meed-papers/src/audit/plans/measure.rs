@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
+use meed_scenario::Scenario;
 use meed_sim::record::RunRecord;
-use meed_sim::scenario::Scenario;
 use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 

@@ -35,7 +35,8 @@ mod twin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use meed_config::policy::SLOTS;
-use meed_sim::scenario::STATIC;
+use meed_experiments::rivals::TOLD;
+use meed_scenario::STATIC;
 use serde::Serialize;
 
 pub use files::{replay_plans, write_plans};
@@ -46,7 +47,6 @@ pub use property::{PLAN_PROPERTIES, PlanProperty};
 use super::AuditError;
 use crate::cores;
 use case::PlanCase;
-use meed_lab::rivals::TOLD;
 
 /// Version of the JSON form.
 pub const PLANS_SCHEMA: u32 = 1;

@@ -9,7 +9,7 @@ use meed::{
     TaskGroup, Time, Unit,
 };
 use meed_config::policy::{PolicySpec, SpecError};
-use meed_sim::scenario::Scenario;
+use meed_scenario::Scenario;
 use meed_sim::world::{StopAt, WorldSetup};
 use meed_workload::inline::Inline;
 use meed_workload::{Durations, Job, JobGroup, JobLabel, OnBadLine};
@@ -189,5 +189,5 @@ pub(super) fn of_case(case: &PoolCase, deviating: bool, words: &str) -> Result<C
 /// What it decides for a scenario's text, as [`text`] has written it.
 pub(super) fn of_text(name: &str, text: &str, words: &str) -> Result<Counts, AuditError> {
     let scenario = Scenario::parse(name, text, Path::new("."), &[], OnBadLine::Stop)?;
-    decide(scenario.setup(words, SEED)?, words)
+    decide(meed_sim::setup(&scenario, words, SEED)?, words)
 }

@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
+use meed_scenario::{Scenario, Setting};
 use meed_sim::record::{QueueSeries, RunRecord};
-use meed_sim::scenario::Scenario;
 use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 
@@ -18,8 +18,9 @@ pub(super) fn run(
     policies: &[&str],
     until: Option<&str>,
 ) -> Result<Vec<RunRecord>, ReproduceError> {
-    let sets: Vec<String> = until.iter().map(|until| format!("run.until={until}")).collect();
-    let scenario = Scenario::parse("worked example", text, Path::new("."), &sets, OnBadLine::Stop)?;
+    let settings: Vec<Setting> = until.map(Setting::until).into_iter().collect();
+    let scenario =
+        Scenario::parse("worked example", text, Path::new("."), &settings, OnBadLine::Stop)?;
     let options = SimulateOptions {
         policies: policies.iter().map(|&policy| policy.to_owned()).collect(),
         series_points: 64,

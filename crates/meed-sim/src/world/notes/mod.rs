@@ -13,10 +13,10 @@ use meed::{AllocationId, Engine, JobId, QueueId, Resources, Start, Time};
 use meed_driver::record::{self, MostOvertaken, OVERTAKERS, Overtaker, RunRecord};
 use meed_driver::{Driver, Journal, LiveJob};
 use meed_journal::JobKey;
+use meed_scenario::changes::Change;
 
 use super::Planned;
 use super::setup::WorldSetup;
-use crate::changes::Change;
 use crate::holds::HoldHistory;
 use jobs::Jobs;
 use overtaken::{Counted, Overtaken, Widths};
@@ -37,8 +37,13 @@ pub struct Looks {
 }
 
 impl Looks {
+    /// Notes who was overtaken, and nothing else.
+    pub fn overtaken() -> Looks {
+        Looks { overtaken: true, ..Looks::default() }
+    }
+
     /// Notes what becomes of reservations, and nothing else.
-    pub(crate) fn holds() -> Looks {
+    pub fn holds() -> Looks {
         Looks { holds: true, ..Looks::default() }
     }
 

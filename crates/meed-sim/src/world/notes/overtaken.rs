@@ -24,13 +24,14 @@ const MOST_INSTANTS: usize = 1 << 22;
 
 /// How wide tasks are.
 #[derive(Clone, Debug)]
-pub(crate) struct Widths {
+pub struct Widths {
     /// The most that any node has of each resource.
     largest: Resources,
 }
 
 impl Widths {
-    pub(crate) fn of<'n>(nodes: impl Iterator<Item = &'n NodeSpec>, kinds: usize) -> Widths {
+    /// On these nodes of `kinds` resources.
+    pub fn of<'n>(nodes: impl Iterator<Item = &'n NodeSpec>, kinds: usize) -> Widths {
         let mut largest = vec![0; kinds];
         for node in nodes {
             for (kind, most) in largest.iter_mut().enumerate() {
@@ -40,8 +41,8 @@ impl Widths {
         Widths { largest: Resources::new(&largest) }
     }
 
-    /// From 1 to [`WIDTHS`].
-    pub(crate) fn width(&self, demand: &Resources) -> usize {
+    /// From 1 to 16: sixteenths of the largest node.
+    pub fn width(&self, demand: &Resources) -> usize {
         let part = |kind| {
             let (asked, most) = (u128::from(demand.get(kind)), u128::from(self.largest.get(kind)));
             (asked * WIDTHS as u128).div_ceil(most.max(1)).min(WIDTHS as u128) as usize

@@ -12,8 +12,8 @@ use std::path::Path;
 
 use meed_level::{AllocationPolicy, Problem, Server, User, UserLedgers, allocate};
 use meed_report::page::{Block, SpreadChart, SpreadRow};
+use meed_scenario::Scenario;
 use meed_sim::record::RunRecord;
-use meed_sim::scenario::Scenario;
 use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 use meed_workload::generate::Stream;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use meed::fairness::indices::sharing_loss;
 use meed_report::page::{Block, Cell, Line, LineChart, Mark, Table};
+use meed_scenario::Scenario;
 use meed_sim::record::{QueueRecord, RunRecord};
-use meed_sim::scenario::Scenario;
 use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 use serde_json::json;

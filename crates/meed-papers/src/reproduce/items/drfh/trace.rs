@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use meed::{NodeSpec, ResourceKinds, Time, Unit};
+use meed_scenario::Scenario;
 use meed_sim::record::RunRecord;
-use meed_sim::scenario::Scenario;
 use meed_sim::world::{StopAt, WorldSetup};
 use meed_sim::{Unwatched, run_one};
 use meed_workload::google::{GoogleAssumptions, GoogleSource, GoogleTrace, GoogleUnfinished};
@@ -123,7 +123,7 @@ impl Google {
         words: &str,
         source: Box<dyn JobSource + Send>,
     ) -> Result<WorldSetup<'static>, ReproduceError> {
-        let setup = self.scenario.setup_with(words, self.seed, source)?;
+        let setup = meed_sim::setup_with(&self.scenario, words, self.seed, source)?;
         Ok(WorldSetup { stop: StopAt { at: self.end, hold: true }, ..setup })
     }
 

@@ -9,10 +9,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use meed_mapreduce::classes::{Locality, RULES, Rule};
+use meed_scenario::Scenario;
 use meed_sim::log::Log;
 use meed_sim::record::RunRecord;
 use meed_sim::record::mapreduce::{MapReduceRecord, RequestRecord};
-use meed_sim::scenario::Scenario;
 use meed_sim::{SimulateError, Unwatched, run_mapreduce};
 use meed_workload::OnBadLine;
 use serde_json::{Value, json};

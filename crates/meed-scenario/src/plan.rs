@@ -1,0 +1,37 @@
+//! What a policy's name means for a scenario, ready for a world.
+
+use meed::Config;
+use meed::place::Placement;
+use meed_mapreduce::classes::Rule;
+
+use crate::grants::Delays;
+use crate::plans::Terms;
+use crate::slots::Slots;
+
+/// Makes the placement that a run uses.
+pub type NewPlacement = fn(kinds: usize, seed: u64) -> Box<dyn Placement>;
+
+/// What a policy's name means for a scenario.
+pub struct Plan {
+    /// Cluster, tree and policies.
+    pub config: Config,
+    /// Whether each tenant runs alone on its share.
+    pub partitioned: bool,
+    /// Makes the placement.
+    pub placement: NewPlacement,
+    /// How servers are cut, where slots are shared.
+    pub slots: Option<Slots>,
+    /// What the placement, or the rule, is called.
+    pub placement_name: String,
+    /// How `as-you-pay` counts, where that is the order.
+    pub pays: Option<Terms>,
+    /// Of the MapReduce world: which maps a slot may run.
+    pub rule: Option<&'static Rule>,
+}
+
+impl Plan {
+    /// What delays grants, in the resources of the run.
+    pub fn delays(&self, delays: Delays) -> Delays {
+        self.slots.map_or(delays, |slots| delays.in_slots(&slots))
+    }
+}
