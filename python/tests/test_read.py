@@ -200,3 +200,21 @@ def test_what_cannot_be_is_said(examples: Path) -> None:
         meed.simulate({"cluster": {}}, map={"tenant": "team"})
     with pytest.raises(meed.Error, match="no column holds"):
         meed.simulate(pl.DataFrame({"a": [[1], [2]]}))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "swf/NASA-iPSC-1993-3.1-cln.swf.gz",
+        "swf/MetaCentrum-wagap-2013.mwf.xz",
+        "philly/philly_via_gavel_vc_jobs.csv.xz",
+        "alibaba/gpu_v2023_openb_pod_list_default.csv.xz",
+        "swim/FB-2009_samples_24_times_1hr_1.tsv.xz",
+    ],
+)
+def test_real_logs_come_back(name: str, traces: Path) -> None:
+    """Limits, gangs, constraints, stages: what the readers give is in the frame."""
+    log = meed.read(traces / name)
+    direct = meed.simulate(log, "fair", keep_jobs=False)
+    again = meed.simulate(log, "fair", jobs=log.pandas(), keep_jobs=False)
+    assert runs(again) == runs(direct)
