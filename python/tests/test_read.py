@@ -88,8 +88,8 @@ def test_a_filtered_frame_has_its_tenants_only(tmp_path: Path) -> None:
     assert one not in set(results.tenants["queue"])
     assert results.jobs.rows == len(less) < log.rows
     later = frame.assign(submit=frame["submit"] * 2)
-    waits = [float(run.summary["mean_wait_s"][0]) for run in
-             (meed.simulate(log, "fair"), meed.simulate(log, "fair", jobs=later))]
+    both = (meed.simulate(log, "fair"), meed.simulate(log, "fair", jobs=later))
+    waits = [float(run.summary["mean_wait_s"][0]) for run in both]
     assert waits[1] < waits[0]
 
 
@@ -158,7 +158,8 @@ def test_weights_of_any_form(examples: Path, tmp_path: Path) -> None:
     file = tmp_path / "weights.csv"
     file.write_text("queue,weight\nvision,3\nspeech,2\n")
     table = pd.read_csv(file)
-    all_weights: list[Any] = [file, str(file), {"vision": 3, "speech": 2}, table, pl.DataFrame(table)]
+    pairs = {"vision": 3, "speech": 2}
+    all_weights: list[Any] = [file, str(file), pairs, table, pl.DataFrame(table)]
     told = []
     for weights in all_weights:
         results = meed.simulate(examples / "jobs.csv", "fair", weights=weights)
