@@ -1,6 +1,7 @@
-//! Columns that another library hands over, and columns for another library: Arrow's C stream interface, in a capsule (PyCapsule
-//! interface, `__arrow_c_stream__`). Nothing is copied: the columns stay where they are, and are
-//! let go when the last run that reads them has ended.
+//! Columns that another library hands over, and columns for another library: Arrow's C stream
+//! interface, in a capsule (PyCapsule interface, `__arrow_c_stream__`). Nothing that is handed over
+//! is copied: the columns stay where they are, and are let go when the last run that reads them has
+//! ended.
 
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{RecordBatch, RecordBatchIterator};

@@ -1,7 +1,7 @@
 //! Many runs, compared: `advise`, `sweep`, `rivals` of `meed-experiments`, and the search of `audit`.
 //!
-//! Each asks for files, which may be in memory ([`crate::memory`]), as the program does; each answer
-//! is a page and JSON, made once and kept.
+//! Each asks for files, which may be in memory ([`crate::memory`]), as the program does. Each
+//! answer is a page and JSON, made once and kept.
 
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,7 @@ fn on_bad_line(strict: bool) -> OnBadLine {
     if strict { OnBadLine::Stop } else { OnBadLine::Skip }
 }
 
-/// The changes of the scenario at `input` that a cluster's and a table of weights' file make, before
+/// The changes of the scenario at `input` that the files of a cluster and of weights make, before
 /// those of `sets`; and what is to be said of them.
 #[pyfunction]
 pub(crate) fn changes(

@@ -1,10 +1,11 @@
 //! Jobs in columns: a frame of pandas, polars or Arrow, or a dict of numpy arrays.
 //!
-//! A row is a job, of equal tasks of one stage; of a frame that `meed.read` gave, rows with one
-//! `number` are a job, and those of one `group` of it tasks that differ in run time alone. Columns are read where they stand, each time that a
-//! run comes to a row; kept besides are the order of rows by submission (8 bytes a row) and the
-//! number of each row's queue (4 bytes). Rows that can be no job are refused with their number: to
-//! leave rows out is the frame's business, where it shows.
+//! A row is a job, of equal tasks of one stage. Of a frame that `meed.read` gave, rows with one
+//! `number` are a job, and those of one `group` of it tasks that differ in run time alone. Columns
+//! are read where they stand, each time that a run comes to a row. Kept besides are the order of
+//! rows by submission (8 bytes a row) and the number of each row's queue (4 bytes). Rows that can
+//! be no job are refused with their number: to leave rows out is the frame's business, where it
+//! shows.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

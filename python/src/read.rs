@@ -84,15 +84,17 @@ fn log_of(source: &mut dyn JobSource) -> Result<Log, meed_workload::TraceError> 
     })
 }
 
-/// The columns of a scenario's jobs, what was left out, what was assumed, and what the clock said
-/// at time 0.
+/// Columns of jobs, what was left out, what was assumed, and what the clock said at time 0.
+type Told<'py> = (Bound<'py, PyDict>, Vec<String>, Vec<String>, Option<u64>);
+
+/// The jobs of a scenario.
 #[pyfunction]
 pub(crate) fn read_jobs<'py>(
     py: Python<'py>,
     scenario: PyRef<'py, PyScenario>,
     seed: Option<u64>,
     strict: bool,
-) -> PyResult<(Bound<'py, PyDict>, Vec<String>, Vec<String>, Option<u64>)> {
+) -> PyResult<Told<'py>> {
     let scenario = &scenario.scenario;
     let read = || {
         let seed = seed.unwrap_or(scenario.seed);

@@ -88,8 +88,8 @@ def test_a_filtered_frame_has_its_tenants_only(tmp_path: Path) -> None:
     assert one not in set(results.tenants["queue"])
     assert results.jobs.rows == len(less) < log.rows
     later = frame.assign(submit=frame["submit"] * 2)
-    waits = [float(run.summary["mean_wait_s"][0]) for run in
-             (meed.simulate(log, "fair"), meed.simulate(log, "fair", jobs=later))]
+    both = (meed.simulate(log, "fair"), meed.simulate(log, "fair", jobs=later))
+    waits = [float(run.summary["mean_wait_s"][0]) for run in both]
     assert waits[1] < waits[0]
 
 
@@ -158,7 +158,8 @@ def test_weights_of_any_form(examples: Path, tmp_path: Path) -> None:
     file = tmp_path / "weights.csv"
     file.write_text("queue,weight\nvision,3\nspeech,2\n")
     table = pd.read_csv(file)
-    all_weights: list[Any] = [file, str(file), {"vision": 3, "speech": 2}, table, pl.DataFrame(table)]
+    pairs = {"vision": 3, "speech": 2}
+    all_weights: list[Any] = [file, str(file), pairs, table, pl.DataFrame(table)]
     told = []
     for weights in all_weights:
         results = meed.simulate(examples / "jobs.csv", "fair", weights=weights)
@@ -200,3 +201,21 @@ def test_what_cannot_be_is_said(examples: Path) -> None:
         meed.simulate({"cluster": {}}, map={"tenant": "team"})
     with pytest.raises(meed.Error, match="no column holds"):
         meed.simulate(pl.DataFrame({"a": [[1], [2]]}))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "swf/NASA-iPSC-1993-3.1-cln.swf.gz",
+        "swf/MetaCentrum-wagap-2013.mwf.xz",
+        "philly/philly_via_gavel_vc_jobs.csv.xz",
+        "alibaba/gpu_v2023_openb_pod_list_default.csv.xz",
+        "swim/FB-2009_samples_24_times_1hr_1.tsv.xz",
+    ],
+)
+def test_real_logs_come_back(name: str, traces: Path) -> None:
+    """Limits, gangs, constraints, stages: what the readers give is in the frame."""
+    log = meed.read(traces / name)
+    direct = meed.simulate(log, "fair", keep_jobs=False)
+    again = meed.simulate(log, "fair", jobs=log.pandas(), keep_jobs=False)
+    assert runs(again) == runs(direct)

@@ -8,8 +8,8 @@
 >>> float(results.tenants["mean_job_s"][0])
 7200.0
 
-``read`` gives the jobs of any log as a frame. ``simulate`` runs a scenario (a dict, a file, a trace,
-a frame) under policies; ``Results`` has what came of it as tables. ``advise``, ``sweep`` and
+``read`` gives the jobs of any log as a frame. ``simulate`` runs a scenario (a dict, a file, a
+trace, a frame) under policies; ``Results`` has what came of it as tables. ``advise``, ``sweep`` and
 ``rivals`` run it many times and compare, ``audit`` searches for counterexamples to properties.
 ``explain`` says why somebody waited in a recorded run, ``replay`` runs it otherwise, ``verify``
 looks whether it would be decided as it was. A ``Policy`` is an order of your own, in Python;

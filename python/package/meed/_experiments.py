@@ -47,8 +47,8 @@ def advise(
     1.03).
 
     ``log``, ``jobs``, ``cluster``, ``weights``, ``map`` and ``sets`` are those of ``Scenario``: a
-    frame will do. ``progress`` is called with how many of how many simulations are done. Ctrl-C ends
-    it when the next simulation does.
+    frame will do. ``progress`` is called with how many of how many simulations are done. Ctrl-C
+    ends it when the next simulation does.
     """
     at, said, notes = _located(log, jobs, cluster, weights, map, sets, strict)
     native = _native.advise(

@@ -49,7 +49,8 @@ def is_text(column: Any) -> bool:
 def arrays_of(frame: object) -> list[Column]:
     """The columns of a mapping, or of what has arrays."""
     if is_of_columns(frame):
-        frame = {str(name): frame[name].to_numpy() for name in frame.columns}  # type: ignore[attr-defined,index]
+        columns: Any = frame
+        frame = {str(name): columns[name].to_numpy() for name in columns.columns}
     if not isinstance(frame, Mapping):
         raise _native.Error(
             f"jobs: a {type(frame).__name__} has no columns; give a frame of pandas, polars or "

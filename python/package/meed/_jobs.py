@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -91,8 +92,8 @@ def _read(
     return _native.Jobs.of_arrays(arrays_of(frame), columns, demand)
 
 
-def is_plain(frame: object) -> bool:
+def is_plain(frame: Any) -> bool:
     """Whether a frame is called as ``Jobs`` wants it, so that nothing is to be guessed."""
     names = names_of(frame)
     has_all = {"submit", "duration"} <= set(names) and not _QUEUES.isdisjoint(names)
-    return has_all and not any(is_text(frame[name]) for name in ("submit", "duration"))  # type: ignore[index]
+    return has_all and not any(is_text(frame[name]) for name in ("submit", "duration"))

@@ -11,8 +11,8 @@ VERSION: str
 class Error(Exception):
     """What is wrong, and what would be right.
 
-    ``code`` is the program's exit code (docs/exit-codes.md): 2 for what is asked for wrongly, 3 for a
-    wrong input, 4 for a file that cannot be read, 5 for a run that could not go on.
+    ``code`` is the program's exit code (docs/exit-codes.md): 2 for what is asked for wrongly, 3 for
+    a wrong input, 4 for a file that cannot be read, 5 for a run that could not go on.
     """
 
     code: int

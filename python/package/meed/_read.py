@@ -97,9 +97,9 @@ def read(
     """Reads the jobs of any log that Meed reads (docs/traces.md), or of a scenario.
 
     Columns: ``number`` counts jobs from 0; ``name``; ``queue``, the tenant; ``submit``, in seconds
-    from time 0; ``tasks``, equal ones; ``duration`` of each, in seconds; a column for each resource,
-    what each task holds, in natural units (cores, bytes). Where some job has more to say: ``waited``
-    in the log, ``limit``, ``weight``, ``stage``, ``gang`` and so on (docs/python.md).
+    from time 0; ``tasks``, equal ones; ``duration`` of each, in seconds; a column for each
+    resource, what each task holds, in natural units (cores, bytes). Where some job has more to say:
+    ``waited`` in the log, ``limit``, ``weight``, ``stage``, ``gang`` and so on (docs/python.md).
 
     ``map`` says what is in which column of a table, as ``--map`` does; ``sets`` change how the log
     is read: ``["trace.queues=group"]``. ``cluster`` is a site's own file, or a dict.

@@ -95,8 +95,8 @@ def explain(
 ) -> Explanation:
     """Why a job or a queue of a recorded run waited: ``meed explain``.
 
-    ``log`` is a file of ``simulate(..., log=...)`` or a live world's journal. ``job`` is a name, with
-    its queue before it where several have such a job: ``"ads/7"``. ``at`` is a time of the run
+    ``log`` is a file of ``simulate(..., log=...)`` or a live world's journal. ``job`` is a name,
+    with its queue before it where several have such a job: ``"ads/7"``. ``at`` is a time of the run
     (seconds, a text such as ``"2h"``, a duration) or a date as text; without it, the middle of the
     longest wait. With neither a job nor a queue, how all queues stand then. ``run`` says which of
     several is meant: its number from 1, or its policy.

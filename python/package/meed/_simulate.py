@@ -33,8 +33,8 @@ class Scenario:
     ``cluster`` are the nodes, in place of those that the source says or Meed assumes: a file of the
     site as ``--cluster`` takes it, or a dict as ``[cluster]`` is. ``weights`` are of queues: a file
     as ``--weights`` takes it, a frame with the columns queue and weight, or a dict. ``map`` says
-    what is in which column of a table or a frame, as ``--map`` does. ``sets`` change the file before
-    it is read, as ``--set``: ``["policy.quantum=5s"]``.
+    what is in which column of a table or a frame, as ``--map`` does. ``sets`` change the file
+    before it is read, as ``--set``: ``["policy.quantum=5s"]``.
 
     ``folder`` is where files are looked for that a dict names, ``name`` what messages call it.
     ``strict`` stops at the first wrong line of a trace.
@@ -120,7 +120,7 @@ class Scenario:
                 raise _native.Error("a scenario with a trace is handed no jobs as well")
             given = of_frame(jobs)
             self._held += given.held
-            columns = {key: "-" if column is None else column for key, column in (map or {}).items()}
+            columns = {key: "-" if one is None else one for key, one in (map or {}).items()}
             data["trace"] = {"file": given.path, "map": columns or None}
             jobs = None
         elif map and jobs is None:
@@ -277,7 +277,9 @@ def simulate(
             folder=folder,
         )
     elif any(one is not None for one in (jobs, cluster, weights, map)) or sets:
-        raise _native.Error("jobs and sets belong to the scenario: Scenario(..., jobs=..., sets=...)")
+        raise _native.Error(
+            "jobs and sets belong to the scenario: Scenario(..., jobs=..., sets=...)"
+        )
     chosen = _chosen(scenario.policies if policies is None else policies)
     if baseline is not None:
         chosen = [one for one in _beside(chosen) if one != baseline]

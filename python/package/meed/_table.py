@@ -66,7 +66,7 @@ class Table(Mapping[str, NDArray[Any]]):
         return pandas.DataFrame(self._columns, copy=False)
 
     def polars(self) -> pl.DataFrame:
-        """The same as a frame of polars, which must be installed. What is NaN here is null there."""
+        """The same as a frame of polars, which must be installed. NaN here is null there."""
         import polars
 
         plain = {

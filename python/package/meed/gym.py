@@ -206,8 +206,8 @@ def observe(view: View) -> Observation:
 
 
 def register() -> None:
-    """Makes the environment known to ``gymnasium.make``: ``import meed.gym`` does so, as does a name
-    with the module before it, ``"meed.gym:meed/Queues-v0"``."""
+    """Makes the environment known to ``gymnasium.make``: ``import meed.gym`` does so, as does a
+    name with the module before it, ``"meed.gym:meed/Queues-v0"``."""
     if NAME not in gymnasium.registry:
         gymnasium.register(id=NAME, entry_point="meed.gym:MeedEnv")
 
