@@ -26,8 +26,8 @@ impl WeightArgs {
         self.weights.as_deref().map(|path| ("weights", path))
     }
 
-    /// `settings` behind the changes that the file makes to those of these `queues`, which are asked
-    /// for only where there is a file. `say` is told what the file gave.
+    /// `settings` behind the changes that the file makes to those of these `queues`, which are
+    /// asked for only where there is a file. `say` is told what the file gave.
     pub fn before(
         &self,
         settings: Vec<Setting>,

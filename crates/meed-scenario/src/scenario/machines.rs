@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use meed::ResourceKinds;
-use meed_config::Spanned;
 use meed_config::nodes::MAX_NODES;
+use meed_config::{Place, Spanned};
 use meed_workload::cluster::{is_cluster, read_cluster};
 use meed_workload::format::is_google;
 use meed_workload::google::{Draw, PUBLISHED_MACHINES, published_mix, read_machine_events};
@@ -13,9 +13,8 @@ use meed_workload::mwf::read_machines;
 use meed_workload::table::{is_openb_nodes, read_openb_nodes};
 use meed_workload::{OnBadLine, Origin, TraceError};
 
-use super::LoadError;
-use super::Place;
 use super::cluster::at;
+use super::error::LoadError;
 use super::raw;
 use crate::changes::{Change, TimedChange};
 

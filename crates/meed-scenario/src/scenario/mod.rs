@@ -9,6 +9,7 @@ mod changes;
 mod cluster;
 mod contributions;
 mod delays;
+mod error;
 mod generators;
 mod given;
 mod infeasible;
@@ -55,7 +56,8 @@ use crate::changes::{Change, TimedChange};
 use crate::grants::Delays;
 use crate::plan::{NewPlacement, Plan};
 use crate::plans::Timetable;
-use crate::slots::Slots;
+use crate::slots::SlotCut;
+pub use error::LoadError;
 pub use given::GivenJobs;
 use jobs::InlineJobs;
 pub use mapreduce::ScenarioWorld;
@@ -114,17 +116,6 @@ pub struct Scenario {
     infeasible: Infeasible,
     /// The world in which it runs.
     world: ScenarioWorld,
-}
-
-/// Why a scenario cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum LoadError {
-    /// The scenario itself.
-    #[error(transparent)]
-    Scenario(#[from] ScenarioError),
-    /// The trace that it names.
-    #[error(transparent)]
-    Trace(#[from] TraceError),
 }
 
 /// Attempts of a task before its job fails, as Hadoop has it.
@@ -462,7 +453,7 @@ impl Scenario {
         keys: &PolicySpec,
         place: &Place<'_>,
         at: &dyn Fn(SpecError) -> ScenarioError,
-    ) -> Result<(Config, Option<Slots>), ScenarioError> {
+    ) -> Result<(Config, Option<SlotCut>), ScenarioError> {
         let (root, queues) =
             meed_config::queues::resolve(&self.queues, keys, &self.kinds).map_err(at)?;
         let config = Config {
@@ -479,7 +470,7 @@ impl Scenario {
         match slots {
             None => Ok((config, None)),
             Some(per_largest) => {
-                let cut = Slots::cut(config, per_largest).map_err(|why| place.whole(why))?;
+                let cut = SlotCut::cut(config, per_largest).map_err(|why| place.whole(why))?;
                 Ok((cut.0, Some(cut.1)))
             }
         }

@@ -10,7 +10,7 @@ use meed_config::{Place, TextError as ScenarioError, tree};
 use serde::de::DeserializeOwned;
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 
-use super::LoadError;
+use super::error::LoadError;
 use super::setting::{Part, Setting, of_set, parts};
 use queues::Queues;
 
@@ -61,7 +61,8 @@ impl Draft {
     pub(super) fn read<T: DeserializeOwned>(&self, file: &str) -> Result<T, ScenarioError> {
         let data = toml::Value::Table(table_of(self.document.as_table()));
         let place = Place { file, text: "" };
-        tree::read_data(data).map_err(|why| place.whole(why.message()))
+        // It stands in no text that has lines.
+        tree::read_data(data).map_err(|why| ScenarioError { line: None, ..place.toml(&why) })
     }
 }
 

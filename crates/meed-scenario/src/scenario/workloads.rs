@@ -4,15 +4,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use meed::{ResourceKinds, Time};
-use meed_config::Spanned;
 use meed_config::quantity::demand;
 use meed_config::words::did_you_mean;
+use meed_config::{Place, Spanned};
 use meed_workload::Origin;
 use meed_workload::macro_workload::{Flow, MacroSpec, WORKLOADS, Workload, read_submissions};
 
-use super::LoadError;
-use super::Place;
 use super::cluster::at;
+use super::error::LoadError;
 use super::jobs::span;
 use super::raw;
 
