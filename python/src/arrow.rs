@@ -1,13 +1,15 @@
-//! Columns that another library hands over: Arrow's C stream interface, in a capsule (PyCapsule
-//! interface, `__arrow_c_stream__`). Nothing is copied: the columns stay where they are, and are
-//! let go when the last run that reads them has ended.
+//! Columns that another library hands over, and columns for another library: Arrow's C stream
+//! interface, in a capsule (PyCapsule interface, `__arrow_c_stream__`). Nothing that is handed over
+//! is copied: the columns stay where they are, and are let go when the last run that reads them has
+//! ended.
 
-use arrow_array::RecordBatch;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
+use arrow_array::{RecordBatch, RecordBatchIterator};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyCapsuleMethods};
 
 use crate::error::input;
+use crate::jobs::{Column, batch_of};
 
 /// All batches that `frame` hands over.
 pub(crate) fn batches(frame: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
@@ -31,4 +33,17 @@ fn reader(capsule: &Bound<'_, PyCapsule>) -> PyResult<RecordBatchStreamReader> {
         RecordBatchStreamReader::from_raw(stream.as_ptr().cast::<FFI_ArrowArrayStream>())
     };
     reader.map_err(|why| input(format!("jobs: the frame cannot be read: {why}")))
+}
+
+/// Columns of numpy's, as others of this interface take them.
+#[pyfunction]
+pub(crate) fn stream_of<'py>(
+    py: Python<'py>,
+    arrays: Vec<Column<'py>>,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let batch = batch_of(&arrays)?;
+    let schema = batch.schema();
+    let batches = RecordBatchIterator::new([Ok(batch)], schema);
+    let stream = FFI_ArrowArrayStream::new(Box::new(batches));
+    PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
 }

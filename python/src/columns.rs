@@ -31,9 +31,13 @@ fn cells<T: arrow_array::ArrowPrimitiveType, R>(
     Some(Box::new(move |row| if column.is_valid(row) { of(column.value(row)) } else { None }))
 }
 
-/// Whole numbers of any width.
+/// Whole numbers of any width; truth is 1.
 pub(crate) fn whole(column: &ArrayRef) -> Option<Cells<i128>> {
     match column.data_type() {
+        DataType::Boolean => {
+            let column = column.as_boolean_opt()?.clone();
+            Some(Box::new(move |row| column.is_valid(row).then(|| column.value(row).into())))
+        }
         DataType::Int8 => cells::<Int8Type, _>(column, |n| Some(n.into())),
         DataType::Int16 => cells::<Int16Type, _>(column, |n| Some(n.into())),
         DataType::Int32 => cells::<Int32Type, _>(column, |n| Some(n.into())),
@@ -62,6 +66,11 @@ pub(crate) fn scaled(column: &ArrayRef, scale: u64) -> Option<Cells<i128>> {
     }
 }
 
+/// The nearest microsecond.
+fn nanos(number: i64) -> i128 {
+    (i128::from(number) + 500).div_euclid(1000)
+}
+
 /// A column of times.
 pub(crate) struct Times {
     /// Microseconds.
@@ -83,7 +92,7 @@ pub(crate) fn instants(column: &ArrayRef) -> Option<Times> {
             cells::<TimestampMicrosecondType, _>(column, |n| Some(n.into()))
         }
         DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-            cells::<TimestampNanosecondType, _>(column, |n| Some(i128::from(n.div_euclid(1000))))
+            cells::<TimestampNanosecondType, _>(column, |n| Some(nanos(n)))
         }
         DataType::Date32 => {
             cells::<Date32Type, _>(column, |days| Some(i128::from(days) * 86_400 * MICROS))
@@ -109,7 +118,7 @@ pub(crate) fn spans(column: &ArrayRef) -> Option<Cells<i128>> {
             cells::<DurationMicrosecondType, _>(column, |n| Some(n.into()))
         }
         DataType::Duration(TimeUnit::Nanosecond) => {
-            cells::<DurationNanosecondType, _>(column, |n| Some(i128::from(n.div_euclid(1000))))
+            cells::<DurationNanosecondType, _>(column, |n| Some(nanos(n)))
         }
         _ => scaled(column, MICROS as u64),
     }

@@ -1,6 +1,7 @@
 //! What goes wrong, as an exception: the program's sentence, and its exit code as `code`
 //! (docs/exit-codes.md).
 
+use meed_cli::exit::Failure;
 use meed_level::InputError;
 use meed_scenario::{LoadError, ScenarioError};
 use meed_sim::SimulateError;
@@ -12,6 +13,8 @@ use pyo3::prelude::*;
 
 create_exception!(meed, Error, PyException, "What is wrong, and what would be right.");
 
+/// What is asked for is wrong.
+const USAGE: u8 = 2;
 /// The input is wrong.
 pub(crate) const INPUT: u8 = 3;
 /// A file cannot be read.
@@ -29,6 +32,23 @@ fn error(code: u8, sentence: String) -> PyErr {
 /// The input is wrong, in these words.
 pub(crate) fn input(sentence: impl Into<String>) -> PyErr {
     error(INPUT, sentence.into())
+}
+
+/// What is asked for is wrong, in these words.
+pub(crate) fn usage(sentence: impl Into<String>) -> PyErr {
+    error(USAGE, sentence.into())
+}
+
+/// What the program would have ended with.
+pub(crate) fn of_failure(failure: Failure) -> PyErr {
+    match failure {
+        Failure::CommandLine(sentence) | Failure::Usage(sentence) => usage(sentence),
+        Failure::Input(sentence) => input(sentence),
+        Failure::File(sentence) => file(sentence),
+        Failure::Run(sentence) => run(sentence),
+        // Of servers, of which there are none here.
+        other => run(format!("{other:?}")),
+    }
 }
 
 /// A file cannot be written, in these words.

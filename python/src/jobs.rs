@@ -1,18 +1,20 @@
 //! Jobs in columns: a frame of pandas, polars or Arrow, or a dict of numpy arrays.
 //!
-//! A row is a job, of equal tasks of one stage. Columns are read where they stand, each time that a
-//! run comes to a row; kept besides are the order of rows by submission (8 bytes a row) and the
-//! number of each row's queue (4 bytes). Rows that can be no job are refused with their number: to
-//! leave rows out is the frame's business, where it shows.
+//! A row is a job, of equal tasks of one stage. Of a frame that `meed.read` gave, rows with one
+//! `number` are a job, and those of one `group` of it tasks that differ in run time alone. Columns
+//! are read where they stand, each time that a run comes to a row. Kept besides are the order of
+//! rows by submission (8 bytes a row) and the number of each row's queue (4 bytes). Rows that can
+//! be no job are refused with their number: to leave rows out is the frame's business, where it
+//! shows.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, DurationMicrosecondArray, Float64Array, Int64Array, RecordBatch, StringArray,
-    TimestampMicrosecondArray,
+    Array, ArrayRef, BooleanArray, DurationMicrosecondArray, Float64Array, Int64Array, RecordBatch,
+    StringArray, TimestampMicrosecondArray,
 };
-use meed::{ResourceKinds, Resources, Span, Time};
+use meed::{Gang, ResourceKinds, Resources, Span, Time};
 use meed_config::quantity::Quantity;
 use meed_config::units::parse_amount;
 use meed_config::words::did_you_mean;
@@ -26,6 +28,7 @@ use pyo3::prelude::*;
 use crate::arrow::batches;
 use crate::columns::{Cells, Names, Numbered, instants, scaled, spans, whole};
 use crate::error::input;
+use crate::read::constraints;
 
 /// What messages call the rows.
 const FILE: &str = "jobs";
@@ -53,7 +56,7 @@ enum Demand {
 }
 
 /// A column of Python's own, by what is in it.
-type Column<'py> = (String, String, Bound<'py, PyAny>);
+pub(crate) type Column<'py> = (String, String, Bound<'py, PyAny>);
 
 #[pymethods]
 impl PyJobs {
@@ -76,11 +79,7 @@ impl PyJobs {
         columns: BTreeMap<String, String>,
         demand: Option<BTreeMap<String, Demand>>,
     ) -> PyResult<PyJobs> {
-        let arrays = arrays.iter().map(|(name, kind, array)| Ok((name, array_of(kind, array)?)));
-        let arrays = arrays.collect::<PyResult<Vec<_>>>()?;
-        let batch = RecordBatch::try_from_iter(arrays)
-            .map_err(|why| input(format!("{FILE}: columns differ in length: {why}")))?;
-        PyJobs::of_batches(py, vec![batch], &columns, demand)
+        PyJobs::of_batches(py, vec![batch_of(&arrays)?], &columns, demand)
     }
 
     /// Names of tenants, in order of their first appearance.
@@ -90,7 +89,7 @@ impl PyJobs {
     }
 
     fn __len__(&self) -> usize {
-        self.frame.order.len()
+        self.frame.len()
     }
 }
 
@@ -105,6 +104,14 @@ impl PyJobs {
         let frame = py.detach(read).map_err(|why| input(format!("{FILE}: {why}")))?;
         Ok(PyJobs { frame: Arc::new(frame) })
     }
+}
+
+/// Columns of numpy's as a batch.
+pub(crate) fn batch_of(arrays: &[Column<'_>]) -> PyResult<RecordBatch> {
+    let arrays = arrays.iter().map(|(name, kind, array)| Ok((name, array_of(kind, array)?)));
+    let arrays = arrays.collect::<PyResult<Vec<_>>>()?;
+    RecordBatch::try_from_iter(arrays)
+        .map_err(|why| input(format!("{FILE}: columns differ in length: {why}")))
 }
 
 /// A column of numpy's, copied: whoever has it may change it while a run reads.
@@ -122,6 +129,16 @@ fn array_of(kind: &str, array: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
             let array = array.extract::<PyReadonlyArray1<'_, f64>>()?;
             Arc::new(Float64Array::from(array.as_array().to_vec()))
         }
+        // Of a table of results: what is not a number is missing.
+        "number" => {
+            let array = array.extract::<PyReadonlyArray1<'_, f64>>()?;
+            let known = |number: &f64| Some(*number).filter(|number| !number.is_nan());
+            Arc::new(array.as_array().iter().map(known).collect::<Float64Array>())
+        }
+        "truth" => {
+            let truths = whole(array)?.into_iter().map(|truth| Some(truth != 0));
+            Arc::new(truths.collect::<BooleanArray>())
+        }
         "instant" => Arc::new(TimestampMicrosecondArray::from(times(array)?)),
         "span" => Arc::new(DurationMicrosecondArray::from(times(array)?)),
         _ => Arc::new(StringArray::from(array.extract::<Vec<Option<String>>>()?)),
@@ -138,14 +155,30 @@ struct Batch {
     weight: Option<Cells<i128>>,
     limit: Option<Cells<i128>>,
     name: Option<Names>,
+    /// Of a frame that `meed.read` gave.
+    parts: Option<Parts>,
     /// Number of its first row.
     first: u64,
 }
 
+/// What tells rows of one job, and says more of their tasks.
+struct Parts {
+    number: Cells<i128>,
+    group: Option<Cells<i128>>,
+    stage: Option<Cells<i128>>,
+    checkpoint: Option<Cells<i128>>,
+    gang: Option<Cells<i128>>,
+    joint: Option<Cells<i128>>,
+    same: Option<Names>,
+    constraints: Option<Names>,
+}
+
 struct Frame {
     batches: Vec<Batch>,
-    /// Batch and row of each job, by submission.
+    /// Batch and row of each job, by submission; rows of one job one after the other.
     order: Vec<(u32, u32)>,
+    /// Where rows of the next job begin, for jobs of several rows.
+    ends: Option<Vec<usize>>,
     queues: Vec<String>,
     /// What the clock of the run begins at, in the frame's microseconds.
     origin: i128,
@@ -160,6 +193,9 @@ const MUST: [(&str, &[&str]); 3] =
     [("queue", &["tenant", "user"]), ("submit", &[]), ("duration", &[])];
 const MAY: [(&str, &[&str]); 4] =
     [("tasks", &[]), ("weight", &[]), ("limit", &[]), ("name", &["job"])];
+/// What only a frame has that `meed.read` gave: it is told by the first.
+const PARTS: [&str; 8] =
+    ["number", "group", "stage", "checkpoint", "gang", "joint", "same", "constraints"];
 
 impl Frame {
     fn read(
@@ -172,9 +208,14 @@ impl Frame {
         };
         let columns: Vec<String> =
             schema.fields().iter().map(|field| field.name().clone()).collect();
-        let found = found(&columns, said)?;
+        let mut found = found(&columns, said)?;
+        if columns.iter().any(|column| column == PARTS[0]) {
+            let parts = PARTS.iter().filter(|part| columns.iter().any(|column| column == *part));
+            found.extend(parts.map(|part| ((*part).to_owned(), (*part).to_owned())));
+        }
         let mut queues = Numbered::default();
         let (mut read, mut order, mut are_dates) = (Vec::new(), Vec::new(), false);
+        let mut jobs: BTreeMap<i128, (i128, u64)> = BTreeMap::new();
         let mut first = 0;
         for batch in batches {
             let rows = batch.num_rows();
@@ -182,21 +223,34 @@ impl Frame {
             for row in 0..rows {
                 let micros = (batch.submit)(row)
                     .ok_or_else(|| batch.wrong(row, &found["submit"], "is missing"))?;
-                order.push((micros, read.len() as u32, row as u32));
+                let own = order.len() as u64;
+                let job = match &batch.parts {
+                    None => (micros, own),
+                    Some(parts) => {
+                        let number = (parts.number)(row)
+                            .ok_or_else(|| batch.wrong(row, PARTS[0], "is missing"))?;
+                        *jobs.entry(number).or_insert((micros, own))
+                    }
+                };
+                order.push((job, read.len() as u32, row as u32));
             }
             first += rows as u64;
             read.push(batch);
         }
-        // Stable: rows of equal times stay in the frame's order.
-        order.sort_by_key(|(micros, _, _)| *micros);
-        let Some((earliest, _, _)) = order.first() else {
+        // Stable: rows of equal times stay in the frame's order, and rows of a job together.
+        order.sort_by_key(|(job, _, _)| *job);
+        let Some(((earliest, _), _, _)) = order.first() else {
             return Err("there are no rows".to_owned());
         };
         let origin = if are_dates { *earliest } else { 0 };
+        let ends = (!jobs.is_empty()).then(|| {
+            let new = |at: &usize| order.get(*at).is_none_or(|row| row.0 != order[*at - 1].0);
+            (1..=order.len()).filter(new).collect()
+        });
         let places = order.iter().map(|(_, batch, row)| (*batch, *row)).collect();
         let taken = found.into_values().collect();
         let queues = queues.names;
-        Ok(Frame { batches: read, order: places, queues, origin, demand, taken, columns })
+        Ok(Frame { batches: read, order: places, ends, queues, origin, demand, taken, columns })
     }
 
     /// Where amounts of each resource stand.
@@ -269,48 +323,80 @@ impl Frame {
         Ok(Amounts { kind, name: name.to_owned(), held: Held::Each(cells) })
     }
 
-    fn job(&self, place: usize, amounts: &[Amounts], kinds: usize) -> Result<Job, String> {
-        let (number, row) = self.order[place];
-        let (batch, row) = (&self.batches[number as usize], row as usize);
-        let span = |what: &str, cells: &Cells<i128>| match cells(row) {
-            None => Err(format!("{what} is missing")),
-            Some(micros) => u64::try_from(micros)
-                .ok()
-                .and_then(Span::from_micros)
-                .ok_or_else(|| format!("{what} is {} s; it must be 0 to 285 years", secs(micros))),
-        };
-        let count = |what: &str, cells: &Option<Cells<i128>>, most: u32| match cells {
-            None => Ok(1),
-            Some(cells) => match cells(row) {
-                None => Err(format!("{what} is missing")),
-                Some(number) => u32::try_from(number)
-                    .ok()
-                    .filter(|number| (1..=most).contains(number))
-                    .ok_or_else(|| format!("{what} is {number}; it must be 1 to {most}")),
-            },
-        };
-        let since = (batch.submit)(row).unwrap_or_default() - self.origin;
-        let submit = span("submit", &(Box::new(move |_| Some(since)) as Cells<i128>))?;
-        let duration = Durations::Same(span("duration", &batch.duration)?);
-        let mut demand = Resources::zero(kinds);
-        for amount in amounts {
-            demand.as_mut_slice()[amount.kind] = amount.of(number as usize, row)?;
+    /// Number of jobs.
+    fn len(&self) -> usize {
+        self.ends.as_ref().map_or(self.order.len(), Vec::len)
+    }
+
+    /// The rows of a job.
+    fn rows(&self, job: usize) -> &[(u32, u32)] {
+        match &self.ends {
+            None => &self.order[job..=job],
+            Some(ends) => {
+                let from = job.checked_sub(1).map_or(0, |before| ends[before]);
+                &self.order[from..ends[job]]
+            }
         }
-        // Not every job need have one.
-        let limit = batch.limit.as_ref().filter(|cells| cells(row).is_some());
-        let limit = limit.map(|cells| span("limit", cells)).transpose()?;
-        let tasks = count("tasks", &batch.tasks, MAX_TASKS)?;
+    }
+
+    fn job(&self, job: usize, amounts: &[Amounts], kinds: usize) -> Result<Job, String> {
+        let rows = self.rows(job);
+        let (batch, row) = (&self.batches[rows[0].0 as usize], rows[0].1 as usize);
+        let since = (batch.submit)(row).unwrap_or_default() - self.origin;
+        let mut groups: Vec<(Option<i128>, JobGroup)> = Vec::new();
+        for &(number, row) in rows {
+            let (batch, row) = (&self.batches[number as usize], row as usize);
+            let group = batch.group(row, number as usize, amounts, kinds)?;
+            let own = batch.parts.as_ref().and_then(|parts| parts.group.as_ref()?(row));
+            match groups.last_mut() {
+                Some((before, last)) if own.is_some() && *before == own => join(last, &group),
+                _ => groups.push((own, group)),
+            }
+        }
         let job = Job {
             label: batch.label(row),
             queue: batch.queue_of[row],
-            submit: Time::ZERO.saturating_add(submit),
-            weight: count("weight", &batch.weight, 1_000_000)?,
+            submit: Time::ZERO.saturating_add(span("submit", since)?),
+            weight: count("weight", &batch.weight, row, 1_000_000)?,
             chain: None,
-            groups: vec![JobGroup { limit, ..JobGroup::new(tasks, demand, duration) }],
+            groups: groups.into_iter().map(|(_, group)| group).collect(),
         };
         job.check(self.queues.len(), kinds)?;
         Ok(job)
     }
+}
+
+/// `more` tasks of the same group, of another run time.
+fn join(group: &mut JobGroup, more: &JobGroup) {
+    let of = |group: &JobGroup| -> Vec<Span> {
+        (0..group.count).map(|task| group.duration.get(task)).collect()
+    };
+    let all = [of(group), of(more)].concat();
+    group.count = group.count.saturating_add(more.count);
+    group.duration = Durations::Each(all.into());
+}
+
+fn span(what: &str, micros: i128) -> Result<Span, String> {
+    u64::try_from(micros)
+        .ok()
+        .and_then(Span::from_micros)
+        .ok_or_else(|| format!("{what} is {} s; it must be 0 to 285 years", secs(micros)))
+}
+
+/// What need not be there.
+fn maybe_span(what: &str, cells: Option<&Cells<i128>>, row: usize) -> Result<Option<Span>, String> {
+    let micros = cells.and_then(|cells| cells(row));
+    micros.map(|micros| span(what, micros)).transpose()
+}
+
+/// A number of things: one, where there is no column.
+fn count(what: &str, cells: &Option<Cells<i128>>, row: usize, most: u32) -> Result<u32, String> {
+    let Some(cells) = cells else { return Ok(1) };
+    let number = cells(row).ok_or_else(|| format!("{what} is missing"))?;
+    u32::try_from(number)
+        .ok()
+        .filter(|number| (1..=most).contains(number))
+        .ok_or_else(|| format!("{what} is {number}; it must be 1 to {most}"))
 }
 
 fn secs(micros: i128) -> f64 {
@@ -396,6 +482,7 @@ impl Batch {
             weight: numbers("weight", whole, "whole numbers")?,
             limit: numbers("limit", spans, durations)?,
             name: column("name").map(names).transpose()?,
+            parts: column(PARTS[0]).map(|_| Parts::read(&columns)).transpose()?,
             columns: columns.clone(),
             first,
         };
@@ -405,6 +492,30 @@ impl Batch {
             read.queue_of.push(number);
         }
         Ok(read)
+    }
+
+    /// The tasks of a row; `number` is that of the batch.
+    fn group(
+        &self,
+        row: usize,
+        number: usize,
+        amounts: &[Amounts],
+        kinds: usize,
+    ) -> Result<JobGroup, String> {
+        let duration = (self.duration)(row).ok_or("duration is missing")?;
+        let duration = Durations::Same(span("duration", duration)?);
+        let mut demand = Resources::zero(kinds);
+        for amount in amounts {
+            demand.as_mut_slice()[amount.kind] = amount.of(number, row)?;
+        }
+        let tasks = count("tasks", &self.tasks, row, MAX_TASKS)?;
+        // Not every job need have one.
+        let limit = maybe_span("limit", self.limit.as_ref(), row)?;
+        let mut group = JobGroup { limit, ..JobGroup::new(tasks, demand, duration) };
+        if let Some(parts) = &self.parts {
+            parts.add(row, &mut group)?;
+        }
+        Ok(group)
     }
 
     fn wrong(&self, row: usize, column: &str, what: &str) -> String {
@@ -419,6 +530,57 @@ impl Batch {
         }
         let name = names.look(row, |name| JobLabel::Name(name.into()));
         name.unwrap_or(JobLabel::Number(number))
+    }
+}
+
+impl Parts {
+    fn read(columns: &BTreeMap<String, ArrayRef>) -> Result<Parts, String> {
+        let numbers = |name: &str, scale: u64| match columns.get(name) {
+            None => Ok(None),
+            Some(column) => match scaled(column, scale) {
+                None => Err(not_of(name, column, "numbers")),
+                cells => Ok(cells),
+            },
+        };
+        let texts = |name: &str| match columns.get(name) {
+            None => Ok(None),
+            Some(column) => match Names::of(column) {
+                None => Err(not_of(name, column, "texts")),
+                names => Ok(names),
+            },
+        };
+        Ok(Parts {
+            number: numbers(PARTS[0], 1)?.ok_or("no column `number`")?,
+            group: numbers("group", 1)?,
+            stage: numbers("stage", 1)?,
+            checkpoint: numbers("checkpoint", 1_000_000)?,
+            gang: numbers("gang", 1)?,
+            joint: numbers("joint", 1)?,
+            same: texts("same")?,
+            constraints: texts("constraints")?,
+        })
+    }
+
+    /// What these say of the tasks of a row.
+    fn add(&self, row: usize, group: &mut JobGroup) -> Result<(), String> {
+        let number = |cells: &Option<Cells<i128>>| cells.as_ref().and_then(|cells| cells(row));
+        let text = |names: &Option<Names>| {
+            let names = names.as_ref()?;
+            names.look(row, str::to_owned).filter(|text| !text.is_empty())
+        };
+        let stage = number(&self.stage).unwrap_or_default();
+        group.stage =
+            u16::try_from(stage).map_err(|_| format!("stage is {stage}; it must be 0 to 65535"))?;
+        group.checkpoint = maybe_span("checkpoint", self.checkpoint.as_ref(), row)?;
+        let gang = number(&self.gang).map(|least| {
+            let least = u32::try_from(least).map_err(|_| format!("gang is {least}"))?;
+            let joint = number(&self.joint).is_some_and(|joint| joint != 0);
+            Ok::<_, String>(Box::new(Gang { least, joint, same: text(&self.same) }))
+        });
+        group.gang = gang.transpose()?;
+        let constraints = text(&self.constraints).map(|form| constraints(&form)).transpose();
+        group.constraints = constraints.map_err(|why| format!("constraints: {why}"))?.flatten();
+        Ok(())
     }
 }
 
@@ -474,7 +636,10 @@ impl JobSource for Rows {
     }
 
     fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
-        let Some((batch, row)) = self.frame.order.get(self.next).copied() else { return Ok(None) };
+        if self.next >= self.frame.len() {
+            return Ok(None);
+        }
+        let (batch, row) = self.frame.rows(self.next)[0];
         let job = self.frame.job(self.next, &self.amounts, self.kinds);
         self.next += 1;
         job.map(Some).map_err(|why| {
@@ -488,6 +653,6 @@ impl JobSource for Rows {
     }
 
     fn progress(&self) -> Option<f64> {
-        Some(self.next as f64 / self.frame.order.len().max(1) as f64)
+        Some(self.next as f64 / self.frame.len().max(1) as f64)
     }
 }

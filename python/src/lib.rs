@@ -10,15 +10,21 @@
 mod allocate;
 mod arrow;
 mod asked;
+mod attended;
 mod columns;
 mod error;
+mod experiments;
 mod jobs;
+mod memory;
+mod read;
+mod recorded;
 mod results;
 mod scenario;
 mod session;
 mod simulate;
 mod table;
 mod value;
+mod written;
 
 use pyo3::prelude::*;
 
@@ -34,10 +40,26 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scenario::PyScenario>()?;
     module.add_class::<results::PyResults>()?;
     module.add_class::<session::PySession>()?;
+    module.add_class::<memory::PyMemory>()?;
+    module.add_class::<experiments::PyAnswer>()?;
     module.add_class::<allocate::PyAllocation>()?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(asked::cadence, module)?)?;
     module.add_function(wrap_pyfunction!(allocate::allocate, module)?)?;
     module.add_function(wrap_pyfunction!(allocate::allocate_document, module)?)?;
+    module.add_function(wrap_pyfunction!(arrow::stream_of, module)?)?;
+    module.add_function(wrap_pyfunction!(written::table_of_arrow, module)?)?;
+    module.add_function(wrap_pyfunction!(written::table_of_arrays, module)?)?;
+    module.add_function(wrap_pyfunction!(read::read_jobs, module)?)?;
+    module.add_function(wrap_pyfunction!(read::trace_of, module)?)?;
+    module.add_function(wrap_pyfunction!(read::document, module)?)?;
+    module.add_function(wrap_pyfunction!(experiments::changes, module)?)?;
+    module.add_function(wrap_pyfunction!(experiments::advise, module)?)?;
+    module.add_function(wrap_pyfunction!(experiments::sweep, module)?)?;
+    module.add_function(wrap_pyfunction!(experiments::rivals, module)?)?;
+    module.add_function(wrap_pyfunction!(experiments::audit, module)?)?;
+    module.add_function(wrap_pyfunction!(recorded::explain, module)?)?;
+    module.add_function(wrap_pyfunction!(recorded::replay, module)?)?;
+    module.add_function(wrap_pyfunction!(recorded::verify, module)?)?;
     Ok(())
 }

@@ -258,6 +258,19 @@ impl PyResults {
         self.comparison.assumptions.iter().map(String::as_str).collect()
     }
 
+    /// What all are compared with.
+    #[getter]
+    fn baseline(&self) -> Option<&str> {
+        self.comparison.baseline.as_deref()
+    }
+
+    /// Of each run how many jobs no node could hold, and the first of them.
+    #[getter]
+    fn refused(&self) -> Vec<(&str, u64, Option<&str>)> {
+        let runs = self.runs().iter();
+        runs.map(|run| (run.policy.as_str(), run.refused, run.first_refused.as_deref())).collect()
+    }
+
     /// What is said of lines of a trace that were left out.
     #[getter]
     fn skipped(&self) -> Vec<&str> {

@@ -98,6 +98,18 @@ impl PyScenario {
         self.scenario.warnings.clone()
     }
 
+    /// What is known and assumed of its cluster.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.scenario.cluster_notes().to_vec()
+    }
+
+    /// Whether the size of its cluster is assumed.
+    #[getter]
+    fn assumes_size(&self) -> bool {
+        self.scenario.assumes_size()
+    }
+
     #[getter]
     fn policies(&self) -> Vec<String> {
         self.scenario.default_policies()

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use meed::{Rank, Span};
+use meed_experiments::order::NamedOrder;
 use meed_files::{Guard, GuardError, Output};
 use meed_sim::asked::{Advisor, Asker, Picture};
 use meed_sim::world::{Progress, RunError};
@@ -14,7 +15,7 @@ use meed_sim::{Overtaking, SimulateError, SimulateOptions, Watch, simulate_atten
 use pyo3::prelude::*;
 
 use crate::asked::{Answer, Seen};
-use crate::error::{file, input, of_simulate};
+use crate::error::{file, input, of_failure, of_simulate};
 use crate::results::PyResults;
 use crate::scenario::PyScenario;
 
@@ -27,7 +28,8 @@ type Asked = Option<(Py<PyAny>, Option<u64>)>;
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "all of them named, and with defaults, in Python")]
 #[pyo3(signature = (
-    scenario, policies, names, asked, seed, series, strict, keep_jobs, overtaken, progress, log
+    scenario, policies, names, asked, baseline, seed, series, strict, keep_jobs, overtaken,
+    progress, log
 ))]
 pub(crate) fn simulate(
     py: Python<'_>,
@@ -35,6 +37,7 @@ pub(crate) fn simulate(
     policies: Vec<String>,
     names: Vec<String>,
     asked: Vec<Asked>,
+    baseline: Option<String>,
     seed: Option<u64>,
     series: usize,
     strict: bool,
@@ -45,9 +48,12 @@ pub(crate) fn simulate(
 ) -> PyResult<PyResults> {
     let options = SimulateOptions { policies, seed, series_points: series, strict, keep_jobs };
     let overtaking = if overtaken { Overtaking::Told } else { Overtaking::Nothing };
-    let mut log = log.as_deref().map(|path| Log::create(path, &scenario)).transpose()?;
+    let inputs = scenario.scenario.input_files().iter().chain(&scenario.file);
+    let mut log = log.as_deref().map(|path| Log::create(path, inputs)).transpose()?;
     let mut watch = Watched::new(progress, names.clone());
     let scenario = &scenario.scenario;
+    let baseline = baseline.map(|words| NamedOrder::find("baseline:", &words, None, scenario));
+    let baseline = baseline.transpose().map_err(|why| of_failure(why.into()))?;
     let raised = Mutex::new(None);
     let ran = py.detach(|| {
         let asker = |(ask, every): (Py<PyAny>, Option<u64>)| {
@@ -56,17 +62,24 @@ pub(crate) fn simulate(
         };
         let mut askers: Vec<_> = asked.into_iter().map(|one| one.map(asker)).collect();
         let attendants = askers.iter_mut().map(|one| one.as_mut().map(|one| one as _)).collect();
-        let log = log.as_mut().map(|log| &mut log.0 as &mut dyn Write);
-        simulate_attended(scenario, &options, overtaking, attendants, log, &mut watch)
+        let log = log.as_mut().map(Log::writer);
+        let mut comparison =
+            simulate_attended(scenario, &options, overtaking, attendants, log, &mut watch)?;
+        comparison.is_usual = names == scenario.default_policies();
+        for (run, name) in comparison.runs.iter_mut().zip(names) {
+            run.policy = name;
+        }
+        if let Some(order) = &baseline {
+            // Its records would be those of ranks that were told, and no policy's.
+            let ran = order.compare(scenario, &options, overtaking, &mut watch)?;
+            comparison.compare_with(ran);
+        }
+        Ok(comparison)
     });
     let raised = raised.into_inner().unwrap_or_else(PoisonError::into_inner);
     match ran {
-        Ok(mut comparison) => {
+        Ok(comparison) => {
             log.map_or(Ok(()), Log::finish)?;
-            comparison.is_usual = names == scenario.default_policies();
-            for (run, name) in comparison.runs.iter_mut().zip(names) {
-                run.policy = name;
-            }
             Ok(PyResults::new(comparison, watch.skipped, keep_jobs))
         }
         // What stopped it says more than that it was stopped.
@@ -81,14 +94,19 @@ pub(crate) fn simulate(
 }
 
 /// Where a log goes: a file that appears whole or not at all.
-struct Log(BufWriter<Output>);
+pub(crate) struct Log(BufWriter<Output>);
 
 impl Log {
-    /// Not over what the scenario is read from.
-    fn create(path: &Path, scenario: &PyScenario) -> PyResult<Log> {
+    /// Not over what is read.
+    pub(crate) fn create<'a>(
+        path: &Path,
+        inputs: impl IntoIterator<Item = &'a PathBuf>,
+    ) -> PyResult<Log> {
         let mut guard = Guard::new();
-        let inputs = scenario.scenario.input_files().iter().chain(&scenario.file);
-        let told = inputs.into_iter().try_for_each(|path| guard.reads("input", path));
+        // What is in memory is no file that could be written.
+        let is_there = |path: &&PathBuf| path.exists();
+        let told =
+            inputs.into_iter().filter(is_there).try_for_each(|path| guard.reads("input", path));
         let told = told.and_then(|()| guard.writes("log", path));
         let output = told.and_then(|()| guard.create(path)).map_err(|why| match why {
             GuardError::Input { .. } => input(why.to_string()),
@@ -97,7 +115,11 @@ impl Log {
         Ok(Log(BufWriter::with_capacity(1 << 16, output)))
     }
 
-    fn finish(self) -> PyResult<()> {
+    pub(crate) fn writer(&mut self) -> &mut dyn Write {
+        &mut self.0
+    }
+
+    pub(crate) fn finish(self) -> PyResult<()> {
         let output = self.0.into_inner().map_err(|why| file(why.to_string()))?;
         output.finish().map_err(|why| file(why.to_string()))
     }
@@ -132,19 +154,19 @@ impl Advisor for Caller<'_> {
 }
 
 /// Looks for signals, and tells how far a run is.
-struct Watched {
+pub(crate) struct Watched {
     /// Of the runs that have not begun, as people call their policies; the last begins next.
     names: Vec<String>,
     policy: String,
     progress: Option<Py<PyAny>>,
     looked: Instant,
-    raised: Option<PyErr>,
-    skipped: Vec<String>,
+    pub(crate) raised: Option<PyErr>,
+    pub(crate) skipped: Vec<String>,
 }
 
 impl Watched {
     #[expect(clippy::disallowed_methods, reason = "when to look for signals decides nothing")]
-    fn new(progress: Option<Py<PyAny>>, mut names: Vec<String>) -> Watched {
+    pub(crate) fn new(progress: Option<Py<PyAny>>, mut names: Vec<String>) -> Watched {
         names.reverse();
         let (policy, looked) = (String::new(), Instant::now());
         Watched { names, policy, progress, looked, raised: None, skipped: Vec::new() }

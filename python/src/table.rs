@@ -55,6 +55,19 @@ impl<'py> Table<'py> {
         self.objects(name, values)
     }
 
+    /// What does not exist is None.
+    pub(crate) fn maybe_texts<'a>(
+        &self,
+        name: &str,
+        values: impl IntoIterator<Item = Option<&'a str>>,
+    ) -> PyResult<()> {
+        let text = |value: Option<&str>| match value {
+            Some(value) => PyString::new(self.py, value).into_any().unbind(),
+            None => self.py.None(),
+        };
+        self.objects(name, values.into_iter().map(text).collect())
+    }
+
     pub(crate) fn objects(&self, name: &str, values: Vec<Py<PyAny>>) -> PyResult<()> {
         self.columns.set_item(name, PyArray1::from_vec(self.py, values))
     }

@@ -28,7 +28,10 @@ def test_the_first_example_prints_what_the_page_says() -> None:
     assert printed.strip() in page
 
 
-@pytest.mark.parametrize("page", [DOCS / "python.md", PYTHON / "README.md"])
+PAGES = [DOCS / "python.md", DOCS / "python-policies.md", PYTHON / "README.md"]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_programs_in_pages_run(page: Path, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     known: dict[str, Any] = {"__name__": "page"}

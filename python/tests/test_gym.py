@@ -10,6 +10,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import meed
 import numpy as np
 import pytest
@@ -24,10 +25,30 @@ pytestmark = pytest.mark.filterwarnings("ignore::meed.Remark")
 def test_gymnasium_finds_nothing_wrong() -> None:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        check_env(MeedEnv(CROWD, every="1min"), skip_render_check=True)
-    # That a space has no bound is no fault: wishes have none.
-    others = [str(one.message) for one in told if "infinity" not in str(one.message)]
-    assert [one for one in others if "WARN" in one] == []
+        made = gymnasium.make("meed/Queues-v0", scenario=CROWD, every="1min")
+        check_env(made.unwrapped, skip_render_check=True)
+    assert [str(one.message) for one in told if "WARN" in str(one.message)] == []
+
+
+def test_gymnasium_makes_it_by_name() -> None:
+    made = gymnasium.make("meed/Queues-v0", scenario=CROWD, every="1min")
+    assert isinstance(made.unwrapped, MeedEnv) and made.spec is not None
+    assert np.isfinite(made.observation_space.high).all()
+    first, _ = made.reset(seed=3)
+    own, _ = MeedEnv(CROWD, every="1min").reset(seed=3)
+    assert (first == own).all()
+    program = (
+        "import gymnasium\n"
+        "cluster = {'resources': ['cpu'], 'node': [{'capacity': {'cpu': 1}}]}\n"
+        "jobs = {'queue': ['a'], 'submit': [0], 'duration': [9], 'cpu': [1]}\n"
+        "scenario = {'cluster': cluster}\n"
+        "made = gymnasium.make('meed.gym:meed/Queues-v0', scenario=scenario, jobs=jobs)\n"
+        "print(made.spec.id)"
+    )
+    alone = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert alone.stdout.strip() == "meed/Queues-v0", alone.stderr
+    with pytest.raises(meed.Error, match="render_mode"):
+        MeedEnv(CROWD, render_mode="human")  # type: ignore[arg-type]
 
 
 def episode(env: MeedEnv, act: Any, seed: int | None = None) -> tuple[list[float], list[Any]]:

@@ -8,6 +8,8 @@ import sys
 
 import meed
 import numpy as np
+import polars as pl
+import pyarrow as pa
 import pytest
 
 
@@ -35,6 +37,15 @@ def test_frames() -> None:
     polars = table().polars()
     assert polars["name"].to_list() == ["a", "b", "a"]
     assert polars["x"].to_list() == [1.0, None, 3.5]
+
+
+def test_arrow_takes_a_table() -> None:
+    one = meed.Table({**table(), "is": np.array([True, False, True])})
+    arrow = pa.table(one)
+    assert arrow.column_names == ["name", "x", "n", "is"]
+    assert arrow["x"].to_pylist() == [1.0, None, 3.5]
+    assert arrow["is"].to_pylist() == [True, False, True]
+    assert pl.DataFrame(one)["n"].to_list() == [0, 1, 2]
 
 
 def test_frames_are_brought_only_when_asked_for() -> None:

@@ -9,29 +9,30 @@ use meed_workload::cluster::{ClusterFile, read_cluster};
 
 use crate::exit::Failure;
 
+/// The option.
 #[derive(Args)]
-pub(crate) struct ClusterArgs {
+pub struct ClusterArgs {
     /// Your cluster's nodes, instead of those that the input names or Meed assumes: slurm.conf, or
     /// what scontrol show node, sinfo -N, pbsnodes -av, lshosts, bhosts, condor_status -l, qhost,
     /// kubectl get nodes -o json or YARN's /ws/v1/cluster/nodes print (docs/traces.md).
     #[arg(long, value_name = "FILE")]
-    pub(crate) cluster: Option<PathBuf>,
+    pub cluster: Option<PathBuf>,
 }
 
 impl ClusterArgs {
     /// The file, as what it is to a command.
-    pub(crate) fn file(&self) -> Option<(&'static str, &Path)> {
+    pub fn file(&self) -> Option<(&'static str, &Path)> {
         self.cluster.as_deref().map(|path| ("cluster", path))
     }
 
     /// What the file says, if there is one.
-    pub(crate) fn read(&self) -> Result<Option<ClusterFile>, Failure> {
+    pub fn read(&self) -> Result<Option<ClusterFile>, Failure> {
         let Some(path) = &self.cluster else { return Ok(None) };
         Ok(Some(read_cluster(&Origin::path(path))?))
     }
 
     /// `settings` behind the changes that put these nodes into the scenario at `input`.
-    pub(crate) fn before(
+    pub fn before(
         &self,
         input: &Path,
         settings: Vec<Setting>,

@@ -1,16 +1,15 @@
 //! `meed explain`: why.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
 use meed::Time;
 use meed_config::units::parse_span;
 use meed_config::words::quote;
 use meed_replay::Recording;
-use meed_replay::explain::{LogSubject, explain, queues_at};
+use meed_replay::explain::{Explanation, LogSubject, QueuesAt, explain, queues_at};
 use meed_workload::CLOCK_END_US;
 use meed_workload::table::date_of_run;
-use serde::Serialize;
 
 use crate::exit::Failure;
 use crate::explain_all;
@@ -54,40 +53,98 @@ pub(crate) struct ExplainArgs {
 }
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
-    if let (None, None, None) = (&args.job, &args.queue, &args.at) {
-        let what = "name a --job or a --queue that waits, or with --at an instant at which all \
-                    queues are shown";
-        return Err(Failure::Usage(what.to_owned()));
-    }
-    if let Some(text) = &args.at {
-        // What can be no time of any run is said before a long log is read.
-        time_of(text, None, Time::MAX)?;
-    }
-    let recording = Recording::open(&args.log_file, args.run.as_deref())?;
-    let zero = recording.clock_us();
-    let at =
-        args.at.as_deref().map(|text| time_of(text, Some(zero), recording.end())).transpose()?;
-    let subject = match (&args.job, &args.queue, at) {
-        (Some(job), _, _) => LogSubject::Job(job.clone()),
-        (None, Some(queue), _) => LogSubject::Queue(queue.clone()),
-        (None, None, at) => return all(args, &recording, at.unwrap_or(Time::ZERO)),
-    };
-    let explanation = explain(&recording, &subject, at)?;
+    let told = Told::of(&Asked {
+        log_file: &args.log_file,
+        job: args.job.as_deref(),
+        queue: args.queue.as_deref(),
+        at: args.at.as_deref(),
+        run: args.run.as_deref(),
+    })?;
     if args.json {
-        return print_json(&explanation);
+        return print_data(&told.json());
     }
-    explanation.remarks.iter().for_each(|words| remark(words));
-    print(&words(&explanation, recording.units()))
+    told.remarks().iter().for_each(|words| remark(words));
+    print(&told.words())
 }
 
-/// How all queues stand.
-fn all(args: &ExplainArgs, recording: &Recording, at: Time) -> Result<(), Failure> {
-    let told = queues_at(recording, at)?;
-    if args.json {
-        return print_json(&told);
+/// What is asked of a log.
+pub struct Asked<'a> {
+    /// The log.
+    pub log_file: &'a Path,
+    /// The job that waits, with its queue before it where several have such a job.
+    pub job: Option<&'a str>,
+    /// The queue that waits.
+    pub queue: Option<&'a str>,
+    /// When, as `--at` has it.
+    pub at: Option<&'a str>,
+    /// Which run: its number from 1, or its policy.
+    pub run: Option<&'a str>,
+}
+
+/// What is answered.
+pub struct Told {
+    recording: Recording,
+    answer: Answer,
+}
+
+enum Answer {
+    /// Why one waits.
+    One(Box<Explanation>),
+    /// How all queues stand.
+    All(QueuesAt),
+}
+
+impl Told {
+    /// Reads the log and looks.
+    pub fn of(asked: &Asked<'_>) -> Result<Told, Failure> {
+        if let (None, None, None) = (asked.job, asked.queue, asked.at) {
+            let what = "name a --job or a --queue that waits, or with --at an instant at which \
+                        all queues are shown";
+            return Err(Failure::Usage(what.to_owned()));
+        }
+        if let Some(text) = asked.at {
+            // What can be no time of any run is said before a long log is read.
+            time_of(text, None, Time::MAX)?;
+        }
+        let recording = Recording::open(asked.log_file, asked.run)?;
+        let zero = recording.clock_us();
+        let at = asked.at.map(|text| time_of(text, Some(zero), recording.end())).transpose()?;
+        let subject = match (asked.job, asked.queue) {
+            (Some(job), _) => Some(LogSubject::Job(job.to_owned())),
+            (None, Some(queue)) => Some(LogSubject::Queue(queue.to_owned())),
+            (None, None) => None,
+        };
+        let answer = match subject {
+            Some(subject) => Answer::One(Box::new(explain(&recording, &subject, at)?)),
+            None => Answer::All(queues_at(&recording, at.unwrap_or(Time::ZERO))?),
+        };
+        Ok(Told { recording, answer })
     }
-    told.remarks.iter().for_each(|words| remark(words));
-    print(&explain_all::words(&told, recording.units()))
+
+    /// For people.
+    pub fn words(&self) -> String {
+        match &self.answer {
+            Answer::One(told) => words(told, self.recording.units()),
+            Answer::All(told) => explain_all::words(told, self.recording.units()),
+        }
+    }
+
+    /// For programs (docs/json.md).
+    pub fn json(&self) -> String {
+        let text = match &self.answer {
+            Answer::One(told) => serde_json::to_string(told),
+            Answer::All(told) => serde_json::to_string(told),
+        };
+        text.expect("an answer has no keys that JSON could not have") + "\n"
+    }
+
+    /// What is to be said of the log.
+    pub fn remarks(&self) -> &[String] {
+        match &self.answer {
+            Answer::One(told) => &told.remarks,
+            Answer::All(told) => &told.remarks,
+        }
+    }
 }
 
 /// A time of a run that ends at `end`, or a date where the clock said `zero` at its time 0. Without
@@ -119,9 +176,4 @@ fn time_of(text: &str, zero: Option<Option<u64>>, end: Time) -> Result<Time, Fai
             Ok(Time::from_micros(at.saturating_sub(zero)).unwrap_or(Time::MAX))
         }
     }
-}
-
-fn print_json(told: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string(told).expect("an answer has no keys that JSON could not have");
-    print_data(&(text + "\n"))
 }

@@ -1,8 +1,9 @@
 //! The command line of `meed`: a thin shell around the crates that do the work.
 //!
 //! [`main`] is the program. The public modules are what the programs beside `meed` share with it
-//! (`meed-server`, `meed-papers`): how such a program runs, how a command fails, where results go,
-//! the line of progress.
+//! (`meed-server`, `meed-papers`) and with the module for Python: how such a program runs, how a
+//! command fails, where results go, the line of progress; what `--cluster`, `--weights` and
+//! `--policy NAME=` change of a scenario, and an explanation in words.
 
 mod advise;
 mod allocate;
@@ -13,10 +14,10 @@ mod bench_csv;
 mod bench_mapreduce;
 pub mod beside;
 mod check;
-mod cluster;
+pub mod cluster;
 pub mod columns;
 pub mod exit;
-mod explain;
+pub mod explain;
 mod explain_all;
 mod explain_words;
 mod groups;
@@ -25,7 +26,7 @@ mod json;
 mod log_file;
 pub mod made;
 mod many;
-mod named;
+pub mod named;
 pub mod output;
 pub mod programs;
 mod replay;
@@ -34,7 +35,7 @@ mod simulate;
 mod sweep;
 mod trace;
 pub mod watch;
-mod weights;
+pub mod weights;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -15,7 +15,7 @@ use crate::exit::Failure;
 use crate::json::JsonArgs;
 use crate::made::made;
 use crate::named::named;
-use crate::output::{guard, print, print_styled, reads_of, remark, table_options};
+use crate::output::{guard, print, print_styled, reads_of, remark, remark_unless, table_options};
 use crate::watch;
 use crate::weights::WeightArgs;
 
@@ -79,7 +79,7 @@ impl ManyArgs {
         let (names, mut changes) = named(policies)?;
         changes.extend(self.table.with(&self.sets)?);
         let changes = self.cluster.before(&self.log, changes)?;
-        let settings = self.weights.before(changes, self.quiet, |settings| {
+        let settings = self.weights.before(changes, &mut remark_unless(self.quiet), |settings| {
             let scenario = Scenario::load_any(&self.log, settings, self.on_bad_line())?;
             Ok(scenario.queue_names().map(str::to_owned).collect())
         })?;

@@ -50,6 +50,15 @@ pub fn remark(text: &str) {
     let _ = writeln!(std::io::stderr(), "meed: {}", clean(text));
 }
 
+/// The same, unless nothing is to be said.
+pub(crate) fn remark_unless(quiet: bool) -> impl FnMut(&str) {
+    move |text| {
+        if !quiet {
+            remark(text);
+        }
+    }
+}
+
 /// The guard of a command's files. It reads `inputs`, each of which is a `what`; `outputs` are the
 /// options with their files. That every output can be written, and none is an input or another
 /// output, is told before a long run rather than after it.

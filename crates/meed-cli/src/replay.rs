@@ -12,7 +12,7 @@ use crate::exit::Failure;
 use crate::log_file::LogFile;
 use crate::made::made;
 use crate::named::called;
-use crate::output::{guard, print, remark};
+use crate::output::{guard, print, remark, remark_unless};
 use crate::simulate::{SERIES_POINTS, show};
 use crate::watch::Terminal;
 use crate::weights::WeightArgs;
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         return check(args, &recording);
     }
     let shows_series = args.json.is_some() || args.report.is_some();
-    let settings = args.weights.before(Setting::parse_all(&args.sets)?, args.quiet, |_| {
+    let settings = args.weights.before(Setting::parse_all(&args.sets)?, &mut remark_unless(args.quiet), |_| {
         Ok(recording.queue_names().map(str::to_owned).collect())
     })?;
     let called = called(&args.policy)?;

@@ -15,7 +15,9 @@ use crate::exit::Failure;
 use crate::log_file::LogFile;
 use crate::made::made_of;
 use crate::named::named;
-use crate::output::{guard, print, print_data, print_styled, reads_of, remark, table_options};
+use crate::output::{
+    guard, print, print_data, print_styled, reads_of, remark, remark_unless, table_options,
+};
 use crate::watch::Terminal;
 
 /// Samples over time when a result is written that shows them.
@@ -37,7 +39,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let (given, mut changes) = named(&args.policy)?;
     changes.extend(args.table.with(&args.sets)?);
     let settings = args.cluster.before(&args.scenario, changes)?;
-    let settings = args.weights.before(settings, args.quiet, |settings| {
+    let settings = args.weights.before(settings, &mut remark_unless(args.quiet), |settings| {
         let scenario = Scenario::load_any(&args.scenario, settings, on_bad_line)?;
         Ok(scenario.queue_names().map(str::to_owned).collect())
     })?;

@@ -16,7 +16,7 @@ use crate::cluster::ClusterArgs;
 use crate::exit::Failure;
 use crate::json::JsonArgs;
 use crate::made::made_of;
-use crate::output::{guard, print, print_styled, reads_of, remark, table_options};
+use crate::output::{guard, print, print_styled, reads_of, remark, remark_unless, table_options};
 use crate::watch;
 use crate::weights::WeightArgs;
 
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
     let (policies, mut changes) = crate::named::named(&args.policy)?;
     changes.extend(Setting::parse_all(&args.sets)?);
     let changes = args.cluster.before(&args.scenario, changes)?;
-    let settings = args.weights.before(changes, args.quiet, |settings| {
+    let settings = args.weights.before(changes, &mut remark_unless(args.quiet), |settings| {
         let scenario = Scenario::load_any(&args.scenario, settings, on_bad_line)?;
         Ok(scenario.queue_names().map(str::to_owned).collect())
     })?;

@@ -10,28 +10,28 @@ use meed_scenario::Setting;
 use meed_workload::table::{WeightTable, WeightsFound, read_weights, weights_of};
 
 use crate::exit::Failure;
-use crate::output::remark;
 
+/// The option.
 #[derive(Args)]
-pub(crate) struct WeightArgs {
+pub struct WeightArgs {
     /// Weights of queues from a table with the columns queue and weight, or as sshare -P -a and
     /// sacctmgr -P show assoc print them (docs/scenario.md); --set changes them.
     #[arg(long, value_name = "FILE")]
-    pub(crate) weights: Option<PathBuf>,
+    pub weights: Option<PathBuf>,
 }
 
 impl WeightArgs {
     /// The file, as what it is to a command.
-    pub(crate) fn file(&self) -> Option<(&'static str, &Path)> {
+    pub fn file(&self) -> Option<(&'static str, &Path)> {
         self.weights.as_deref().map(|path| ("weights", path))
     }
 
-    /// `settings` behind the changes that the file makes to those of these `queues`, which are asked
-    /// for only where there is a file.
-    pub(crate) fn before(
+    /// `settings` behind the changes that the file makes to those of these `queues`, which are
+    /// asked for only where there is a file. `say` is told what the file gave.
+    pub fn before(
         &self,
         settings: Vec<Setting>,
-        quiet: bool,
+        say: &mut dyn FnMut(&str),
         queues: impl Fn(&[Setting]) -> Result<BTreeSet<String>, Failure>,
     ) -> Result<Vec<Setting>, Failure> {
         let Some(path) = &self.weights else { return Ok(settings) };
@@ -50,13 +50,11 @@ impl WeightArgs {
         if found.weights.is_empty() {
             return Err(nobody(path, &table, &queues));
         }
-        if !quiet {
-            told(path, &found, queues.len(), is_flat);
-            if table.lacks_tree {
-                let what = "nothing says which account is below which; sshare -P -a does, and \
-                    sacctmgr -P show assoc tree";
-                remark(&format!("{}: {what}", path.display()));
-            }
+        told(path, &found, queues.len(), is_flat, say);
+        if table.lacks_tree {
+            let what = "nothing says which account is below which; sshare -P -a does, and \
+                sacctmgr -P show assoc tree";
+            say(&format!("{}: {what}", path.display()));
         }
         let weight = |(queue, weight): (&&str, &&str)| Setting::weight(queue, weight);
         Ok(found.weights.iter().map(weight).chain(settings).collect())
@@ -93,7 +91,13 @@ fn nobody(path: &Path, table: &WeightTable, queues: &BTreeSet<String>) -> Failur
 }
 
 /// Says what the file gave.
-fn told(path: &Path, found: &WeightsFound<'_>, all: usize, is_flat: bool) {
+fn told(
+    path: &Path,
+    found: &WeightsFound<'_>,
+    all: usize,
+    is_flat: bool,
+    tell: &mut dyn FnMut(&str),
+) {
     let rows =
         |count: usize| if count == 1 { "1 row is".to_owned() } else { format!("{count} rows are") };
     let shares = |count: usize, word: &str| {
@@ -105,10 +109,10 @@ fn told(path: &Path, found: &WeightsFound<'_>, all: usize, is_flat: bool) {
         0 => String::new(),
         others => format!("; {} of no queue here", rows(others)),
     };
-    remark(&format!("{file}: weights of {count} of {all} queues{others}"));
-    let say = |is: bool, words: String| {
+    tell(&format!("{file}: weights of {count} of {all} queues{others}"));
+    let mut say = |is: bool, words: String| {
         if is {
-            remark(&format!("{file}: {words}"));
+            tell(&format!("{file}: {words}"));
         }
     };
     say(

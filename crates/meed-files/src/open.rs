@@ -5,7 +5,8 @@
 //! else is passed on. What follows the end of gzip data is passed over, as gzip itself does, and
 //! told ([`Input::trailing`]).
 //!
-//! A pipe, or a device, is read once and kept, so that it too can be opened again.
+//! A pipe, or a device, is read once and kept, so that it too can be opened again. Bytes that a
+//! program hands over as a file ([`FileInMemory`]) are read at their path as a file is.
 //!
 //! Invariant: a failure of the disk, an end in the middle and damaged data stay distinguishable
 //! ([`Input::failure`]). Cost: constant memory (the decompressor's window, at most 128 MiB for
@@ -118,9 +119,59 @@ const PIPE_LIMIT: u64 = 1 << 30;
 /// What has come through pipes so far, by name.
 static PIPES: Mutex<BTreeMap<PathBuf, Arc<[u8]>>> = Mutex::new(BTreeMap::new());
 
-/// The bytes of a pipe or a device; `None` for a file. They come once, but a trace is read several
-/// times (for its header, its queues, each policy), so they are kept while the program runs.
+/// Files in memory, by their paths.
+static IN_MEMORY: Mutex<BTreeMap<PathBuf, Arc<[u8]>>> = Mutex::new(BTreeMap::new());
+/// How many there were so far: no two have one path.
+static MADE: AtomicU64 = AtomicU64::new(0);
+
+/// A file in memory: whoever opens its path reads these bytes, until it is dropped.
+///
+/// ```
+/// use meed_files::open::{FileInMemory, Origin};
+///
+/// let file = FileInMemory::new(".".as_ref(), "jobs.csv", b"a,b".as_slice());
+/// let path = file.path().to_owned();
+/// assert_eq!(Origin::path(&path).whole()?, b"a,b");
+/// drop(file);
+/// assert!(Origin::path(&path).whole().is_err());
+/// # Ok::<(), meed_files::FileError>(())
+/// ```
+#[derive(Debug)]
+pub struct FileInMemory {
+    path: PathBuf,
+}
+
+impl FileInMemory {
+    /// As if it stood in this folder: files that it names are looked for there. The ending of its
+    /// name says what is in it; before the name stands a number of its own.
+    pub fn new(folder: &Path, name: &str, bytes: impl Into<Arc<[u8]>>) -> FileInMemory {
+        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        let path = folder.join(format!("memory:{}:{name}", MADE.fetch_add(1, Relaxed)));
+        let mut files = IN_MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
+        files.insert(path.clone(), bytes.into());
+        FileInMemory { path }
+    }
+
+    /// Where it is read.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for FileInMemory {
+    fn drop(&mut self) {
+        IN_MEMORY.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.path);
+    }
+}
+
+/// The bytes of a file in memory, of a pipe or a device; `None` for a file. Pipes come once, but a
+/// trace is read several times (for its header, its queues, each policy), so they are kept while
+/// the program runs.
 fn kept(path: &Path) -> io::Result<Option<Arc<[u8]>>> {
+    let in_memory = IN_MEMORY.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned();
+    if in_memory.is_some() {
+        return Ok(in_memory);
+    }
     match std::fs::metadata(path) {
         Ok(found) if !found.is_file() && !found.is_dir() => {}
         _ => return Ok(None),

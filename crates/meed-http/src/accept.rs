@@ -17,7 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
-use crate::places::Places;
+use crate::seats::Seats;
 use crate::stall::Stall;
 
 /// The pause after a connection that could not be taken: there are too many files open.
@@ -34,7 +34,7 @@ pub enum WhenFull {
 
 /// What a server takes at once, and for how long.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct HttpLimits {
     /// Most connections at once.
     pub connections: usize,
     /// What becomes of further ones.
@@ -54,7 +54,7 @@ pub struct Limits {
     pub keeps_alive: bool,
 }
 
-impl Limits {
+impl HttpLimits {
     /// Takes connections from now on. `meets` makes of each what serves it, and `closes` hears of
     /// each that found no place.
     pub async fn accept<Served>(
@@ -67,7 +67,7 @@ impl Limits {
     {
         let slots = Arc::new(Semaphore::new(self.connections));
         let most = self.of_address.unwrap_or(self.connections);
-        let callers: Arc<Places<IpAddr>> = Places::new(self.connections, most);
+        let callers: Arc<Seats<IpAddr>> = Seats::new(self.connections, most);
         loop {
             // Who waits for a place waits with the system, and is not taken yet.
             let early = match self.when_full {
@@ -140,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: Limits = Limits {
+    const LIMITS: HttpLimits = HttpLimits {
         connections: 2,
         when_full: WhenFull::Closed,
         of_address: None,
@@ -152,7 +152,7 @@ mod tests {
     };
 
     /// A server with these limits, where it listens, and how many it has closed.
-    async fn server(limits: Limits) -> (std::net::SocketAddr, Arc<AtomicUsize>) {
+    async fn server(limits: HttpLimits) -> (std::net::SocketAddr, Arc<AtomicUsize>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
         let closed = Arc::new(AtomicUsize::new(0));
@@ -195,7 +195,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_waits_is_answered_when_another_has_ended() {
-        let limits = Limits { connections: 1, when_full: WhenFull::Waits, ..LIMITS };
+        let limits = HttpLimits { connections: 1, when_full: WhenFull::Waits, ..LIMITS };
         let (address, closed) = server(limits).await;
         let slow = TcpStream::connect(address).await;
         let whole = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
@@ -206,7 +206,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_address_has_so_many_and_headers_have_a_number() {
-        let (address, closed) = server(Limits { of_address: Some(1), ..LIMITS }).await;
+        let (address, closed) = server(HttpLimits { of_address: Some(1), ..LIMITS }).await;
         let slow = TcpStream::connect(address).await;
         sleep(Duration::from_millis(100)).await;
         assert_eq!(ask(address, "GET / HTTP/1.1\r\nhost: a\r\n\r\n").await, "");

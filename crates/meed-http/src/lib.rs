@@ -2,17 +2,17 @@
 //! headers say of who asks is read by one rule.
 //!
 //! A server has routes, an idea of who somebody is, and words for its refusals; it gives
-//! [`Limits`] and a service, and [`Limits::accept`] and [`Limits::serve`] do the rest. [`AskedFrom`]
-//! tells pages of others from its own, and [`tell_browser`] adds what every
-//! answer tells a browser.
+//! [`HttpLimits`] and a service, and [`HttpLimits::accept`] and [`HttpLimits::serve`] do the rest.
+//! [`AskedFrom`] tells pages of others from its own, and [`tell_browser`] adds what every answer
+//! tells a browser.
 
 mod accept;
 mod headers;
 mod origin;
-mod places;
+mod seats;
 mod stall;
 
-pub use accept::{Limits, WhenFull};
+pub use accept::{HttpLimits, WhenFull};
 pub use headers::{METRICS, bearer, cookie, one, session_cookie, tell_browser};
 pub use origin::AskedFrom;
-pub use places::{Place, Places};
+pub use seats::{Seat, Seats};

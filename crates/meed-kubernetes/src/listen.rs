@@ -19,7 +19,7 @@ use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
-use meed_http::{Limits, METRICS, WhenFull};
+use meed_http::{HttpLimits, METRICS, WhenFull};
 use tokio::net::TcpListener;
 
 use crate::board::Board;
@@ -27,7 +27,7 @@ use crate::error::KubernetesError;
 use crate::log;
 
 /// What is taken at once, and for how long: a probe is one request, and waits for a place.
-const LIMITS: Limits = Limits {
+const LIMITS: HttpLimits = HttpLimits {
     connections: 256,
     when_full: WhenFull::Waits,
     of_address: Some(16),

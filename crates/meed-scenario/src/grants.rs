@@ -3,7 +3,7 @@
 use meed::{Blocked, Config, Resources, Span};
 use meed_workload::{Durations, Job, JobGroup};
 
-use crate::slots::Slots;
+use crate::slots::SlotCut;
 
 /// What delays grants; nothing by default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -18,7 +18,7 @@ pub struct Delays {
 
 impl Delays {
     /// The same where servers are cut into slots: what masters hold, in slots as well.
-    pub fn in_slots(self, slots: &Slots) -> Delays {
+    pub fn in_slots(self, slots: &SlotCut) -> Delays {
         Delays { master: self.master.map(|demand| slots.demand(&demand)), ..self }
     }
 

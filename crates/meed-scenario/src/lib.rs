@@ -2,8 +2,8 @@
 //!
 //! A [`Scenario`] says what the cluster, the queues, the policies and the workload are. It is read
 //! from a file, made of data that a program has, or made of a trace or a recorded run alone;
-//! changes ([`Setting`]) are made before anything is checked. [`Scenario::plan`] says what a policy's
-//! name means for it, [`Scenario::source`] opens its jobs. Worlds (`meed-sim`) run it.
+//! changes ([`Setting`]) are made before anything is checked. [`Scenario::plan`] says what a
+//! policy's name means for it, [`Scenario::source`] opens its jobs. Worlds (`meed-sim`) run it.
 
 pub mod changes;
 pub mod grants;

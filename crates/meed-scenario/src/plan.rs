@@ -6,7 +6,7 @@ use meed_mapreduce::classes::Rule;
 
 use crate::grants::Delays;
 use crate::plans::Terms;
-use crate::slots::Slots;
+use crate::slots::SlotCut;
 
 /// Makes the placement that a run uses.
 pub type NewPlacement = fn(kinds: usize, seed: u64) -> Box<dyn Placement>;
@@ -20,7 +20,7 @@ pub struct Plan {
     /// Makes the placement.
     pub placement: NewPlacement,
     /// How servers are cut, where slots are shared.
-    pub slots: Option<Slots>,
+    pub slots: Option<SlotCut>,
     /// What the placement, or the rule, is called.
     pub placement_name: String,
     /// How `as-you-pay` counts, where that is the order.

@@ -21,14 +21,14 @@ const NAME: &str = "slot";
 
 /// How servers are cut.
 #[derive(Clone, Copy, Debug)]
-pub struct Slots {
+pub struct SlotCut {
     per_largest: u32,
     largest: Resources,
 }
 
-impl Slots {
+impl SlotCut {
     /// `config` with slots as its last kind; why it cannot have them.
-    pub fn cut(mut config: Config, per_largest: u32) -> Result<(Config, Slots), String> {
+    pub fn cut(mut config: Config, per_largest: u32) -> Result<(Config, SlotCut), String> {
         let kinds = config.kinds.len();
         if kinds == MAX_KINDS {
             return Err(format!(
@@ -52,7 +52,7 @@ impl Slots {
                     .to_owned(),
             );
         }
-        let slots = Slots { per_largest, largest };
+        let slots = SlotCut { per_largest, largest };
         for node in &mut config.nodes {
             node.capacity = slots.with(&node.capacity, slots.of_node(&node.capacity));
         }
@@ -149,7 +149,7 @@ impl Slots {
     }
 }
 
-impl JobChange for Slots {
+impl JobChange for SlotCut {
     fn submitted(&self, mut job: Job) -> Job {
         for group in &mut job.groups {
             group.demand = self.demand(&group.demand);
@@ -171,7 +171,7 @@ mod tests {
     fn servers_and_tasks_in_slots() {
         // Thousandths of the largest server, as in DRFH Table 1.
         let check = |per_largest: u32, amounts: [u64; 2], of_node: u64, of_task: u64| {
-            let slots = Slots { per_largest, largest: Resources::new(&[1000, 1000]) };
+            let slots = SlotCut { per_largest, largest: Resources::new(&[1000, 1000]) };
             let amounts = Resources::new(&amounts);
             assert_eq!(
                 (slots.of_node(&amounts), slots.of_task(&amounts)),

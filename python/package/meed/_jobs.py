@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from meed import _native
+from meed._frames import arrays_of, is_text, names_of
 
-# numpy's kinds of what is a number.
-_WHOLE = "iub"
-_SMALLEST = np.iinfo(np.int64).min
+# Names of the column with the tenant.
+_QUEUES = {"queue", "tenant", "user"}
 
 
 class Jobs:
@@ -25,6 +25,9 @@ class Jobs:
     calendar, which are counted from the earliest submission. ``demand`` says what each task holds
     of each resource: a column, or one amount for all rows; without it, columns that are called as a
     resource of the cluster.
+
+    A frame that ``meed.read`` gave says more: rows with one ``number`` are a job, and ``stage``,
+    ``gang`` and so on are read as they were written.
     """
 
     def __init__(
@@ -86,44 +89,11 @@ def _read(
         except ImportError:
             # pandas hands its columns over by pyarrow, which need not be there.
             pass
-    if hasattr(frame, "columns") and hasattr(frame, "to_numpy"):
-        frame = {str(name): frame[name].to_numpy() for name in frame.columns}  # type: ignore[index]
-    if not isinstance(frame, Mapping):
-        raise _native.Error(
-            f"jobs: a {type(frame).__name__} has no columns; give a frame of pandas, polars or "
-            "Arrow, or a dict of arrays"
-        )
-    if not frame:
-        raise _native.Error("jobs: there are no columns")
-    arrays = [(str(name), *_column(str(name), values)) for name, values in frame.items()]
-    return _native.Jobs.of_arrays(arrays, columns, demand)
+    return _native.Jobs.of_arrays(arrays_of(frame), columns, demand)
 
 
-def _column(name: str, values: Any) -> tuple[str, object]:
-    """What kind of column it is, and the column in the form that is read."""
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise _native.Error(f"jobs: column {name!r} has {array.ndim} dimensions, not one")
-    if array.size == 0:
-        raise _native.Error(f"jobs: column {name!r} is empty: there are no rows")
-    kind = array.dtype.kind
-    if kind in _WHOLE and array.dtype != np.uint64:
-        return "whole", np.ascontiguousarray(array, dtype=np.int64)
-    if kind in "fu":
-        return "real", np.ascontiguousarray(array, dtype=np.float64)
-    if kind == "M":
-        return "instant", _micros(array, "datetime64[us]")
-    if kind == "m":
-        return "span", _micros(array, "timedelta64[us]")
-    return "text", [_name(value) for value in array.tolist()]
-
-
-def _micros(array: Any, unit: str) -> Any:
-    # Not a time is the smallest number, in numpy as in what reads it.
-    assert np.datetime64("NaT", "us").view(np.int64) == _SMALLEST
-    return np.ascontiguousarray(array.astype(unit).view(np.int64))
-
-
-def _name(value: object) -> str | None:
-    # NaN, as pandas has it, is not equal to itself.
-    return None if value is None or value != value else str(value)
+def is_plain(frame: Any) -> bool:
+    """Whether a frame is called as ``Jobs`` wants it, so that nothing is to be guessed."""
+    names = names_of(frame)
+    has_all = {"submit", "duration"} <= set(names) and not _QUEUES.isdisjoint(names)
+    return has_all and not any(is_text(frame[name]) for name in ("submit", "duration"))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from meed import _native
+
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
@@ -51,6 +53,12 @@ class Table(Mapping[str, NDArray[Any]]):
             keep &= np.asarray(self[name] == value, dtype=bool)
         return Table({name: column[keep] for name, column in self._columns.items()})
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The same for whatever takes columns of Arrow: ``polars.DataFrame(table)``,
+        ``pyarrow.table(table)``. What is NaN here is null there."""
+        columns = [(name, *_arrow(column)) for name, column in self._columns.items()]
+        return _native.stream_of(columns)
+
     def pandas(self) -> pd.DataFrame:
         """The same as a frame of pandas, which must be installed. Numbers are not copied."""
         import pandas
@@ -58,7 +66,7 @@ class Table(Mapping[str, NDArray[Any]]):
         return pandas.DataFrame(self._columns, copy=False)
 
     def polars(self) -> pl.DataFrame:
-        """The same as a frame of polars, which must be installed. What is NaN here is null there."""
+        """The same as a frame of polars, which must be installed. NaN here is null there."""
         import polars
 
         plain = {
@@ -101,3 +109,14 @@ def _text(value: object) -> str:
     if isinstance(value, (float, np.floating)):
         return "-" if np.isnan(value) else f"{value:.6g}"
     return str(value)
+
+
+def _arrow(column: NDArray[Any]) -> tuple[str, object]:
+    """A column as Arrow has it: what kind it is, and its values."""
+    if column.dtype.kind in "iu" and column.dtype != np.uint64:
+        return "whole", np.ascontiguousarray(column, dtype=np.int64)
+    if column.dtype.kind in "fu":
+        return "number", np.ascontiguousarray(column, dtype=np.float64)
+    if column.dtype.kind == "b":
+        return "truth", np.ascontiguousarray(column, dtype=np.int64)
+    return "text", [None if value is None else str(value) for value in column.tolist()]

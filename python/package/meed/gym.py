@@ -1,5 +1,7 @@
 """An environment of Gymnasium: whoever acts in it orders the queues of a simulated cluster.
 
+With ``meed.gym`` imported ``gymnasium.make("meed/Queues-v0", scenario=...)`` makes one; the
+arguments are those of ``MeedEnv``.
 It needs gymnasium: ``pip install 'meed[gym]'``.
 """
 
@@ -13,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meed import _native
+from meed._input import Cluster, Source, Weights
 from meed._jobs import Jobs
 from meed._policy import Every, View, cadence, checked, kept, told
 from meed._results import Results
@@ -24,13 +27,20 @@ try:
 except ImportError as why:
     raise ImportError("meed.gym needs gymnasium; pip install 'meed[gym]' brings it") from why
 
-__all__ = ["FEATURES", "MeedEnv", "job_hours"]
+__all__ = ["FEATURES", "MOST", "MeedEnv", "job_hours", "register"]
+
+#: The name of the environment.
+NAME = "meed/Queues-v0"
 
 #: What is observed of each queue, in the order of the columns. ``share``, ``held`` and ``wants``
 #: are parts of the cluster; ``running``, ``waiting`` and ``jobs`` are logarithms of one more than
 #: the number; ``used`` is the part of all that was used so far, ``lately`` the part of what the
 #: cluster had since the last step. All of the resource that fairness is measured in.
 FEATURES = ("share", "held", "wants", "running", "waiting", "jobs", "used", "lately")
+
+#: The most that is observed of each. A queue may want more than ten times the cluster: it is ten
+#: then. A logarithm of 44 is of more tasks than there can be.
+MOST = (1.0, 1.0, 10.0, 44.0, 44.0, 44.0, 1.0, 1.0)
 
 Observation = NDArray[np.float32]
 
@@ -62,11 +72,15 @@ class MeedEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
 
     def __init__(
         self,
-        scenario: Scenario | Mapping[str, Any] | str | PathLike[str],
+        scenario: Source,
         *,
         every: Every = "5min",
         reward: Callable[[View, View], SupportsFloat] = job_hours,
         jobs: Jobs | object | None = None,
+        cluster: Cluster | None = None,
+        weights: Weights | None = None,
+        map: Mapping[str, str | None] | None = None,
+        render_mode: None = None,
         sets: Iterable[str] = (),
         strict: bool = False,
         keep_jobs: bool = False,
@@ -76,12 +90,23 @@ class MeedEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
     ) -> None:
         if not isinstance(scenario, Scenario):
             scenario = Scenario(
-                scenario, jobs=jobs, sets=sets, strict=strict, name=name, folder=folder
+                scenario,
+                jobs=jobs,
+                cluster=cluster,
+                weights=weights,
+                map=map,
+                sets=sets,
+                strict=strict,
+                name=name,
+                folder=folder,
             )
-        elif jobs is not None or sets:
+        elif any(one is not None for one in (jobs, cluster, weights, map)) or sets:
             raise _native.Error(
                 "jobs and sets belong to the scenario: Scenario(..., jobs=..., sets=...)"
             )
+        if render_mode is not None:
+            raise _native.Error(f"render_mode is {render_mode!r}; nothing is drawn: it is None")
+        self.render_mode = None
         self.scenario = scenario
         self.queues = tuple(scenario.queues)
         self.view: View | None = None
@@ -93,7 +118,8 @@ class MeedEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
         self._session: _native.Session | None = None
         self._fixed: dict[str, Any] = {}
         queues = len(self.queues)
-        self.observation_space = Box(0, np.inf, (queues, len(FEATURES)), np.float32)
+        most = np.tile(np.asarray(MOST, dtype=np.float32), (queues, 1))
+        self.observation_space = Box(np.zeros_like(most), most, dtype=np.float32)
         self.action_space = Box(-1, 1, (queues,), np.float32)
 
     def reset(
@@ -153,7 +179,7 @@ class MeedEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
         if is_over:
             native = session.results()
             remarks = [f"skipped {line}" for line in native.skipped]
-            self.results = Results(native, self.scenario.remarks + remarks)
+            self.results = Results(native, self.scenario.remarks + remarks, self.scenario._notes)
             self.close()
         return self.view, is_over, is_cut
 
@@ -174,4 +200,16 @@ def observe(view: View) -> Observation:
         view.used / used if used > 0 else view.used * 0,
         view.lately * since,
     ]
-    return np.stack(columns, axis=1).astype(np.float32)
+    seen = np.stack(columns, axis=1)
+    bounded: Observation = np.clip(seen, 0, np.asarray(MOST)).astype(np.float32)
+    return bounded
+
+
+def register() -> None:
+    """Makes the environment known to ``gymnasium.make``: ``import meed.gym`` does so, as does a
+    name with the module before it, ``"meed.gym:meed/Queues-v0"``."""
+    if NAME not in gymnasium.registry:
+        gymnasium.register(id=NAME, entry_point="meed.gym:MeedEnv")
+
+
+register()

@@ -12,7 +12,6 @@ const MAX_WORDS_OF_A_PAGE: usize = 3500;
 const LONG_SENTENCES: &[(&str, usize)] = &[
     ("docs/allocate.md", 8),
     ("docs/beyond.md", 3),
-    ("docs/choosing-evidence.md", 2),
     ("docs/class-aware.md", 10),
     ("docs/dashboard.md", 1),
     ("docs/decisions/0002-memory-as-warped-clock.md", 1),
@@ -40,8 +39,7 @@ const LONG_SENTENCES: &[(&str, usize)] = &[
     ("docs/policies/tetris.md", 9),
     ("docs/policies/tsf.md", 1),
     ("docs/prices-and-plans.md", 11),
-    ("docs/properties.md", 14),
-    ("docs/python.md", 2),
+    ("docs/properties.md", 11),
     ("docs/real-traces.md", 1),
     ("docs/report.md", 1),
     ("docs/reproduction.md", 66),

@@ -16,7 +16,7 @@ use super::memory::Remembers;
 
 /// What to write where, or why it cannot be said.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Setting {
+pub struct ToldSetting {
     /// The lines to write; nothing where the scheduler has no such memory.
     pub lines: Option<String>,
     /// What to know about it; empty where there is nothing.
@@ -29,12 +29,12 @@ pub struct Scheduler {
     pub name: &'static str,
     /// Where the setting stands.
     pub file: &'static str,
-    of: fn(Remembers) -> Setting,
+    of: fn(Remembers) -> ToldSetting,
 }
 
 impl Scheduler {
     /// This memory in its words.
-    pub fn setting(&self, memory: Remembers) -> Setting {
+    pub fn setting(&self, memory: Remembers) -> ToldSetting {
         (self.of)(memory)
     }
 }
@@ -52,17 +52,17 @@ pub const SCHEDULERS: [Scheduler; 9] = [
     Scheduler { name: "PBS", file: "sched_config", of: pbs },
 ];
 
-fn lines(text: impl Into<String>) -> Setting {
-    Setting { lines: Some(text.into()), remark: String::new() }
+fn lines(text: impl Into<String>) -> ToldSetting {
+    ToldSetting { lines: Some(text.into()), remark: String::new() }
 }
 
-fn none(why: &str) -> Setting {
-    Setting { lines: None, remark: why.to_owned() }
+fn none(why: &str) -> ToldSetting {
+    ToldSetting { lines: None, remark: why.to_owned() }
 }
 
-impl Setting {
-    fn but(self, remark: &str) -> Setting {
-        Setting { remark: remark.to_owned(), ..self }
+impl ToldSetting {
+    fn but(self, remark: &str) -> ToldSetting {
+        ToldSetting { remark: remark.to_owned(), ..self }
     }
 }
 
@@ -97,7 +97,7 @@ fn hours(span: Span, millionths: u64) -> u64 {
     u64::try_from((hours + u128::from(HOUR / 2)) / u128::from(HOUR)).unwrap_or(u64::MAX).max(1)
 }
 
-fn meed(memory: Remembers) -> Setting {
+fn meed(memory: Remembers) -> ToldSetting {
     let span = meed_config::units::format_span;
     let key = |key: &str, value: Span| {
         lines(format!("order = \"long-term\"\n{key} = \"{}\"", span(value)))
@@ -110,7 +110,7 @@ fn meed(memory: Remembers) -> Setting {
     }
 }
 
-fn slurm(memory: Remembers) -> Setting {
+fn slurm(memory: Remembers) -> ToldSetting {
     let reset =
         |period: &str| lines(format!("PriorityDecayHalfLife=0\nPriorityUsageResetPeriod={period}"));
     match memory {
@@ -129,7 +129,7 @@ fn slurm(memory: Remembers) -> Setting {
     }
 }
 
-fn kueue(memory: Remembers) -> Setting {
+fn kueue(memory: Remembers) -> ToldSetting {
     match memory {
         Remembers::Nothing => none("leave admission fair sharing off"),
         Remembers::HalfLife(half_life) => {
@@ -144,7 +144,7 @@ fn kueue(memory: Remembers) -> Setting {
 /// A window that holds so many half-lives has all but a 256th of what is remembered.
 const WINDOW: u64 = 8;
 
-fn kai(memory: Remembers) -> Setting {
+fn kai(memory: Remembers) -> ToldSetting {
     match memory {
         Remembers::Nothing => none("leave the usage database out"),
         Remembers::HalfLife(half_life) => {
@@ -162,7 +162,7 @@ fn kai(memory: Remembers) -> Setting {
 /// AWS takes no more than a week.
 const AWS_MOST: u64 = 604_800;
 
-fn aws_batch(memory: Remembers) -> Setting {
+fn aws_batch(memory: Remembers) -> ToldSetting {
     match memory {
         Remembers::Nothing => lines("shareDecaySeconds: 0"),
         Remembers::HalfLife(half_life) => {
@@ -177,7 +177,7 @@ fn aws_batch(memory: Remembers) -> Setting {
 /// log2(10), in millionths: what a half-life is in times after which a tenth is left.
 const TENTH_IN_HALF_LIVES: u64 = 3_321_928;
 
-fn lsf(memory: Remembers) -> Setting {
+fn lsf(memory: Remembers) -> ToldSetting {
     match memory {
         Remembers::Nothing => none("set the factors of used time to 0"),
         Remembers::HalfLife(half_life) => {
@@ -189,7 +189,7 @@ fn lsf(memory: Remembers) -> Setting {
     }
 }
 
-fn htcondor(memory: Remembers) -> Setting {
+fn htcondor(memory: Remembers) -> ToldSetting {
     match memory {
         Remembers::HalfLife(half_life) => {
             lines(format!("PRIORITY_HALFLIFE = {}", seconds(half_life)))
@@ -201,7 +201,7 @@ fn htcondor(memory: Remembers) -> Setting {
     }
 }
 
-fn grid_engine(memory: Remembers) -> Setting {
+fn grid_engine(memory: Remembers) -> ToldSetting {
     match memory {
         Remembers::HalfLife(half_life) => {
             lines(format!("halftime {}", hours(half_life, SECOND))).but("whole hours")
@@ -212,7 +212,7 @@ fn grid_engine(memory: Remembers) -> Setting {
     }
 }
 
-fn pbs(memory: Remembers) -> Setting {
+fn pbs(memory: Remembers) -> ToldSetting {
     let every = |time: String, factor: &str| {
         lines(format!("fairshare_decay_time: {time}\nfairshare_decay_factor: {factor}"))
     };

@@ -11,7 +11,7 @@ use futures::stream;
 use http::StatusCode;
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::{Bytes, Frame};
-use meed_http::{Place, Places};
+use meed_http::{Seat, Seats};
 use serde_json::json;
 use tokio::time::sleep;
 
@@ -30,10 +30,10 @@ const MOST: usize = 64;
 const MOST_OF_ONE: usize = 16;
 
 /// Streams that are open, by user.
-pub(super) type Streams = Places<String>;
+pub(super) type Streams = Seats<String>;
 
 pub(super) fn streams() -> Arc<Streams> {
-    Places::new(MOST, MOST_OF_ONE)
+    Seats::new(MOST, MOST_OF_ONE)
 }
 
 /// A stream for this user.
@@ -62,7 +62,7 @@ pub(super) fn follow(
 }
 
 struct Follower {
-    _place: Place<String>,
+    _place: Seat<String>,
     board: Arc<Board>,
     seen: u64,
     began: Instant,

@@ -30,7 +30,7 @@ use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use kube::Client;
-use meed_http::{AskedFrom, Limits, WhenFull, bearer, cookie, one};
+use meed_http::{AskedFrom, HttpLimits, WhenFull, bearer, cookie, one};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
@@ -46,7 +46,7 @@ use question::{Ask, Question, Refused, Sees};
 use who::{Person, Porter};
 
 /// What is taken at once, and for how long: a stream of events lasts no longer, either.
-const LIMITS: Limits = Limits {
+const LIMITS: HttpLimits = HttpLimits {
     connections: 128,
     when_full: WhenFull::Closed,
     of_address: None,

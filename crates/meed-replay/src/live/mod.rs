@@ -27,7 +27,7 @@ use meed::{AllocationId, JobId, QueueId, Rejected, Time};
 use meed_config::policy::PolicySpec;
 use meed_driver::{Driver, Failed, Sampler, Taken};
 use meed_journal::{Arrival, Fact, Kind, Name, QueueEntry, Reclaimed, Record, Started, TaskKey};
-use meed_scenario::log::read::{LogError, Reader};
+use meed_scenario::log::read::{LogError, LogReader};
 use meed_scenario::logged::begun::Came;
 use meed_sim::holds::HoldHistory;
 use meed_sim::log::SharedLog;
@@ -64,7 +64,7 @@ pub(crate) struct World<'a> {
     mode: Mode,
     file: Arc<str>,
     /// The records that are left; none once the world is left alone.
-    records: Option<Reader>,
+    records: Option<LogReader>,
     ahead: Option<(u64, Record)>,
     fates: Arc<Fates>,
     running: BTreeMap<AllocationId, Running>,

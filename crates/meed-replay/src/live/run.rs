@@ -7,7 +7,7 @@ use std::sync::Arc;
 use meed::{Config, Time};
 use meed_driver::record::RunRecord;
 use meed_driver::{Driver, Ending, Progress, Sampler, finish_of, outcome};
-use meed_scenario::log::read::Reader;
+use meed_scenario::log::read::LogReader;
 use meed_scenario::logged::begun::{Begun, Came};
 use meed_scenario::plan::NewPlacement;
 use meed_sim::holds::HoldHistory;
@@ -27,7 +27,7 @@ pub(crate) struct Begin<'a> {
     /// Whether queues that come later have the policy that they were recorded with.
     pub(crate) as_recorded: bool,
     /// The records, which messages call `file`.
-    pub(crate) records: Reader,
+    pub(crate) records: LogReader,
     pub(crate) file: Arc<str>,
     pub(crate) fates: Arc<Fates>,
     /// With what it begins, where that is in the middle.

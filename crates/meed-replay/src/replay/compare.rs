@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use meed_journal::{Fact, Kind, Record};
 
-use meed_scenario::log::read::{LogError, LogFile, Reader, Run};
+use meed_scenario::log::read::{LogError, LogFile, LogReader, Run};
 
 /// Where a log and its replay part.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,10 +31,10 @@ pub(crate) struct Compare<'a>(Rc<RefCell<State<'a>>>);
 struct State<'a> {
     log: LogFile,
     run: Run,
-    recorded: Reader,
+    recorded: LogReader,
     starts: u64,
     /// From the first difference on: the recorded starts that have not been met.
-    left: Option<Reader>,
+    left: Option<LogReader>,
     bytes: Option<Difference>,
     decisions: Option<Difference>,
     failure: Option<LogError>,
@@ -142,7 +142,7 @@ impl State<'_> {
     }
 
     /// The recorded starts after the first `skipped`.
-    fn starts_from(&self, skipped: u64) -> Result<Reader, LogError> {
+    fn starts_from(&self, skipped: u64) -> Result<LogReader, LogError> {
         let mut reader = self.log.read(&self.run)?;
         let mut seen = 0;
         while seen < skipped && reader.next(&[Kind::Start])?.is_some() {

@@ -28,7 +28,7 @@ use meed_journal::{Fact, Header, JobKey, Kind};
 use meed_scenario::changes::{Change, TimedChange};
 use meed_scenario::log::read::{LogError, LogFile, Run};
 use meed_scenario::logged::begun::{Begun, begun};
-use meed_scenario::logged::recorded::{Workload, arrival_of};
+use meed_scenario::logged::recorded::{RecordedWorkload, arrival_of};
 use meed_scenario::plan::Plan;
 use meed_scenario::{Scenario, ScenarioError, Setting};
 use meed_sim::log::Log;
@@ -61,7 +61,7 @@ pub struct Recording {
     pub(crate) log: LogFile,
     pub(crate) run: Run,
     scenario: Scenario,
-    workload: Workload,
+    workload: RecordedWorkload,
     pub(crate) world: RecordedWorld,
 }
 
@@ -135,9 +135,9 @@ impl Recording {
         if !run.finished {
             scenario.stop_at(run.end);
         }
-        let none = Workload::none(scenario.kinds());
+        let none = RecordedWorkload::none(scenario.kinds());
         let (world, workload) = match run.header.world.as_str() {
-            "" => (RecordedWorld::Simulated, Workload::of(&log, &run, scenario.kinds())?),
+            "" => (RecordedWorld::Simulated, RecordedWorkload::of(&log, &run, scenario.kinds())?),
             _ if is_mapreduce => (RecordedWorld::MapReduce, none),
             _ => {
                 let plan = scenario.recorded_plan(&run.header, &place)?;

@@ -14,7 +14,7 @@ use meed_workload::{Cause, Job, JobSource, SourceCounts, TraceError};
 
 use crate::changes::TimedChange;
 use crate::log::forms::{change_of, job_of};
-use crate::log::read::{LogError, LogFile, Reader, Run};
+use crate::log::read::{LogError, LogFile, LogReader, Run};
 
 /// Kinds of records that tell of a job that comes.
 pub const ARRIVALS: &[Kind] = &[Kind::Arrive, Kind::Refuse];
@@ -42,7 +42,7 @@ pub fn arrival_of(fact: &Fact) -> Option<&Arrival> {
 
 /// What a look through a run finds of its workload.
 #[derive(Clone)]
-pub struct Workload {
+pub struct RecordedWorkload {
     /// The resources of its cluster.
     pub kinds: ResourceKinds,
     /// All queues that jobs name.
@@ -58,10 +58,10 @@ pub struct Workload {
     pub clock_us: Option<u64>,
 }
 
-impl Workload {
+impl RecordedWorkload {
     /// No jobs: of a world that makes its own.
-    pub fn none(kinds: &ResourceKinds) -> Workload {
-        Workload {
+    pub fn none(kinds: &ResourceKinds) -> RecordedWorkload {
+        RecordedWorkload {
             kinds: kinds.clone(),
             queues: Arc::default(),
             numbers: Arc::default(),
@@ -73,9 +73,13 @@ impl Workload {
     }
 
     /// Looks through `run`.
-    pub fn of(log: &LogFile, run: &Run, kinds: &ResourceKinds) -> Result<Workload, LogError> {
+    pub fn of(
+        log: &LogFile,
+        run: &Run,
+        kinds: &ResourceKinds,
+    ) -> Result<RecordedWorkload, LogError> {
         let queues = run.header.queues.iter().map(|form| form.queue.to_string());
-        Workload::of_queues(log, run, kinds, queues.collect())
+        RecordedWorkload::of_queues(log, run, kinds, queues.collect())
     }
 
     /// The same, of these queues and what others jobs name.
@@ -84,7 +88,7 @@ impl Workload {
         run: &Run,
         kinds: &ResourceKinds,
         mut queues: Vec<String>,
-    ) -> Result<Workload, LogError> {
+    ) -> Result<RecordedWorkload, LogError> {
         let mut numbers: BTreeMap<String, u32> = queues.iter().cloned().zip(0..).collect();
         let mut chains: BTreeMap<u32, VecDeque<(Cause, Job)>> = BTreeMap::new();
         let mut changes = Vec::new();
@@ -114,7 +118,7 @@ impl Workload {
                 chains.entry(chain).or_default().push_back((cause, job));
             }
         }
-        Ok(Workload {
+        Ok(RecordedWorkload {
             kinds: kinds.clone(),
             queues: Arc::new(queues),
             numbers: Arc::new(numbers),
@@ -139,10 +143,10 @@ impl Workload {
 
 /// See the module.
 pub struct LogSource {
-    workload: Workload,
+    workload: RecordedWorkload,
     chains: BTreeMap<u32, VecDeque<(Cause, Job)>>,
     causes: BTreeMap<u32, Cause>,
-    reader: Reader,
+    reader: LogReader,
     handed_out: u64,
 }
 
@@ -152,7 +156,7 @@ impl JobSource for LogSource {
     }
 
     fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
-        let Workload { kinds, queues, numbers, .. } = &self.workload;
+        let RecordedWorkload { kinds, queues, numbers, .. } = &self.workload;
         let job = loop {
             let Some((line, record)) = self.reader.next(ARRIVALS).map_err(LogError::from)? else {
                 break None;

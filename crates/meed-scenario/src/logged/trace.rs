@@ -10,7 +10,7 @@ use meed_workload::changed::Changed;
 use meed_workload::{JobSource, TraceError};
 
 use super::jobs::{LiveJobs, LogAssumptions, leaves};
-use super::recorded::Workload;
+use super::recorded::RecordedWorkload;
 use super::run::{Logged, PlacingOf};
 use super::source::{KindMap, LiveSource};
 use crate::log::read::{LogError, LogFile, Run};
@@ -18,7 +18,7 @@ use crate::log::read::{LogError, LogFile, Run};
 /// Its jobs, which can be handed out again and again.
 #[derive(Clone)]
 pub(crate) enum LoggedJobs {
-    Simulated(Box<(LogFile, Run, Workload)>),
+    Simulated(Box<(LogFile, Run, RecordedWorkload)>),
     Live(Arc<LiveJobs>),
 }
 
@@ -30,7 +30,7 @@ impl LoggedJobs {
             return Ok(LoggedJobs::Live(Arc::new(LiveJobs::read(logged, &kinds, assumed)?)));
         }
         let leaves = leaves(&logged.queue_names()).0;
-        let mut workload = Workload::of_queues(&logged.log, &logged.run, &kinds, leaves)?;
+        let mut workload = RecordedWorkload::of_queues(&logged.log, &logged.run, &kinds, leaves)?;
         workload.clock_us = logged.clock_us();
         if !logged.run.finished {
             workload.assumptions.push(logged.cut());

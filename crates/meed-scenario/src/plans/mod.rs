@@ -40,8 +40,8 @@ pub(crate) use contribution::{Contribution, PricingPlan};
 pub use price::MONEY;
 pub(crate) use price::{Prices, money};
 pub(crate) use terms::TERMS;
-pub use terms::{Entitled, Terms, Value};
-pub use timetable::{Moment, Part, Pool, Timetable};
+pub use terms::{Entitled, Terms, ValueBy};
+pub use timetable::{PlanMoment, PlanPart, Pool, Timetable};
 
 /// The order by what was received over what was paid, on the command line.
 pub const AS_YOU_PAY: &str = "as-you-pay";

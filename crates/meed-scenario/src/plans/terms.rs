@@ -14,7 +14,7 @@ pub enum Entitled {
 
 /// What a unit of a resource that was received counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Value {
+pub enum ValueBy {
     /// The pool's price of the moment.
     #[default]
     Price,
@@ -28,7 +28,7 @@ pub struct Terms {
     /// What a tenant is entitled by.
     pub entitled: Entitled,
     /// What a unit that was received counts.
-    pub value: Value,
+    pub value: ValueBy,
     /// How often ranks are told.
     pub every: Span,
 }
@@ -41,8 +41,8 @@ impl Terms {
             ("entitled", "paid") => self.entitled = Entitled::Paid,
             ("entitled", "contributed") => self.entitled = Entitled::Contributed,
             ("entitled", _) => return Err(one_of("paid, contributed")),
-            ("value", "price") => self.value = Value::Price,
-            ("value", "resource") => self.value = Value::Resource,
+            ("value", "price") => self.value = ValueBy::Price,
+            ("value", "resource") => self.value = ValueBy::Resource,
             ("value", _) => return Err(one_of("price, resource")),
             _ => {
                 let every = meed_config::units::parse_span(value);
@@ -62,6 +62,6 @@ pub(crate) const TERMS: [&str; 3] = ["entitled", "value", "every"];
 impl Default for Terms {
     fn default() -> Terms {
         let every = Span::from_micros(60_000_000).unwrap_or(Span::MAX);
-        Terms { entitled: Entitled::default(), value: Value::default(), every }
+        Terms { entitled: Entitled::default(), value: ValueBy::default(), every }
     }
 }

@@ -16,7 +16,7 @@ use crate::changes::{Change, TimedChange};
 
 /// What a tenant pays and gives for the time being.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Part {
+pub struct PlanPart {
     /// Micro-units an hour, which are grains a microsecond.
     pub rate: u128,
     /// Per resource: capacity x weight, in thousandths of smallest units.
@@ -25,11 +25,11 @@ pub struct Part {
 
 /// What changes at an instant.
 #[derive(Debug)]
-pub struct Moment {
+pub struct PlanMoment {
     /// When.
     pub at: Time,
     /// By tenant.
-    parts: Vec<(usize, Part)>,
+    parts: Vec<(usize, PlanPart)>,
     /// Grains that are paid at once, by tenant.
     pub lumps: Vec<(usize, u128)>,
 }
@@ -38,14 +38,14 @@ pub struct Moment {
 #[derive(Clone, Debug)]
 pub struct Pool {
     /// By tenant.
-    pub parts: Vec<Part>,
+    pub parts: Vec<PlanPart>,
     /// What all have together.
-    pub sum: Part,
+    pub sum: PlanPart,
 }
 
 impl Pool {
     /// The moment has come.
-    pub fn turn(&mut self, moment: &Moment) {
+    pub fn turn(&mut self, moment: &PlanMoment) {
         for (tenant, part) in &moment.parts {
             let old = std::mem::replace(&mut self.parts[*tenant], part.clone());
             self.sum.rate = self.sum.rate + part.rate - old.rate;
@@ -64,7 +64,7 @@ impl Pool {
 
     /// How what all are entitled to is divided: one number for each tenant, whose ratios count.
     pub fn shares(&self, entitled: Entitled) -> Vec<u128> {
-        let contributed = |part: &Part| match self.sum.has.len() {
+        let contributed = |part: &PlanPart| match self.sum.has.len() {
             1 => part.has[0],
             // The mean of the parts of all resources, to 12 digits.
             _ => {
@@ -72,7 +72,7 @@ impl Pool {
                 each.map(|(own, all)| own * 1_000_000_000_000 / (*all).max(1)).sum()
             }
         };
-        let share = |part: &Part| match entitled {
+        let share = |part: &PlanPart| match entitled {
             Entitled::Paid => part.rate,
             Entitled::Contributed => contributed(part),
         };
@@ -88,7 +88,7 @@ pub struct Timetable {
     /// How accounts are kept.
     pub terms: Terms,
     kinds: usize,
-    moments: Vec<Moment>,
+    moments: Vec<PlanMoment>,
     /// Nodes with the times of their coming and going.
     nodes: Vec<(NodeSpec, Time, Time)>,
     /// A multiple of every capacity that the pool ever has, and of the number of its resources.
@@ -174,12 +174,12 @@ impl Timetable {
 
     /// Before anybody has contributed.
     pub fn empty(&self) -> Pool {
-        let nothing = Part { rate: 0, has: vec![0; self.kinds] };
+        let nothing = PlanPart { rate: 0, has: vec![0; self.kinds] };
         Pool { parts: vec![nothing.clone(); self.tenants.len()], sum: nothing }
     }
 
     /// What changes when, in order of time.
-    pub fn moments(&self) -> &[Moment] {
+    pub fn moments(&self) -> &[PlanMoment] {
         &self.moments
     }
 
@@ -231,8 +231,8 @@ fn moments(
     deltas: BTreeMap<Time, BTreeMap<usize, Delta>>,
     tenants: usize,
     kinds: usize,
-) -> Vec<Moment> {
-    let mut now = vec![Part { rate: 0, has: vec![0; kinds] }; tenants];
+) -> Vec<PlanMoment> {
+    let mut now = vec![PlanPart { rate: 0, has: vec![0; kinds] }; tenants];
     let moment = |(at, deltas): (Time, BTreeMap<usize, Delta>)| {
         let (mut parts, mut lumps) = (Vec::new(), Vec::new());
         for (tenant, delta) in deltas {
@@ -249,7 +249,7 @@ fn moments(
                 lumps.push((tenant, delta.lump));
             }
         }
-        Moment { at, parts, lumps }
+        PlanMoment { at, parts, lumps }
     };
     let all = deltas.into_iter().map(moment);
     all.filter(|moment| !moment.parts.is_empty() || !moment.lumps.is_empty()).collect()

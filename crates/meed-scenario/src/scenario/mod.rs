@@ -57,7 +57,7 @@ use crate::changes::{Change, TimedChange};
 use crate::grants::Delays;
 use crate::plan::{NewPlacement, Plan};
 use crate::plans::Timetable;
-use crate::slots::Slots;
+use crate::slots::SlotCut;
 pub use error::LoadError;
 pub use given::GivenJobs;
 use jobs::InlineJobs;
@@ -454,7 +454,7 @@ impl Scenario {
         keys: &PolicySpec,
         place: &Place<'_>,
         at: &dyn Fn(SpecError) -> ScenarioError,
-    ) -> Result<(Config, Option<Slots>), ScenarioError> {
+    ) -> Result<(Config, Option<SlotCut>), ScenarioError> {
         let (root, queues) =
             meed_config::queues::resolve(&self.queues, keys, &self.kinds).map_err(at)?;
         let config = Config {
@@ -471,7 +471,7 @@ impl Scenario {
         match slots {
             None => Ok((config, None)),
             Some(per_largest) => {
-                let cut = Slots::cut(config, per_largest).map_err(|why| place.whole(why))?;
+                let cut = SlotCut::cut(config, per_largest).map_err(|why| place.whole(why))?;
                 Ok((cut.0, Some(cut.1)))
             }
         }

@@ -296,17 +296,9 @@ fn cluster_for(
         TraceFormat::Swf => {
             let name = told.name(&told.trace.processor_resource, "cpu");
             let kinds = told.kinds(vec![(name.to_owned(), Unit::Milli)])?;
-            let queues = Vec::new();
             let assumptions = told.assumed(trace::swf)?;
             let origin = Origin::path(path);
-            // Opened for its header only; the first job's queue being unknown is no concern here.
-            let known =
-                SwfSource::with_queues(&origin, &kinds, &assumptions, OnBadLine::Skip, queues);
-            let source = match known {
-                Ok(source) => source,
-                Err(_) => SwfSource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?,
-            };
-            let header = source.header();
+            let header = SwfSource::header_of(&origin, &kinds, &assumptions)?;
             let wrong = || match header.processors_field() {
                 Some((key, value)) => {
                     format!("the header's {key} is `{value}`, which is no number above 0")

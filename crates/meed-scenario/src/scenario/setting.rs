@@ -3,8 +3,8 @@
 //! A key is a path of names and, within lists, numbers from 0: `policy.quantum`,
 //! `cluster.node.0.count`, `queue.2.weight`. A queue may be named as well: `queue.ads.weight`,
 //! `queue."a.b".weight` ([`super::set`]). Whoever knows what is to change makes the change here, by
-//! its meaning ([`Setting::load`]); `--set KEY=VALUE` is one such caller ([`Setting::parse`]). Whether
-//! a key means anything is checked when the scenario is read.
+//! its meaning ([`Setting::load`]); `--set KEY=VALUE` is one such caller ([`Setting::parse`]).
+//! Whether a key means anything is checked when the scenario is read.
 
 use std::path::Path;
 use std::str::FromStr;

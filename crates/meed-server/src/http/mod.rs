@@ -32,7 +32,7 @@ use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use hyper_util::service::TowerToHyperService;
-use meed_http::{Limits, WhenFull};
+use meed_http::{HttpLimits, WhenFull};
 use serde::Serialize;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
@@ -44,7 +44,7 @@ use gate::{Counts, Gate};
 use problem::Problem;
 
 /// What is taken at once, and for how long.
-const LIMITS: Limits = Limits {
+const LIMITS: HttpLimits = HttpLimits {
     connections: 256,
     when_full: WhenFull::Closed,
     of_address: None,

@@ -19,7 +19,7 @@ use meed::{MAX_KINDS, QueueId, Rank, Resources, Span, Time};
 use meed_driver::Books;
 use num_bigint::BigUint;
 
-use meed_scenario::plans::{Entitled, Pool, Terms, Timetable, Value};
+use meed_scenario::plans::{Entitled, Pool, Terms, Timetable, ValueBy};
 
 /// What accounts read of a run: its books, and what its running tasks hold.
 pub(crate) trait InUse: Books {
@@ -185,7 +185,7 @@ impl Accounts {
     fn use_up(&mut self, to: Time, past: u128, world: &impl InUse) {
         // Nothing is used of what is not there: it has no price.
         let prices: Vec<BigUint> =
-            (0..self.kinds).map(|kind| self.price(kind, Value::Price)).collect();
+            (0..self.kinds).map(|kind| self.price(kind, ValueBy::Price)).collect();
         for (account, queue) in self.accounts.iter_mut().zip(&self.queues) {
             let mut used = [0; MAX_KINDS];
             match self.table.weight {
@@ -227,11 +227,11 @@ impl Accounts {
     }
 
     /// What it has received of each resource by its value, in one unit for all.
-    pub(super) fn values(&self, tenant: usize, value: Value) -> Vec<BigUint> {
+    pub(super) fn values(&self, tenant: usize, value: ValueBy) -> Vec<BigUint> {
         let account = &self.accounts[tenant];
         match value {
-            Value::Price => account.value.clone(),
-            Value::Resource => {
+            ValueBy::Price => account.value.clone(),
+            ValueBy::Resource => {
                 let each = account.received.iter().zip(&self.table.most);
                 each.map(|(used, most)| &self.table.whole / (*most).max(1) * *used).collect()
             }
@@ -239,12 +239,12 @@ impl Accounts {
     }
 
     /// What a smallest unit of a resource, thousandfold, is worth in a microsecond, likewise.
-    pub(super) fn price(&self, kind: usize, value: Value) -> BigUint {
+    pub(super) fn price(&self, kind: usize, value: ValueBy) -> BigUint {
         let (sum, whole) = (&self.pool.sum, &self.table.whole);
         match value {
-            Value::Price if sum.has[kind] == 0 => BigUint::ZERO,
-            Value::Price => whole / sum.has[kind] * sum.rate,
-            Value::Resource => whole / self.table.most[kind].max(1),
+            ValueBy::Price if sum.has[kind] == 0 => BigUint::ZERO,
+            ValueBy::Price => whole / sum.has[kind] * sum.rate,
+            ValueBy::Resource => whole / self.table.most[kind].max(1),
         }
     }
 

@@ -7,7 +7,7 @@
 //! to nothing.
 
 use meed_driver::record::{AccountRecord, AccountsRecord};
-use meed_scenario::plans::{Entitled, GRAINS, MONEY, Value};
+use meed_scenario::plans::{Entitled, GRAINS, MONEY, ValueBy};
 use num_bigint::{BigInt, BigUint};
 
 use super::Accounts;
@@ -76,7 +76,7 @@ impl Accounts {
         let accounts = tenants().map(account).collect();
         assert_eq!(sum, BigInt::ZERO, "balances sum to nothing");
         let all: BigUint = tenants()
-            .map(|tenant| self.values(tenant, Value::Price).into_iter().max().unwrap_or_default())
+            .map(|tenant| self.values(tenant, ValueBy::Price).into_iter().max().unwrap_or_default())
             .sum();
         AccountsRecord {
             entitled: match terms.entitled {
@@ -84,8 +84,8 @@ impl Accounts {
                 Entitled::Contributed => "contributed",
             },
             value: match terms.value {
-                Value::Price => "price",
-                Value::Resource => "resource",
+                ValueBy::Price => "price",
+                ValueBy::Resource => "resource",
             },
             paid: money(paid.clone(), &one),
             used: ratio(&BigInt::from(all), &(paid * BigInt::from(self.table.whole.clone()))),

@@ -5,7 +5,7 @@ use meed_driver::{Driver, Sampler, StopAt};
 use meed_scenario::changes::TimedChange;
 use meed_scenario::grants::Delays;
 use meed_scenario::plan::NewPlacement;
-use meed_scenario::slots::Slots;
+use meed_scenario::slots::SlotCut;
 use meed_workload::JobSource;
 
 use super::arrivals::Arrivals;
@@ -125,7 +125,7 @@ impl<'a> WorldSetup<'a> {
     /// The same with servers cut into slots, so many of the largest, and slots shared instead of
     /// what they stand for (order `slots`); why that cannot be.
     pub fn in_slots(self, per_largest: u32) -> Result<WorldSetup<'a>, String> {
-        let (config, slots) = Slots::cut(self.config, per_largest)?;
+        let (config, slots) = SlotCut::cut(self.config, per_largest)?;
         let (source, changes) = (slots.source(self.source), slots.changes(self.changes));
         Ok(WorldSetup { config, source, changes, ..self })
     }

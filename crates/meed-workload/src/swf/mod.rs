@@ -120,6 +120,20 @@ impl SwfSource {
         Ok(source)
     }
 
+    /// What the header of `origin` says. Read up to the first job, and not further.
+    pub fn header_of(
+        origin: &Origin,
+        kinds: &ResourceKinds,
+        assumptions: &SwfAssumptions,
+    ) -> Result<SwfHeader, TraceError> {
+        let records = Records::new(Lines::new(origin.open()?, LINE_LIMIT), OnBadLine::Skip);
+        let mut rows = Rows::new(records, Rules::new(assumptions, kinds)?);
+        match rows.next(|_| ())? {
+            Some(_) => Ok(rows.header),
+            None => Err(rows.records.no_jobs(WANTED)),
+        }
+    }
+
     /// What the file's header says.
     pub fn header(&self) -> &SwfHeader {
         &self.rows.header

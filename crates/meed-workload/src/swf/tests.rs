@@ -290,3 +290,16 @@ fn the_header_is_there_before_the_first_job() {
     assert_eq!(source.next_job().unwrap(), None);
     assert_eq!(source.progress(), Some(1.0));
 }
+
+#[test]
+fn a_header_is_read_without_the_rows_behind_it() {
+    let header = |text: &str| {
+        let origin = Origin::bytes("t.swf", text.as_bytes());
+        SwfSource::header_of(&origin, &kinds(), &SwfAssumptions::default())
+    };
+    let head = "; MaxProcs: 64\n";
+    let text = format!("{head}{}\n{}", line(&[]), "no row\n".repeat(2000));
+    assert!(open(&text, &SwfAssumptions::default(), OnBadLine::Skip).is_err());
+    assert_eq!(header(&text).unwrap().processors(), Some(64));
+    assert!(header(head).is_err(), "no jobs");
+}

@@ -27,6 +27,7 @@ impl TableDecimal {
     }
 
     /// Writes the numbers of these columns with a point.
+    #[inline]
     pub(super) fn change(self, record: &mut Record, columns: &BTreeSet<usize>) {
         if self == TableDecimal::Point {
             return;

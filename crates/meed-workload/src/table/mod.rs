@@ -263,6 +263,7 @@ impl TableSource {
         table.read(origin.name(), mapping, kinds, (options.decimal, on_bad_line))
     }
 
+    #[inline(always)]
     fn job(&self, row: Row) -> Job {
         let group = self.group(&row);
         Job {
@@ -275,6 +276,7 @@ impl TableSource {
         }
     }
 
+    #[inline(always)]
     fn group(&self, row: &Row) -> JobGroup {
         let gang = (row.gang > 1).then(|| Box::new(Gang::of(row.gang)));
         JobGroup {
@@ -289,6 +291,7 @@ impl TableSource {
     }
 
     /// The job of several rows of which `first` is one.
+    #[cold]
     fn job_of_parts(&mut self, first: Row) -> Job {
         let part = first.part;
         let mut job = self.job(first);
@@ -515,11 +518,11 @@ impl Table {
 
     /// The next record, completed where its program leaves something to its reader.
     fn next(&mut self, record: &mut Record) -> Result<Option<Result<(), BadRow>>, TraceError> {
-        let found = self.reader.next(record)?;
-        if let (Some(gpus), Some(Ok(()))) = (&self.gpus, &found) {
+        let found = self.reader.next(record);
+        if let (Some(gpus), Ok(Some(Ok(())))) = (&self.gpus, &found) {
             gpus.complete(record);
         }
-        Ok(found)
+        found
     }
 
     fn separated(origin: &Origin, options: &TableAssumptions) -> Result<Table, TraceError> {

@@ -329,6 +329,7 @@ const TIME: &str = "a number, or a date as 2026-01-31T23:59:59";
 const OTHER_UNIT: &str = "a time has another unit than those of the other rows";
 const SPAN: &str = "a number, 1-02:03:04, 02:03:04 or 90min";
 
+#[cold]
 fn unread(key: &'static str, why: Wrong, source: &Source, value: &[u8]) -> NoJob {
     let known = UNREAD.iter().find(|(known, ..)| *known == key);
     let (_, unreadable, negative, wanted) = known.unwrap_or(&UNREAD[7]);
@@ -344,6 +345,7 @@ fn unread(key: &'static str, why: Wrong, source: &Source, value: &[u8]) -> NoJob
 }
 
 /// A time of a row, which is not before `least` where it may be one of two.
+#[inline]
 fn instant(
     timed: &Timed,
     key: &'static str,
@@ -351,19 +353,26 @@ fn instant(
     least: u64,
 ) -> Result<Option<u64>, NoJob> {
     let Some(found) = timed.source.find(record) else { return Ok(None) };
-    let micros = timed.times.read_after(found.text, least);
-    micros.map(Some).map_err(|why| match why {
-        Wrong::OtherUnit => other_unit(key, timed, found.text),
-        Wrong::Unreadable => match timed.times.order.hint(found.text) {
+    match timed.times.read_after(found.text, least) {
+        Ok(micros) => Ok(Some(micros)),
+        Err(why) => Err(no_instant(timed, key, found.text, why)),
+    }
+}
+
+#[cold]
+fn no_instant(timed: &Timed, key: &'static str, text: &[u8], why: Wrong) -> NoJob {
+    match why {
+        Wrong::OtherUnit => other_unit(key, timed, text),
+        Wrong::Unreadable => match timed.times.order.hint(text) {
             Some(hint) => {
                 let (_, reason, ..) = UNREAD[0];
-                let what = format!("{} is no date of ISO 8601; {hint}", quote(found.text));
+                let what = format!("{} is no date of ISO 8601; {hint}", quote(text));
                 NoJob::Wrong(reason, BadRow::field(field(key, &timed.source), what))
             }
-            None => unread(key, why, &timed.source, found.text),
+            None => unread(key, why, &timed.source, text),
         },
-        _ => unread(key, why, &timed.source, found.text),
-    })
+        _ => unread(key, why, &timed.source, text),
+    }
 }
 
 fn other_unit(key: &str, timed: &Timed, value: &[u8]) -> NoJob {
@@ -400,13 +409,18 @@ fn length(mapping: &Mapping, record: &Record, submit: u64) -> Result<u64, NoJob>
 }
 
 /// What a row says of a duration, if it does.
+#[inline]
 fn lasting(said: &Lasting, key: &'static str, record: &Record) -> Result<Option<u64>, NoJob> {
     let Some(found) = said.source.find(record) else { return Ok(None) };
     let micros = duration(found.text, said.units[found.place]);
-    micros.map(Some).map_err(|why| unread(key, why, &said.source, found.text))
+    match micros {
+        Ok(micros) => Ok(Some(micros)),
+        Err(why) => Err(unread(key, why, &said.source, found.text)),
+    }
 }
 
 /// When its run started, where a row says that.
+#[inline]
 fn start_of(length: &Length, submit: u64, record: &Record) -> Result<Option<u64>, NoJob> {
     match length {
         Length::Said(_) => Ok(None),
@@ -418,6 +432,7 @@ fn start_of(length: &Length, submit: u64, record: &Record) -> Result<Option<u64>
 
 /// When a job comes to the scheduler: at its submission, or when it could first start, if that is
 /// later. What is later than the start of its run says nothing of a wait, and counts as the start.
+#[inline]
 fn arrival(
     mapping: &Mapping,
     submit: u64,

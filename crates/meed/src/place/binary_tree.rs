@@ -61,7 +61,7 @@ impl BinaryTree {
         row[..self.kinds].copy_from_slice(amounts.as_slice());
         if self.kinds == 2 {
             let (a, b) = (amounts.get(0) as f64 * self.ratio.unwrap_or(1.0), amounts.get(1));
-            for (column, direction) in row[2..].iter_mut().zip(DIRECTIONS) {
+            for (column, direction) in row[2..].iter_mut().zip(&DIRECTIONS) {
                 *column = ((a * direction) as u64).min(b);
             }
         }

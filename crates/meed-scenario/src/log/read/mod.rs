@@ -20,7 +20,7 @@ pub use meed_journal::{Header, Run};
 const LINE_LIMIT: usize = 1 << 28;
 
 /// Reads records of one run, or of the whole file.
-pub type Reader = meed_journal::Reader<FileLines>;
+pub type LogReader = meed_journal::Reader<FileLines>;
 
 /// The lines of a file, or of one after the other.
 pub struct FileLines {
@@ -134,7 +134,7 @@ impl LogFile {
     }
 
     /// The records of `run`, the first included.
-    pub fn read(&self, run: &Run) -> Result<Reader, LogError> {
+    pub fn read(&self, run: &Run) -> Result<LogReader, LogError> {
         Ok(reader(&self.parts, &self.name)?.within(run.first_line, run.last_line)?)
     }
 
@@ -144,9 +144,9 @@ impl LogFile {
     }
 }
 
-fn reader(parts: &[Origin], name: &Arc<str>) -> Result<Reader, LogError> {
+fn reader(parts: &[Origin], name: &Arc<str>) -> Result<LogReader, LogError> {
     let (first, rest) = parts.split_first().expect("a log has a part");
     let lines = Lines::new(first.open()?, LINE_LIMIT);
     let lines = FileLines { lines, rest: rest.iter().cloned().collect() };
-    Ok(Reader::new(Arc::clone(name), lines))
+    Ok(LogReader::new(Arc::clone(name), lines))
 }
