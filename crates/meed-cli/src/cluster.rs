@@ -32,11 +32,7 @@ impl ClusterArgs {
     }
 
     /// `settings` behind the changes that put these nodes into the scenario at `input`.
-    pub fn before(
-        &self,
-        input: &Path,
-        settings: Vec<Setting>,
-    ) -> Result<Vec<Setting>, Failure> {
+    pub fn before(&self, input: &Path, settings: Vec<Setting>) -> Result<Vec<Setting>, Failure> {
         let Some(path) = &self.cluster else { return Ok(settings) };
         // A file without a node is told of itself, not of a change.
         self.read()?;

@@ -79,10 +79,11 @@ impl ManyArgs {
         let (names, mut changes) = named(policies)?;
         changes.extend(self.table.with(&self.sets)?);
         let changes = self.cluster.before(&self.log, changes)?;
-        let settings = self.weights.before(changes, &mut remark_unless(self.quiet), |settings| {
-            let scenario = Scenario::load_any(&self.log, settings, self.on_bad_line())?;
-            Ok(scenario.queue_names().map(str::to_owned).collect())
-        })?;
+        let settings =
+            self.weights.before(changes, &mut remark_unless(self.quiet), |settings| {
+                let scenario = Scenario::load_any(&self.log, settings, self.on_bad_line())?;
+                Ok(scenario.queue_names().map(str::to_owned).collect())
+            })?;
         Ok((files, names, settings))
     }
 

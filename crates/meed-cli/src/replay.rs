@@ -87,9 +87,11 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         return check(args, &recording);
     }
     let shows_series = args.json.is_some() || args.report.is_some();
-    let settings = args.weights.before(Setting::parse_all(&args.sets)?, &mut remark_unless(args.quiet), |_| {
-        Ok(recording.queue_names().map(str::to_owned).collect())
-    })?;
+    let settings = args.weights.before(
+        Setting::parse_all(&args.sets)?,
+        &mut remark_unless(args.quiet),
+        |_| Ok(recording.queue_names().map(str::to_owned).collect()),
+    )?;
     let called = called(&args.policy)?;
     let options = ReplayOptions {
         policies: called.iter().map(|(_, policy)| policy.clone()).collect(),

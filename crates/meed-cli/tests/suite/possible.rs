@@ -33,8 +33,8 @@ fn minimums_of_what_is_not_counted() {
     let place = format!("change at 5 s: {why}");
     assert_eq!((code, words.contains(&place)), (Some(3), true), "{words}");
     let (counted, memory) = ("min = { cpu = 1 }\n", "min = { memory = \"1GiB\" }\n");
-    let dominant = "under `drf` the minimum share of `a` is a dominant share: a queue that holds as \
-                    large a part of cpu has it, whatever it holds of memory";
+    let dominant = "under `drf` the minimum share of `a` is a dominant share: a queue that holds \
+                    as large a part of cpu has it, whatever it holds of memory";
     let unread = |policy: &str| {
         format!("`{policy}` reads no minimum shares: those of `a` are not kept under it")
     };

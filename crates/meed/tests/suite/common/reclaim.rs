@@ -120,6 +120,17 @@ impl Model {
         false
     }
 
+    /// The first reservation whose room is there, or the first of those that it owes.
+    pub(crate) fn first_due(&self) -> Option<usize> {
+        let is_due = |at: &usize| self.holds[*at].at == Some(self.now);
+        let queue = |at: usize| self.jobs[self.holds[at].job].queue;
+        let first = (0..self.holds.len()).find(is_due)?;
+        self.queues[0].spec.policy.reclaim.map_or(Some(first), |_| {
+            let owed = |at: &usize| is_due(at) && self.owes_leaf(queue(*at), queue(first));
+            Some((0..self.holds.len()).find(owed).unwrap_or(first))
+        })
+    }
+
     /// The first reservation that gets the room of another, whose queue owes its own: both are of
     /// one task, and this one's could be stopped for that.
     pub(crate) fn owed_room_of(&mut self, due: usize) -> Option<usize> {

@@ -725,17 +725,6 @@ impl Model {
         None
     }
 
-    /// The first reservation whose room is there, or the first of those that it owes.
-    fn first_due(&self) -> Option<usize> {
-        let is_due = |at: &usize| self.holds[*at].at == Some(self.now);
-        let queue = |at: usize| self.jobs[self.holds[at].job].queue;
-        let first = (0..self.holds.len()).find(is_due)?;
-        self.queues[0].spec.policy.reclaim.map_or(Some(first), |_| {
-            let owed = |at: &usize| is_due(at) && self.owes_leaf(queue(*at), queue(first));
-            Some((0..self.holds.len()).find(owed).unwrap_or(first))
-        })
-    }
-
     /// Who is first in turn, whether it fits or not, and where it fits.
     fn first_of_any_size(
         &mut self,
