@@ -487,8 +487,8 @@ fn told(path: &Path, settings: &[Setting]) -> Result<Told, LoadError> {
         (false, true) => ToldCluster::Nothing,
     };
     let count = settings.iter().filter(|setting| setting.is(&["cluster", "node", "0", "count"]));
-    let count = count.filter_map(|count| u64::try_from(count.value().as_integer()?).ok());
-    let count = count.last().unwrap_or(1);
+    let mut count = count.filter_map(|count| u64::try_from(count.value().as_integer()?).ok());
+    let count = count.next_back().unwrap_or(1);
     let (trace, enforce_limit) = (read.trace, read.run.enforce_limit);
     Ok(Told { trace, enforce_limit, resources, cluster, has_nodes, given, count, file })
 }
