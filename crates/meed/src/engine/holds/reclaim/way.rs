@@ -79,9 +79,10 @@ impl Engine {
         let counts = |hold: &&Hold| {
             is_after |= std::ptr::eq(*hold, both.0);
             let leaf = self.leaf_of(hold.slot());
-            let waits = || is_after && leaf == winner || self.owing(winner, leaf).is_some();
+            let gives_way = || is_after && leaf == winner || self.owing(winner, leaf).is_some();
             let is_either = std::ptr::eq(*hold, both.0) || std::ptr::eq(*hold, both.1);
-            !is_either && !(hold.at.is_none() && !hold.is_pinned() && waits())
+            let starts = hold.at.is_some() || hold.is_pinned();
+            !is_either && (starts || !gives_way())
         };
         let parts = holds.list.iter().filter(counts).flat_map(Hold::parts);
         parts.filter(|(on, _)| *on == node).for_each(|(_, part)| kept.put_back(&part));
