@@ -84,6 +84,9 @@ pub(crate) struct Idle {
 /// The end of time.
 pub(crate) const NEVER: u64 = MAX_MICROS;
 
+/// A leaf, how long it starved, its group, and where that fits.
+type First = (usize, Option<u64>, ((usize, usize), Option<usize>));
+
 /// Nobody knows when; when; how much is missing.
 pub(crate) type Rank = (bool, u64, u128);
 
@@ -726,9 +729,7 @@ impl Model {
     }
 
     /// Who is first in turn, whether it fits or not, and where it fits.
-    fn first_of_any_size(
-        &mut self,
-    ) -> Option<(usize, Option<u64>, ((usize, usize), Option<usize>))> {
+    fn first_of_any_size(&mut self) -> Option<First> {
         self.any_size = true;
         let found = self.walk();
         let picked = found.map(|(leaf, starved)| (leaf, starved, self.pick(leaf)));
