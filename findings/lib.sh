@@ -13,9 +13,14 @@ install() {
 expect() {
     local seen
     seen=$("$folder/venv/bin/python" -)
-    if [ "$seen" != "$1" ]; then
-        printf 'CHANGED. Expected:\n%s\nSeen:\n%s\n' "$1" "$seen" >&2
+    compare "$1" "$seen"
+}
+
+# compare EXPECTED SEEN
+compare() {
+    if [ "$2" != "$1" ]; then
+        printf 'CHANGED. Expected:\n%s\nSeen:\n%s\n' "$1" "$2" >&2
         exit 1
     fi
-    printf 'As found:\n%s\n' "$seen"
+    printf 'As found:\n%s\n' "$2"
 }
