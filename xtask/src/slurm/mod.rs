@@ -1,9 +1,10 @@
 //! `cargo xtask slurm`: Meed on a real Slurm, on this machine alone.
 //!
 //! Debian's packages are installed where that may be done: as root, with apt-get. Slurm runs in a
-//! temporary folder without systemd: munged, mariadbd, slurmdbd, slurmctld and two slurmd, all on
-//! the loopback interface. Each is ended by its number. Jobs are submitted for users that every
-//! Debian has (`games`, `man`, `mail`, `news`, `lp`).
+//! temporary folder without systemd: munged, mariadbd, slurmdbd, slurmctld and two slurmd, in a
+//! network namespace with nothing but the loopback interface ([`inside`]). Each is ended by its
+//! number. Jobs are submitted for users that every Debian has (`games`, `man`, `mail`, `news`,
+//! `lp`).
 //!
 //! | story | what |
 //! |---|---|
@@ -20,6 +21,7 @@
 mod daemon;
 mod failover;
 mod guard;
+mod inside;
 mod lab;
 mod ledger;
 mod page;
@@ -27,7 +29,7 @@ mod pending;
 mod plugin;
 mod turns;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::tools::{cargo, now, runs, succeed, succeed_quietly, target_folder};
@@ -70,11 +72,16 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
     if !names.iter().all(known) || !(options.is_empty() || is_debug) {
         return Err(USAGE.to_owned());
     }
-    if let Some(why) = missing()? {
-        crate::say(&format!("LEFT OUT: Meed on a real Slurm: {why}"));
-        return Ok(());
+    if !inside::is_inside() {
+        if let Some(why) = missing()? {
+            crate::say(&format!("LEFT OUT: Meed on a real Slurm: {why}"));
+            return Ok(());
+        }
+        build(is_debug)?;
+        plugin::fetch();
+        return inside::run_again(options.into_iter().chain(names));
     }
-    let programs = build(is_debug)?;
+    let programs = target_folder().join(if is_debug { "debug" } else { "release" });
     let is_wanted = |name: &str, when: When| match names.is_empty() {
         true => when != When::Named,
         false => names.iter().any(|wanted| wanted == name),
@@ -126,19 +133,19 @@ fn missing() -> Result<Option<String>, String> {
         return Ok(Some("it needs root, to run jobs of several users".to_owned()));
     }
     if is_there() {
-        return Ok(None);
+        return Ok(inside::missing());
     }
     if !runs("apt-get", "--version") {
         return Ok(Some("Slurm is not here, and there is no apt-get to install it".to_owned()));
     }
     let mut apt = Command::new("apt-get");
     apt.args(["-o", "DPkg::Lock::Timeout=300", "install", "--yes", "--no-install-recommends"]);
-    apt.args(["slurm-wlm", "slurmdbd", "mariadb-server", "munge"]);
+    apt.args(["slurm-wlm", "slurmdbd", "mariadb-server", "munge", "iproute2"]);
     apt.env("DEBIAN_FRONTEND", "noninteractive");
     let log = std::env::temp_dir().join("meed-slurm-apt.log");
     let done = succeed_quietly(&mut apt, "apt-get install slurm-wlm", &log, |_| true);
     Ok(match (done, is_there()) {
-        (Ok(()), true) => None,
+        (Ok(()), true) => inside::missing(),
         (Ok(()), false) => {
             Some("slurm-wlm is installed, but its daemons are not on PATH".to_owned())
         }
@@ -146,13 +153,12 @@ fn missing() -> Result<Option<String>, String> {
     })
 }
 
-/// The folder with `meed` and `meed-slurm`.
-fn build(is_debug: bool) -> Result<PathBuf, String> {
+/// `meed` and `meed-slurm`.
+fn build(is_debug: bool) -> Result<(), String> {
     let mut build = cargo();
     build.args(["build", "--locked", "-p", "meed-cli", "-p", "meed-slurm"]);
     if !is_debug {
         build.arg("--release");
     }
-    succeed(&mut build, "cargo build -p meed-cli -p meed-slurm")?;
-    Ok(target_folder().join(if is_debug { "debug" } else { "release" }))
+    succeed(&mut build, "cargo build -p meed-cli -p meed-slurm")
 }

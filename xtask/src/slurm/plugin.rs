@@ -7,11 +7,11 @@ use std::process::Command;
 
 use super::lab::Lab;
 use super::ledger::SHARES;
-use crate::tools::{printed, root, runs};
+use crate::tools::{printed, root, runs, target_folder};
 
 /// See `mod.rs`.
 pub(super) fn run(lab: &Lab) -> Result<(), String> {
-    let source = match source(lab) {
+    let source = match source() {
         Ok(source) => source,
         Err(why) => {
             crate::say(&format!("LEFT OUT: Slurm's plug-in site_factor/meed: {why}"));
@@ -81,32 +81,45 @@ fn refuses(lab: &Lab, build: &str, source: &str, folder: &str) -> Result<(), Str
     }
 }
 
-/// The source package of the Slurm that is installed, unpacked; why there is none.
-fn source(lab: &Lab) -> Result<PathBuf, String> {
+/// Where the source package is unpacked.
+fn folder() -> PathBuf {
+    target_folder().join("slurm-source")
+}
+
+/// The source of the Slurm that is installed; why there is none.
+fn source() -> Result<PathBuf, String> {
     if !runs("cc", "--version") {
         return Err("there is no C compiler".to_owned());
     }
-    let folder = lab.path("source");
+    let found = fs::read_dir(folder()).into_iter().flatten().flatten().map(|entry| entry.path());
+    let unpacked = found.into_iter().find(|path| path.join("META").is_file());
+    unpacked.ok_or_else(|| "its source package could not be fetched".to_owned())
+}
+
+/// Fetches that source, if it is not there. Why not is told.
+pub(super) fn fetch() {
+    if let Err(why) = source().or_else(|_| fetch_anew()) {
+        crate::say(&format!("apt-get source slurm-wlm: {why}"));
+    }
+}
+
+fn fetch_anew() -> Result<PathBuf, String> {
+    let folder = folder();
     fs::create_dir_all(folder.join("lists/partial")).map_err(|why| why.to_string())?;
-    // Lists of its own: nothing of the system's apt is changed.
-    let list = "sed -n 's/^VERSION_CODENAME=//p' /etc/os-release | while read code; do \
-                echo deb-src http://deb.debian.org/debian $code main; \
-                echo deb-src http://deb.debian.org/debian-security $code-security main; done \
-                >sources.list";
-    let fetch = "apt=\"timeout 90 apt-get -q -o Dir::Etc::sourcelist=$PWD/sources.list \
-                 -o Dir::Etc::sourceparts=/dev/null -o Dir::State::lists=$PWD/lists \
+    fs::create_dir_all(folder.join("parts")).map_err(|why| why.to_string())?;
+    // The system's own sources, as lists of its own: nothing of the system's apt is changed.
+    let lists = "for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do \
+                 [ ! -f $file ] || sed -n 's/^deb /deb-src /p' $file >parts/$(basename $file); \
+                 done; for file in /etc/apt/sources.list.d/*.sources; do [ ! -f $file ] || \
+                 sed 's/^Types:.*/Types: deb-src/' $file >parts/$(basename $file); done";
+    let fetch = "apt=\"timeout 90 apt-get -q -o Dir::Etc::sourcelist=/dev/null \
+                 -o Dir::Etc::sourceparts=$PWD/parts -o Dir::State::lists=$PWD/lists \
                  -o APT::Sandbox::User=root\"; $apt update && $apt source --download-only \
                  slurm-wlm=$(dpkg-query -W -f '${Version}' slurmctld) && \
-                 tar -xzf slurm-wlm_*.orig.tar.gz && ls -d */META";
-    let line = format!("cd {} && {list} && {{ {fetch}; }} 2>&1", folder.display());
+                 tar -xzf slurm-wlm_*.orig.tar.gz";
+    let line = format!("cd {} && {lists} && {{ {fetch}; }} 2>&1", folder.display());
     let mut command = Command::new("bash");
     command.arg("-c").arg(line);
-    let told = printed(&mut command, "apt-get source slurm-wlm")?;
-    let told = String::from_utf8_lossy(&told).into_owned();
-    let meta = told.lines().last().unwrap_or_default().trim();
-    let unpacked = folder.join(meta);
-    match unpacked.is_file() {
-        true => Ok(unpacked.with_file_name("")),
-        false => Err(format!("apt-get source slurm-wlm: {}", meta)),
-    }
+    printed(&mut command, "apt-get source slurm-wlm")?;
+    source()
 }
