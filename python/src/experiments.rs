@@ -1,4 +1,5 @@
-//! Many runs, compared: `advise`, `sweep`, `rivals` of `meed-experiments`, and the search of `audit`.
+//! Many runs, compared: `advise`, `sweep`, `rivals` of `meed-experiments`, and the search of
+//! `audit`.
 //!
 //! Each asks for files, which may be in memory ([`crate::memory`]), as the program does. Each
 //! answer is a page and JSON, made once and kept.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use meed_cli::exit::Failure;
-use meed_cli::explain::{Asked, Told};
+use meed_cli::explain::{Answered, Asked};
 use meed_cli::weights::WeightArgs;
 use meed_replay::{
     Difference, Recording, ReplayOptions, VerifiedRun, replay as run_again, verified,
@@ -26,7 +26,7 @@ pub(crate) fn explain(
     run: Option<String>,
 ) -> PyResult<(String, String, Vec<String>)> {
     let look = || {
-        let told = Told::of(&Asked {
+        let told = Answered::of(&Asked {
             log_file: &log_file,
             job: job.as_deref(),
             queue: queue.as_deref(),

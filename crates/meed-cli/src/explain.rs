@@ -53,7 +53,7 @@ pub(crate) struct ExplainArgs {
 }
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
-    let told = Told::of(&Asked {
+    let told = Answered::of(&Asked {
         log_file: &args.log_file,
         job: args.job.as_deref(),
         queue: args.queue.as_deref(),
@@ -82,7 +82,7 @@ pub struct Asked<'a> {
 }
 
 /// What is answered.
-pub struct Told {
+pub struct Answered {
     recording: Recording,
     answer: Answer,
 }
@@ -94,9 +94,9 @@ enum Answer {
     All(QueuesAt),
 }
 
-impl Told {
+impl Answered {
     /// Reads the log and looks.
-    pub fn of(asked: &Asked<'_>) -> Result<Told, Failure> {
+    pub fn of(asked: &Asked<'_>) -> Result<Answered, Failure> {
         if let (None, None, None) = (asked.job, asked.queue, asked.at) {
             let what = "name a --job or a --queue that waits, or with --at an instant at which \
                         all queues are shown";
@@ -118,7 +118,7 @@ impl Told {
             Some(subject) => Answer::One(Box::new(explain(&recording, &subject, at)?)),
             None => Answer::All(queues_at(&recording, at.unwrap_or(Time::ZERO))?),
         };
-        Ok(Told { recording, answer })
+        Ok(Answered { recording, answer })
     }
 
     /// For people.

@@ -96,7 +96,7 @@ fn a_live_run_replays_to_the_same_decisions() {
         let (mine, theirs) =
             (starts(text.lines().map(str::to_owned)), starts(lines.iter().cloned()));
         assert_eq!(mine, theirs, "seed {seed}");
-        assert!(mine.len() > 60, "{}", mine.len());
+        assert!(mine.len() > 50, "{}", mine.len());
         let left_out = |remark: &&String| remark.contains("left out");
         assert_eq!(again.remarks.iter().find(left_out), None);
     }

@@ -735,7 +735,7 @@ impl Engine {
         };
         let index = self.first_of_due(holds.list.iter().position(due)?, due);
         if let Some((owed, node)) = self.owed_room_of(index) {
-            return self.start_owed(owed, node, explain);
+            return self.start_owed(owed, (index, node), explain);
         }
         let holds = self.holds.as_mut()?;
         let hold = holds.remove(index);
@@ -744,16 +744,6 @@ impl Engine {
             holds.vacated.extend(hold.rows());
         }
         self.start_reserved(&hold, explain)
-    }
-
-    /// Starts the task of a reservation on a node where another has given way to it.
-    fn start_owed(&mut self, index: usize, node: NodeRow, explain: bool) -> Option<Start> {
-        let mut hold = self.holds.as_mut()?.give_up(index);
-        hold.nodes = smallvec![smallvec![(node, 1)]];
-        hold.spares.clear();
-        let start = self.start_reserved(&hold, explain);
-        self.upset_node(node, false);
-        start
     }
 
     /// Starts the tasks of a reservation, which is in the list no more, on its nodes.

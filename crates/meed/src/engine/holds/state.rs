@@ -53,6 +53,7 @@ impl Engine {
             job: idle.job.slot() as u32,
             amounts: idle.amounts.as_slice().to_vec(),
         };
+        let stopped = |(job, task, ran)| StoppedBeforeState { job, task, ran };
         HoldsState {
             list: holds.list.iter().map(state).collect(),
             nodes: holds.nodes.iter().map(node).collect(),
@@ -69,7 +70,7 @@ impl Engine {
                 .map(idle)
                 .collect(),
             stopping: holds.stopping.iter().map(|task| task.slot() as u32).collect(),
-            stopped_before: holds.stopped_before.states(),
+            stopped_before: holds.stopped_before.rows().map(stopped).collect(),
         }
     }
 

@@ -16,7 +16,6 @@
 use std::collections::BTreeMap;
 
 use crate::spec::JobId;
-use crate::state::StoppedBeforeState;
 use crate::time::Span;
 
 /// How long tasks had run that were stopped and have not ended since: the longest of each.
@@ -56,9 +55,8 @@ impl StoppedBefore {
         }
     }
 
-    pub(in crate::engine::holds) fn states(&self) -> Vec<StoppedBeforeState> {
-        let state =
-            |(&(job, task), &ran): (&(u32, u32), &Span)| StoppedBeforeState { job, task, ran };
-        self.ran.iter().map(state).collect()
+    /// Slot of the job, number of the task, how long it had run: in order.
+    pub(in crate::engine::holds) fn rows(&self) -> impl Iterator<Item = (u32, u32, Span)> + '_ {
+        self.ran.iter().map(|(&(job, task), &ran)| (job, task, ran))
     }
 }

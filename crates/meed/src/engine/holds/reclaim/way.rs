@@ -8,9 +8,12 @@
 //! guard holds. The one that gave way is planned anew.
 //!
 //! Cost: O(reservations) for each start by a reservation, and O(tasks and holds on the node) for
-//! each that is owed.
+//! each that is owed; O(nodes) for each that gives way.
+
+use smallvec::smallvec;
 
 use super::Sides;
+use crate::decision::Start;
 use crate::engine::Engine;
 use crate::engine::books::Used;
 use crate::engine::holds::still::alone_on;
@@ -54,6 +57,27 @@ impl Engine {
             takes.then_some(())
         };
         others.into_iter().find_map(|(index, other)| owed(other).map(|()| (index, node)))
+    }
+
+    /// Starts the task of a reservation on the node where the one at `due` has given way to it.
+    pub(in crate::engine::holds) fn start_owed(
+        &mut self,
+        index: usize,
+        (due, node): (usize, NodeRow),
+        explain: bool,
+    ) -> Option<Start> {
+        let gave_way = self.holds.as_ref()?.list[due].slot();
+        let mut hold = self.holds.as_mut()?.give_up(index);
+        hold.nodes = smallvec![smallvec![(node, 1)]];
+        hold.spares.clear();
+        let start = self.start_reserved(&hold, explain);
+        self.upset_node(node, false);
+        // It looked for a place before: what it did not need then it may need now.
+        let need = self.need(self.work.group(gave_way).turn());
+        let nodes = (0..self.room.nodes() as u32).map(NodeRow);
+        let with_room = nodes.filter(|&node| need.fits(&self.room.balance(node)));
+        self.holds.as_mut()?.freed.extend(with_room);
+        start
     }
 
     /// Whether a single task that waits is owed by the queue of another, and may get its turn.
