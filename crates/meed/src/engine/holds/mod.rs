@@ -44,6 +44,7 @@
 //! question to all of them.
 
 mod at_once;
+mod before;
 mod best;
 mod changes;
 #[cfg(test)]
@@ -77,12 +78,12 @@ use crate::reclaim::{Reclaim, Stop};
 use crate::resources::Resources;
 use crate::spec::{AllocationId, JobId, NodeRow, QueueRow};
 use crate::time::{Span, Time};
+use before::StoppedBefore;
 use idle::IdleThere;
 use kept::Kept;
 pub(super) use kept::expected_end;
 use outlook::Outlook;
 use profile::Need;
-use reclaim::StoppedBefore;
 use rows::RowSet;
 use still::alone_on;
 pub use view::{HeldWith, ReservationView};

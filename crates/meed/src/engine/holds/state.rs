@@ -235,7 +235,7 @@ impl Engine {
             let holds = holds.ok_or_else(|| {
                 StateError::new(at("job"), "the policy takes no room back from running tasks")
             })?;
-            holds.stopped_before.note((job, row.task), row.ran);
+            holds.stopped_before.note((job.slot() as u32, row.task), row.ran);
         }
         Ok(())
     }

@@ -24,7 +24,6 @@
 //! served. Cost: O(running tasks log running tasks) for a look, at most one for each reservation in
 //! each `reclaim_after`.
 
-mod before;
 mod places;
 mod room_left;
 mod victims;
@@ -37,7 +36,6 @@ use crate::engine::Engine;
 use crate::reclaim::{Reclaim, Stop, Winner};
 use crate::spec::{AllocationId, JobId};
 use crate::time::Time;
-pub(super) use before::StoppedBefore;
 use places::Wanted;
 use victims::{Sides, Unit};
 
@@ -151,7 +149,7 @@ impl Engine {
         let told = self.holds.as_mut().filter(|holds| holds.stopping.contains(&task));
         if let (Some(holds), Some(running)) = (told, self.work.running(task)) {
             let ran = self.now.saturating_since(running.started);
-            holds.stopped_before.note((running.job, running.task), ran);
+            holds.stopped_before.note((running.job.slot() as u32, running.task), ran);
         }
     }
 
@@ -159,7 +157,7 @@ impl Engine {
     #[inline]
     pub(in crate::engine) fn forget_stops_of(&mut self, job: JobId, task: u32) {
         if let Some(holds) = &mut self.holds {
-            holds.stopped_before.forget(job, task);
+            holds.stopped_before.forget((job.slot() as u32, task));
         }
     }
 
@@ -167,7 +165,7 @@ impl Engine {
     #[inline]
     pub(in crate::engine) fn forget_stops_of_job(&mut self, job: JobId) {
         if let Some(holds) = &mut self.holds {
-            holds.stopped_before.forget_job(job);
+            holds.stopped_before.forget_job(job.slot() as u32);
         }
     }
 

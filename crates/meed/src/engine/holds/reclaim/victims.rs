@@ -25,8 +25,8 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
-use super::before::StoppedBefore;
 use crate::engine::Engine;
+use crate::engine::holds::before::StoppedBefore;
 use crate::reclaim::Reclaim;
 use crate::resources::Resources;
 use crate::spec::{AllocationId, QueueRow};
@@ -114,7 +114,8 @@ impl Engine {
             let Some(sides) = *known else { continue };
             let ran = self.now.saturating_since(task.started);
             let may = ran >= rules.min_runtime
-                && (self.is_owed_minimum_by(&sides) || before.allow((task.job, task.task), ran));
+                && (self.is_owed_minimum_by(&sides)
+                    || before.allow((task.job.slot() as u32, task.task), ran));
             let youth = (task.started, self.books.arrival(task.job), task.task);
             if self.work.group(task.group).gang().is_none() {
                 units.extend(may.then(|| Unit::alone(leaf, sides, id, youth)));

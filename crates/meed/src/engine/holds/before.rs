@@ -15,48 +15,42 @@
 
 use std::collections::BTreeMap;
 
-use crate::spec::JobId;
 use crate::time::Span;
 
 /// How long tasks had run that were stopped and have not ended since: the longest of each.
 #[derive(Default)]
-pub(in crate::engine::holds) struct StoppedBefore {
+pub(super) struct StoppedBefore {
     /// By the slot of the job, and the number of the task in it.
     ran: BTreeMap<(u32, u32), Span>,
 }
 
 impl StoppedBefore {
-    fn key(job: JobId, task: u32) -> (u32, u32) {
-        (job.slot() as u32, task)
-    }
-
     /// Whether a task that has run so long may be stopped again.
-    pub(super) fn allow(&self, (job, task): (JobId, u32), ran: Span) -> bool {
-        let before = self.ran.get(&Self::key(job, task));
+    pub(super) fn allow(&self, task: (u32, u32), ran: Span) -> bool {
+        let before = self.ran.get(&task);
         before.is_none_or(|before| ran.as_micros() > before.as_micros().saturating_mul(2))
     }
 
     /// A task has stopped when it had run so long.
-    pub(in crate::engine::holds) fn note(&mut self, (job, task): (JobId, u32), ran: Span) {
-        let longest = self.ran.entry(Self::key(job, task)).or_default();
+    pub(super) fn note(&mut self, task: (u32, u32), ran: Span) {
+        let longest = self.ran.entry(task).or_default();
         *longest = ran.max(*longest);
     }
 
     /// The task runs no more, and will not again.
-    pub(super) fn forget(&mut self, job: JobId, task: u32) {
-        self.ran.remove(&Self::key(job, task));
+    pub(super) fn forget(&mut self, task: (u32, u32)) {
+        self.ran.remove(&task);
     }
 
     /// No task of the job will run again.
-    pub(super) fn forget_job(&mut self, job: JobId) {
-        let job = job.slot() as u32;
+    pub(super) fn forget_job(&mut self, job: u32) {
         while let Some((&key, _)) = self.ran.range((job, 0)..=(job, u32::MAX)).next() {
             self.ran.remove(&key);
         }
     }
 
     /// Slot of the job, number of the task, how long it had run: in order.
-    pub(in crate::engine::holds) fn rows(&self) -> impl Iterator<Item = (u32, u32, Span)> + '_ {
+    pub(super) fn rows(&self) -> impl Iterator<Item = (u32, u32, Span)> + '_ {
         self.ran.iter().map(|(&(job, task), &ran)| (job, task, ran))
     }
 }
