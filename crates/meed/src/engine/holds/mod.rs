@@ -11,8 +11,7 @@
 //!   gets one: meanwhile nobody else gets one either. Not who has lent more than it has borrowed,
 //!   where the order has a memory: it gets the next that may be made.
 //! - A reservation is kept until its task starts, whoever is first meanwhile. So a task that has
-//!   one waits no longer than the tasks that hold its room. Under reclaim it gives way to one that
-//!   its queue owes (`reclaim::way`).
+//!   one waits no longer than the tasks that hold its room.
 //! - It moves to an earlier instant whenever room comes free, in the order in which they were made;
 //!   to a later one only where what was expected does not come about: a task runs beyond its limit,
 //!   a node goes. That is counted.
@@ -713,14 +712,11 @@ impl Engine {
     /// Starts what is first in order of the reservations whose room is there.
     #[inline]
     fn start_held(&mut self, explain: bool) -> Option<Start> {
-        if self.is_any_due() { self.start_due(explain) } else { None }
-    }
-
-    /// Whether the instant of any reservation has come.
-    #[inline]
-    fn is_any_due(&self) -> bool {
-        let mut list = self.holds.iter().flat_map(|holds| &holds.list);
-        list.any(|hold| hold.at == Some(self.now))
+        let now = self.now;
+        match self.holds.as_ref()?.list.iter().any(|hold| hold.at == Some(now)) {
+            true => self.start_due(explain),
+            false => None,
+        }
     }
 
     /// The same of those whose instant has come.
@@ -734,10 +730,7 @@ impl Engine {
             };
             hold.at == Some(self.now) && hold.parts().all(has_room)
         };
-        let index = self.first_of_due(holds.list.iter().position(due)?, due);
-        if let Some((owed, node)) = self.owed_room_of(index) {
-            return self.start_owed(owed, (index, node), explain);
-        }
+        let index = holds.list.iter().position(due)?;
         let holds = self.holds.as_mut()?;
         let hold = holds.remove(index);
         if hold.is_joint() {

@@ -32,12 +32,6 @@ impl Engine {
         } else {
             self.room.sift_fresh();
         }
-        if self.reclaims()
-            && self.is_any_due()
-            && let Some(start) = self.serve_who_is_owed(explain)
-        {
-            return Some(start);
-        }
         if let Some(start) = self.start_held(explain) {
             return Some(start);
         }
@@ -62,40 +56,6 @@ impl Engine {
         let since = *holds.passed.entry(slot).or_insert(self.now);
         let lends = holds.remembers && self.books.is_lender(self.now, leaf);
         !lends && self.now < since.saturating_add(holds.patience)
-    }
-
-    /// The room of some reservations is there. Whoever is first in turn, and is owed by all of
-    /// these, starts before them; or gets a reservation, if owed by all that have one, to which
-    /// they give way (`reclaim::way`).
-    #[inline(never)]
-    fn serve_who_is_owed(&mut self, explain: bool) -> Option<Start> {
-        self.waits = true;
-        let start = self.start_or_hold_owed(explain);
-        self.waits = false;
-        start
-    }
-
-    fn start_or_hold_owed(&mut self, explain: bool) -> Option<Start> {
-        loop {
-            self.wake_first(explain);
-            self.settle();
-            let mut reason = explain.then(|| Box::new(Reason::of(self.room.why())));
-            let leaf = self.choose_leaf(reason.as_deref_mut())?;
-            match self.choose_group(leaf) {
-                Candidate::Nothing => self.park(leaf),
-                Candidate::Group(slot, node) if self.is_owed_by_due(leaf) => {
-                    if let Some(start) = self.place_group(slot, node, reason) {
-                        return Some(start);
-                    }
-                }
-                Candidate::Wait(slot) if self.is_owed_by_all(leaf) => {
-                    if self.is_passed_over(slot) || self.hold(slot) {
-                        return None;
-                    }
-                }
-                _ => return None,
-            }
-        }
     }
 
     /// See [`Engine::next_with_holds`].

@@ -120,78 +120,6 @@ impl Model {
         false
     }
 
-    /// The first reservation whose room is there, or the first of those that it owes.
-    pub(crate) fn first_due(&self) -> Option<usize> {
-        let is_due = |at: &usize| self.holds[*at].at == Some(self.now);
-        let queue = |at: usize| self.jobs[self.holds[at].job].queue;
-        let first = (0..self.holds.len()).find(is_due)?;
-        self.queues[0].spec.policy.reclaim.map_or(Some(first), |_| {
-            let owed = |at: &usize| is_due(at) && self.owes_leaf(queue(*at), queue(first));
-            Some((0..self.holds.len()).find(owed).unwrap_or(first))
-        })
-    }
-
-    /// The first reservation that gets the room of another, whose queue owes its own: both are of
-    /// one task, and this one's could be stopped for that.
-    pub(crate) fn owed_room_of(&mut self, due: usize) -> Option<usize> {
-        let rules = self.queues[0].spec.policy.reclaim?;
-        self.refresh_counts();
-        let single = |held: &Held| {
-            held.with.is_empty() && held.nodes.iter().map(|(_, tasks)| tasks).sum::<u64>() == 1
-        };
-        let hold = self.holds[due].clone();
-        if !single(&hold) || hold.reclaims {
-            return None;
-        }
-        let (node, soon) = (hold.nodes[0].0, self.now + rules.grace.as_micros());
-        (0..self.holds.len()).filter(|&at| at != due).find(|&at| {
-            let held = &self.holds[at];
-            let (winner, loser) = (self.jobs[held.job].queue, self.jobs[hold.job].queue);
-            let sides = self.path(winner).into_iter().zip(self.path(loser));
-            let Some((first, last)) = sides.into_iter().find(|(a, b)| a != b) else {
-                return false;
-            };
-            let waits = held.at.is_none_or(|at| at > soon) && !self.is_pinned(held);
-            let turn = self.turn_demand(held.job, held.group);
-            let places = vec![(held.group, vec![(node, 1)])];
-            single(held)
-                && waits
-                && self.owes(first, last)
-                && self.may_get(first, &turn)
-                && self.could_hold((held.job, held.group), (node, 1))
-                && self.fits_without(at, due, node)
-                && self.comes_first_then(at, rules, (first, last), &[], &places)
-        })
-    }
-
-    /// Whether the task of a reservation has room on a node now, were another not held, nor what
-    /// waits for an unknown start in its queue after it or in queues that owe it.
-    fn fits_without(&self, at: usize, other: usize, node: usize) -> bool {
-        let mut model = self.clone();
-        let queue = |at: usize| self.jobs[self.holds[at].job].queue;
-        for (place, held) in model.holds.iter_mut().enumerate() {
-            let gives_way = (place > at && queue(place) == queue(at))
-                || self.owes_leaf(queue(at), queue(place));
-            let unknown = held.at.is_none() && !held.reclaims;
-            held.counts &= place != other && !(unknown && gives_way);
-        }
-        let held = &model.holds[at];
-        model.fit_from((held.job, held.group), (node, 1), model.now, Some(at))
-    }
-
-    /// Whether a queue that gets `turn` holds no more than its share of what that asks for, or is
-    /// below its minimum share and gets some of that.
-    fn may_get(&self, first: usize, turn: &Resources) -> bool {
-        let within = |kind: usize| {
-            let with = self.held(first).get(kind) + turn.get(kind);
-            turn.get(kind) == 0 || with <= self.share(first).get(kind)
-        };
-        match self.is_below_minimum(first) {
-            true => self.counts_some(first, turn),
-            false => (0..turn.kinds()).all(within),
-        }
-    }
-
     /// Whether it waits where it is for tasks that were told to stop.
     pub(crate) fn is_pinned(&self, held: &Held) -> bool {
         held.reclaims && held.at.is_none()
@@ -446,30 +374,19 @@ impl Model {
         sides.sort_unstable();
         sides.dedup();
         let stopped: Vec<usize> = taken.iter().flat_map(|unit| unit.tasks.clone()).collect();
-        sides.into_iter().all(|sides| self.comes_first_then(at, rules, sides, &stopped, starts))
-    }
-
-    /// Whether by the ledgers the first side comes before the last when the guard has passed, with
-    /// the turn started and these stopped.
-    fn comes_first_then(
-        &self,
-        at: usize,
-        rules: Reclaim,
-        (first, last): (usize, usize),
-        stopped: &[usize],
-        starts: &Places,
-    ) -> bool {
-        let parent = self.queues[first].parent.expect("not the root");
-        let mut then = self.now + rules.guard.as_micros();
-        if let Memory::Rounds(length) = self.queues[parent].spec.policy.memory {
-            let length = length.as_micros();
-            then = then.min(self.now / length * length + length - 1);
-        }
-        self.is_below_minimum(first) || {
-            let a = self.key_then(at, first, then, stopped, starts);
-            let b = self.key_then(at, last, then, stopped, starts);
-            a.0.cmp_value(&b.0).then(a.1.cmp(&b.1)) == Ordering::Less
-        }
+        sides.into_iter().all(|(first, last)| {
+            let parent = self.queues[first].parent.expect("not the root");
+            let mut then = self.now + rules.guard.as_micros();
+            if let Memory::Rounds(length) = self.queues[parent].spec.policy.memory {
+                let length = length.as_micros();
+                then = then.min(self.now / length * length + length - 1);
+            }
+            self.is_below_minimum(first) || {
+                let a = self.key_then(at, first, then, &stopped, starts);
+                let b = self.key_then(at, last, then, &stopped, starts);
+                a.0.cmp_value(&b.0).then(a.1.cmp(&b.1)) == Ordering::Less
+            }
+        })
     }
 
     /// All that may be stopped for a task of the leaf, in order.
@@ -524,6 +441,10 @@ impl Model {
         };
         let all = units.clone();
         units.retain(|unit| {
+            let within = (0..turn.kinds()).all(|kind| {
+                let with = self.held(unit.first).get(kind) + turn.get(kind);
+                turn.get(kind) == 0 || with <= self.share(unit.first).get(kind)
+            });
             // With the core all of the gang stops.
             let of_gang = |other: &&Unit| *other == unit || unit.core && other.gang == unit.gang;
             let minimum = self.is_below_minimum(unit.first) && !self.is_below_minimum(unit.last);
@@ -532,7 +453,10 @@ impl Model {
             tasks().all(may)
                 && tasks().all(again)
                 && self.owes(unit.first, unit.last)
-                && self.may_get(unit.first, turn)
+                && match self.is_below_minimum(unit.first) {
+                    true => self.counts_some(unit.first, turn),
+                    false => within,
+                }
         });
         let by_number = |task: &usize| self.tasks[*task].number;
         units.iter_mut().for_each(|unit| unit.tasks.sort_by_key(by_number));
@@ -584,8 +508,7 @@ impl Model {
         stopped.iter().for_each(|&task| model.tasks[task].end = Some(self.now));
         let each = starts.iter().flat_map(|(group, nodes)| each_start(*group, nodes));
         model.tasks.extend(each.map(|(group, node)| Task {
-            // Of any: nobody asks for it.
-            allocation: self.tasks[0].allocation,
+            allocation: self.tasks[stopped[0]].allocation,
             queue: self.jobs[held.job].queue,
             job: held.job,
             group,
@@ -605,19 +528,10 @@ impl Model {
 
     /// Whether all that have reservations owe the leaf.
     pub(crate) fn is_owed_by_all(&self, leaf: usize) -> bool {
-        self.is_owed_by(leaf, |_| true)
-    }
-
-    /// Whether all of these do.
-    pub(crate) fn is_owed_by(&self, leaf: usize, these: impl Fn(&Held) -> bool) -> bool {
-        let mut holds = self.holds.iter().filter(|held| these(held));
-        holds.all(|held| self.owes_leaf(leaf, self.jobs[held.job].queue))
-    }
-
-    /// Whether the second leaf owes the first.
-    pub(crate) fn owes_leaf(&self, leaf: usize, other: usize) -> bool {
-        let sides = self.path(leaf).into_iter().zip(self.path(other));
-        sides.into_iter().find(|(a, b)| a != b).is_some_and(|(a, b)| self.owes(a, b))
+        self.holds.iter().map(|held| self.jobs[held.job].queue).all(|other| {
+            let sides = self.path(leaf).into_iter().zip(self.path(other));
+            sides.into_iter().find(|(a, b)| a != b).is_some_and(|(a, b)| self.owes(a, b))
+        })
     }
 
     fn owes(&self, first: usize, last: usize) -> bool {

@@ -35,7 +35,7 @@ pub(crate) struct Held {
     /// So many waiting tasks are in no order for it.
     covers: u64,
     /// It is counted: not while another place is looked for.
-    pub(crate) counts: bool,
+    counts: bool,
 }
 
 impl Held {
@@ -83,9 +83,6 @@ pub(crate) struct Idle {
 
 /// The end of time.
 pub(crate) const NEVER: u64 = MAX_MICROS;
-
-/// A leaf, how long it starved, its group, and where that fits.
-type First = (usize, Option<u64>, ((usize, usize), Option<usize>));
 
 /// Nobody knows when; when; how much is missing.
 pub(crate) type Rank = (bool, u64, u128);
@@ -677,33 +674,8 @@ impl Model {
             self.plan();
         }
         self.settle_idle();
-        let reclaims = self.queues[0].spec.policy.reclaim.is_some();
-        let any_due = self.holds.iter().any(|held| held.at == Some(self.now));
-        if reclaims
-            && any_due
-            && let Some((leaf, starved, (of, node))) = self.first_of_any_size()
-        {
-            let is_due = |held: &Held| held.at == Some(self.now);
-            match node {
-                Some(node) if self.is_owed_by(leaf, is_due) => {
-                    let ((job, group), any_size) = (of, true);
-                    return Some(Expected::Walked { leaf, starved, job, group, node, any_size });
-                }
-                None if self.is_owed_by_all(leaf) && !self.is_passed_over(leaf, of) => {
-                    self.reserve(of);
-                }
-                _ => {}
-            }
-        }
-        if let Some(due) = self.first_due() {
-            let held = match self.owed_room_of(due) {
-                Some(owed) => {
-                    let nodes = self.holds[due].nodes.clone();
-                    self.freed = true;
-                    Held { nodes, spares: Vec::new(), ..self.holds.remove(owed) }
-                }
-                None => self.holds.remove(due),
-            };
+        if let Some(due) = self.holds.iter().position(|held| held.at == Some(self.now)) {
+            let held = self.holds.remove(due);
             let (job, group, waited) = (held.job, held.group, self.now - held.since);
             let mut starts = each_start(held.group, &held.nodes);
             held.with.iter().for_each(|(group, nodes)| starts.extend(each_start(*group, nodes)));
@@ -711,70 +683,55 @@ impl Model {
             self.starts_on = starts;
             return Some(Expected::Held { job, group, node, waited });
         }
+        let reclaims = self.queues[0].spec.policy.reclaim.is_some();
         while self.holds.len() < most || reclaims {
-            let (leaf, starved, ((job, group), node)) = self.first_of_any_size()?;
+            self.any_size = true;
+            let found = self.walk();
+            let picked = found.map(|(leaf, starved)| (leaf, starved, self.pick(leaf)));
+            self.any_size = false;
+            let (leaf, starved, ((job, group), node)) = picked?;
             if let Some(node) = node {
                 let any_size = true;
                 return Some(Expected::Walked { leaf, starved, job, group, node, any_size });
             }
-            if self.is_passed_over(leaf, (job, group)) {
-                break;
+            let patience = self.queues[0].spec.policy.reserve_after.as_micros();
+            if patience > 0 {
+                let since = *self.passed.entry((job, group)).or_insert(self.now);
+                if self.now - since < patience && !self.is_owed_back(leaf) {
+                    break;
+                }
             }
             if self.holds.len() >= most && !self.is_owed_by_all(leaf) {
                 break;
             }
-            self.reserve((job, group));
+            self.passed.remove(&(job, group));
+            let (rank, places) = self.best_place((job, group), None).expect("there is hope");
+            let (nodes, with) = split(places);
+            let (at, since) = ((!rank.0).then_some(rank.1), self.now);
+            let all = self.jobs[job].groups[group].waiting();
+            let covers = if self.turn(job, group) > 1 { all } else { 1 };
+            let after = self.queues[0].spec.policy.reclaim.map_or(0, |it| it.after.as_micros());
+            let tries = since + after;
+            let (reclaims, drained, counts) = (false, false, true);
+            self.holds.push(Held {
+                job,
+                group,
+                nodes,
+                with,
+                spares: Vec::new(),
+                at,
+                since,
+                tries,
+                reclaims,
+                drained,
+                covers,
+                counts,
+            });
+            let last = self.holds.len() - 1;
+            self.holds[last].spares = self.choose_spares(last, &[]);
+            self.settle_idle();
         }
         None
-    }
-
-    /// Who is first in turn, whether it fits or not, and where it fits.
-    fn first_of_any_size(&mut self) -> Option<First> {
-        self.any_size = true;
-        let found = self.walk();
-        let picked = found.map(|(leaf, starved)| (leaf, starved, self.pick(leaf)));
-        self.any_size = false;
-        picked
-    }
-
-    /// Whether others are served before it for a while yet.
-    fn is_passed_over(&mut self, leaf: usize, of: (usize, usize)) -> bool {
-        let patience = self.queues[0].spec.policy.reserve_after.as_micros();
-        if patience == 0 {
-            return false;
-        }
-        let since = *self.passed.entry(of).or_insert(self.now);
-        self.now - since < patience && !self.is_owed_back(leaf)
-    }
-
-    /// The group gets a reservation.
-    fn reserve(&mut self, (job, group): (usize, usize)) {
-        self.passed.remove(&(job, group));
-        let (rank, places) = self.best_place((job, group), None).expect("there is hope");
-        let (nodes, with) = split(places);
-        let (at, since) = ((!rank.0).then_some(rank.1), self.now);
-        let all = self.jobs[job].groups[group].waiting();
-        let covers = if self.turn(job, group) > 1 { all } else { 1 };
-        let after = self.queues[0].spec.policy.reclaim.map_or(0, |it| it.after.as_micros());
-        let tries = since + after;
-        let (spares, reclaims, drained, counts) = (Vec::new(), false, false, true);
-        self.holds.push(Held {
-            job,
-            group,
-            nodes,
-            with,
-            spares,
-            at,
-            since,
-            tries,
-            reclaims,
-            drained,
-            covers,
-            counts,
-        });
-        let last = self.holds.len() - 1;
-        self.holds[last].spares = self.choose_spares(last, &[]);
-        self.settle_idle();
     }
 }
 

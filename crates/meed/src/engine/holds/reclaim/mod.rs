@@ -27,7 +27,6 @@
 mod places;
 mod room_left;
 mod victims;
-mod way;
 
 use std::collections::BTreeSet;
 
@@ -37,7 +36,7 @@ use crate::reclaim::{Reclaim, Stop, Winner};
 use crate::spec::{AllocationId, JobId};
 use crate::time::Time;
 use places::Wanted;
-use victims::{Sides, Unit};
+use victims::Unit;
 
 /// What the rest of the engine tells, and asks.
 impl Engine {
