@@ -22,11 +22,16 @@ pub(super) fn missing() -> Option<String> {
     }
 }
 
+/// An address besides 127.0.0.1 (of those for examples): where there is none, slurmdbd finds no
+/// address to listen on, and ends.
+const SET_UP: &str = "ip link set lo up && ip addr add 192.0.2.1/32 dev lo && \
+                      exec \"$0\" slurm \"$@\"";
+
 /// Runs these stories in the namespace.
 pub(super) fn run_again(args: impl Iterator<Item = String>) -> Result<(), String> {
     let own = std::env::current_exe().map_err(|why| why.to_string())?;
     let mut again = Command::new("unshare");
-    again.args(["--net", "bash", "-c", "ip link set lo up && exec \"$0\" slurm \"$@\""]);
+    again.args(["--net", "bash", "-c", SET_UP]);
     again.arg(own).args(args).env(INSIDE, "1");
     succeed(&mut again, "the stories on Slurm")
 }
