@@ -42,7 +42,11 @@ pub(super) fn run(lab: &Lab) -> Result<(), String> {
     lab.until("jobs that wait have factors", || {
         factors("games").is_ok_and(|all| all.len() == 4 && all.iter().all(|factor| *factor > 0))
     })?;
-    lab.until("places of new jobs", || lab.path("meed/places").exists())?;
+    // The first places may be those of an instant at which nobody has used anything.
+    lab.until("a place of who has used nothing before all that wait", || {
+        let waiting = factors("games").unwrap_or_default().into_iter().max();
+        place_of(lab, "man").is_some_and(|place| Some(place) > waiting)
+    })?;
     meed.kill()?;
     // Nobody but the plug-in can set these.
     lab.submit("man", "-A optics -n8 -t 5 --wrap true")?;
@@ -63,6 +67,13 @@ pub(super) fn run(lab: &Lab) -> Result<(), String> {
         man[0]
     ));
     Ok(())
+}
+
+/// The factor that a new job of a user would get.
+fn place_of(lab: &Lab, user: &str) -> Option<i64> {
+    let places = fs::read_to_string(lab.path("meed/places")).ok()?;
+    let of_user = |line: &&str| line.split_whitespace().last() == Some(user);
+    places.lines().skip(1).find(of_user)?.split_whitespace().next()?.parse().ok()
 }
 
 /// Site factors of the jobs of a user that wait.

@@ -44,7 +44,8 @@ impl Scenario {
     /// use meed_workload::OnBadLine;
     /// let queue = "[[queue]]\nname = \"a\"\nmin = { cpu = 1 }\n";
     /// let nodes = "[[cluster.node]]\ncapacity = { cpu = 4, gpu = 4 }\n";
-    /// let text = format!("[cluster]\nresources = [\"cpu\", \"gpu\"]\n{nodes}{queue}");
+    /// let job = "[[job]]\nqueue = \"a\"\nduration = 1\ndemand = { cpu = 1 }\n";
+    /// let text = format!("[cluster]\nresources = [\"cpu\", \"gpu\"]\n{nodes}{queue}{job}");
     /// let scenario = Scenario::parse("a.toml", &text, ".".as_ref(), &[], OnBadLine::Stop)?;
     /// let words = scenario.words_of_minimums("static", &scenario.plan("static")?);
     /// assert!(words[0].starts_with("`static` reads no minimum shares"));
