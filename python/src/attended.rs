@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use crate::error::run;
 
 /// How often signals are looked for, and progress is told.
-const LOOK: Duration = Duration::from_millis(50);
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 /// What unwinds work that is to end.
 struct Ends;

@@ -4,10 +4,11 @@
 //! Each asks for files, which may be in memory ([`crate::memory`]), as the program does. Each
 //! answer is a page and JSON, made once and kept.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use meed_cli::cluster::ClusterArgs;
 use meed_cli::exit::Failure;
+use meed_cli::site;
 use meed_cli::weights::WeightArgs;
 use meed_experiments::advise::aims::thousandths;
 use meed_experiments::advise::{self as advice, AdviceRequest, Aims, Baseline, Question};
@@ -61,10 +62,6 @@ impl PyAnswer {
     }
 }
 
-fn on_bad_line(strict: bool) -> OnBadLine {
-    if strict { OnBadLine::Stop } else { OnBadLine::Skip }
-}
-
 /// The changes of the scenario at `input` that the files of a cluster and of weights make, before
 /// those of `sets`; and what is to be said of them.
 #[pyfunction]
@@ -78,12 +75,10 @@ pub(crate) fn changes(
 ) -> PyResult<(Vec<String>, Vec<String>)> {
     let change = || {
         let mut remarks = Vec::new();
-        let settings = ClusterArgs { cluster }.before(&input, Setting::parse_all(&sets)?)?;
-        let mut say = |words: &str| remarks.push(words.to_owned());
-        let settings = WeightArgs { weights }.before(settings, &mut say, |settings| {
-            let scenario = Scenario::load_any(&input, settings, on_bad_line(strict))?;
-            Ok(scenario.queue_names().map(str::to_owned).collect())
-        })?;
+        let say = &mut |words: &str| remarks.push(words.to_owned());
+        let files = (&ClusterArgs { cluster }, &WeightArgs { weights });
+        let settings = Setting::parse_all(&sets)?;
+        let settings = site::before(&input, files, settings, OnBadLine::of(strict), say)?;
         let sets = settings.iter().map(|setting| setting.words().to_owned()).collect();
         Ok((sets, remarks))
     };
@@ -98,15 +93,8 @@ fn thousandths_of(loads: &[String]) -> PyResult<Vec<u32>> {
 
 /// What the first of these takes for granted, as remarks and as notes.
 fn taken(scenario: &Scenario, seed: u64, strict: bool) -> Result<[Vec<String>; 2], Failure> {
-    let notes = scenario.source(seed, on_bad_line(strict))?.assumptions();
+    let notes = scenario.source(seed, OnBadLine::of(strict))?.assumptions();
     Ok([scenario.warnings.clone(), notes])
-}
-
-/// The order that a cluster's file names, and why.
-fn order_of(cluster: &Path) -> Result<Option<Baseline>, Failure> {
-    let read = ClusterArgs { cluster: Some(cluster.to_owned()) }.read()?;
-    let order = read.and_then(|cluster| cluster.order);
-    Ok(order.map(|(words, why)| Baseline { words, why }))
 }
 
 #[pyfunction]
@@ -129,10 +117,9 @@ pub(crate) fn advise(
     let aims = Aims::read(aim.as_deref(), &at_most).map_err(usage)?;
     let loads = thousandths_of(&loads)?;
     let work = move |done: &(dyn Fn(usize, usize) + Sync)| {
-        let baseline = match (baseline, cluster) {
-            (Some(words), _) => Some(Baseline::asked(&words)),
-            (None, Some(cluster)) => order_of(&cluster)?,
-            (None, None) => None,
+        let baseline = match baseline {
+            Some(words) => Some(Baseline::asked(&words)),
+            None => ClusterArgs { cluster }.baseline()?,
         };
         let settings = Setting::parse_all(&sets)?;
         let request =

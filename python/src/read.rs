@@ -7,13 +7,13 @@
 use meed::{Constraints, ResourceKinds, Span, Time};
 use meed_config::constraints::ConstraintsForm;
 use meed_workload::canonical::CanonicalWriter;
-use meed_workload::{Durations, Job, JobGroup, JobLabel, JobSource};
+use meed_workload::{Durations, Job, JobGroup, JobLabel, JobSource, OnBadLine};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::error::{input, of_trace};
 use crate::jobs::PyJobs;
-use crate::scenario::{PyScenario, on_bad_line};
+use crate::scenario::PyScenario;
 use crate::table::Table;
 
 /// A row of the frame.
@@ -98,7 +98,7 @@ pub(crate) fn read_jobs<'py>(
     let scenario = &scenario.scenario;
     let read = || {
         let seed = seed.unwrap_or(scenario.seed);
-        let mut source = scenario.source(seed, on_bad_line(strict))?;
+        let mut source = scenario.source(seed, OnBadLine::of(strict))?;
         log_of(source.as_mut())
     };
     let log = py.detach(read).map_err(|why| of_trace(&why))?;

@@ -19,10 +19,6 @@ pub(crate) struct PyScenario {
     pub(crate) file: Option<PathBuf>,
 }
 
-pub(crate) fn on_bad_line(strict: bool) -> OnBadLine {
-    if strict { OnBadLine::Stop } else { OnBadLine::Skip }
-}
-
 #[pymethods]
 impl PyScenario {
     /// A file: a scenario or a trace.
@@ -43,9 +39,9 @@ impl PyScenario {
         let read = || match given {
             None => {
                 let settings = Setting::parse_all(&sets)?;
-                Scenario::load_any(&path, &settings, on_bad_line(strict))
+                Scenario::load_any(&path, &settings, OnBadLine::of(strict))
             }
-            Some(jobs) => with_jobs(&path, jobs, on_bad_line(strict)),
+            Some(jobs) => with_jobs(&path, jobs, OnBadLine::of(strict)),
         };
         let scenario = py.detach(read).map_err(|why| of_load(&why))?;
         Ok(PyScenario { scenario: Arc::new(scenario), file: Some(path) })
@@ -63,7 +59,7 @@ impl PyScenario {
     ) -> PyResult<PyScenario> {
         let data = value::read(name, data)?;
         let given = jobs.map(|jobs| jobs.given());
-        let read = || of_data(name, &data, given, &folder, on_bad_line(strict));
+        let read = || of_data(name, &data, given, &folder, OnBadLine::of(strict));
         let scenario = py.detach(read).map_err(|why| of_load(&why))?;
         Ok(PyScenario { scenario: Arc::new(scenario), file: None })
     }

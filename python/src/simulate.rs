@@ -15,12 +15,10 @@ use meed_sim::{Overtaking, SimulateError, SimulateOptions, Watch, simulate_atten
 use pyo3::prelude::*;
 
 use crate::asked::{Answer, Seen};
+use crate::attended::LOOK;
 use crate::error::{file, input, of_failure, of_simulate};
 use crate::results::PyResults;
 use crate::scenario::PyScenario;
-
-/// How often signals are looked for, and progress is told.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// A policy of Python's: what is called, and how often in microseconds (at each instant without).
 type Asked = Option<(Py<PyAny>, Option<u64>)>;

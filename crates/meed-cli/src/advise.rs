@@ -52,10 +52,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     let (mut files, policies, settings) = many.begin(&args.policy)?;
     let baseline = match &args.baseline.baseline {
         Some(words) => Some(Baseline::asked(words)),
-        None => {
-            let order = many.cluster.read()?.and_then(|cluster| cluster.order);
-            order.map(|(words, why)| Baseline { words, why })
-        }
+        None => many.cluster.baseline()?,
     };
     let question = Question::prepare(&AdviceRequest {
         log: many.log.clone(),

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use meed_experiments::advise::Baseline;
 use meed_files::open::Origin;
 use meed_scenario::{Scenario, Setting};
 use meed_workload::cluster::{ClusterFile, read_cluster};
@@ -29,6 +30,12 @@ impl ClusterArgs {
     pub fn read(&self) -> Result<Option<ClusterFile>, Failure> {
         let Some(path) = &self.cluster else { return Ok(None) };
         Ok(Some(read_cluster(&Origin::path(path))?))
+    }
+
+    /// The order that the site has now, where the file says it.
+    pub fn baseline(&self) -> Result<Option<Baseline>, Failure> {
+        let order = self.read()?.and_then(|cluster| cluster.order);
+        Ok(order.map(|(words, why)| Baseline { words, why }))
     }
 
     /// `settings` behind the changes that put these nodes into the scenario at `input`.

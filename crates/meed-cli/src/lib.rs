@@ -2,8 +2,8 @@
 //!
 //! [`main`] is the program. The public modules are what the programs beside `meed` share with it
 //! (`meed-server`, `meed-papers`) and with the module for Python: how such a program runs, how a
-//! command fails, where results go, the line of progress; what `--cluster`, `--weights` and
-//! `--policy NAME=` change of a scenario, and an explanation in words.
+//! command fails, where results go, the line of progress; what `--cluster` and `--weights` change
+//! of a scenario, and an explanation in words.
 
 mod advise;
 mod allocate;
@@ -26,12 +26,13 @@ mod json;
 mod log_file;
 pub mod made;
 mod many;
-pub mod named;
+mod named;
 pub mod output;
 pub mod programs;
 mod replay;
 mod rivals;
 mod simulate;
+pub mod site;
 mod sweep;
 mod trace;
 pub mod watch;

@@ -16,6 +16,7 @@ use crate::json::JsonArgs;
 use crate::made::made;
 use crate::named::named;
 use crate::output::{guard, print, print_styled, reads_of, remark, remark_unless, table_options};
+use crate::site;
 use crate::watch;
 use crate::weights::WeightArgs;
 
@@ -63,7 +64,7 @@ pub(crate) fn loads(given: &[String]) -> Result<Vec<u32>, Failure> {
 
 impl ManyArgs {
     pub(crate) fn on_bad_line(&self) -> OnBadLine {
-        if self.strict { OnBadLine::Stop } else { OnBadLine::Skip }
+        OnBadLine::of(self.strict)
     }
 
     /// The files, guarded, the policies by name, and all changes of the scenario.
@@ -78,12 +79,9 @@ impl ManyArgs {
         let files = guard(&outputs, &inputs)?;
         let (names, mut changes) = named(policies)?;
         changes.extend(self.table.with(&self.sets)?);
-        let changes = self.cluster.before(&self.log, changes)?;
-        let settings =
-            self.weights.before(changes, &mut remark_unless(self.quiet), |settings| {
-                let scenario = Scenario::load_any(&self.log, settings, self.on_bad_line())?;
-                Ok(scenario.queue_names().map(str::to_owned).collect())
-            })?;
+        let site = (&self.cluster, &self.weights);
+        let say = &mut remark_unless(self.quiet);
+        let settings = site::before(&self.log, site, changes, self.on_bad_line(), say)?;
         Ok((files, names, settings))
     }
 

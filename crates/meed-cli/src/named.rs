@@ -9,7 +9,7 @@ use meed_scenario::Setting;
 use crate::exit::Failure;
 
 /// Policies by the names that they are called, and the changes that make these known.
-pub fn named(policies: &[String]) -> Result<(Vec<String>, Vec<Setting>), Failure> {
+pub(crate) fn named(policies: &[String]) -> Result<(Vec<String>, Vec<Setting>), Failure> {
     let (mut names, mut changes) = (Vec::new(), BTreeMap::new());
     for words in policies {
         let Some((name, policy)) = split(words) else {
@@ -32,7 +32,7 @@ pub fn named(policies: &[String]) -> Result<(Vec<String>, Vec<Setting>), Failure
 
 /// Policies by the names that they are called, each with the policy in the short form; without a
 /// name of its own its name is that form.
-pub fn called(policies: &[String]) -> Result<Vec<(String, String)>, Failure> {
+pub(crate) fn called(policies: &[String]) -> Result<Vec<(String, String)>, Failure> {
     // The same things are wrong about them.
     named(policies)?;
     let pair = |words: &String| match split(words) {

@@ -18,6 +18,7 @@ use crate::named::named;
 use crate::output::{
     guard, print, print_data, print_styled, reads_of, remark, remark_unless, table_options,
 };
+use crate::site;
 use crate::watch::Terminal;
 
 /// Samples over time when a result is written that shows them.
@@ -35,14 +36,12 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     inputs.extend(args.weights.file());
     inputs.extend(args.cluster.file());
     let mut files = guard(&outputs, &inputs)?;
-    let on_bad_line = if args.strict { OnBadLine::Stop } else { OnBadLine::Skip };
+    let on_bad_line = OnBadLine::of(args.strict);
     let (given, mut changes) = named(&args.policy)?;
     changes.extend(args.table.with(&args.sets)?);
-    let settings = args.cluster.before(&args.scenario, changes)?;
-    let settings = args.weights.before(settings, &mut remark_unless(args.quiet), |settings| {
-        let scenario = Scenario::load_any(&args.scenario, settings, on_bad_line)?;
-        Ok(scenario.queue_names().map(str::to_owned).collect())
-    })?;
+    let site = (&args.cluster, &args.weights);
+    let say = &mut remark_unless(args.quiet);
+    let settings = site::before(&args.scenario, site, changes, on_bad_line, say)?;
     let scenario = Scenario::load_any(&args.scenario, &settings, on_bad_line)?;
     reads_of(&mut files, &scenario)?;
     let is_mapreduce = matches!(scenario.world(), ScenarioWorld::MapReduce(_));
@@ -77,7 +76,8 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         remark(&format!("{queues} queues: {points} samples over time of each; --series N takes N"));
     }
     if !args.quiet {
-        policies.iter().for_each(|words| say_minimums(&scenario, words));
+        let words = policies.iter().flat_map(|words| scenario.words_of_minimums(words));
+        words.for_each(|words| remark(&words));
     }
     let options = SimulateOptions {
         policies,
@@ -120,14 +120,6 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         log.finish()?;
     }
     show(&comparison, args.json.as_deref(), args.report.as_deref(), args.quiet, &mut files)
-}
-
-/// What people who wrote minimum shares have to know of a policy. A policy that there is not is
-/// refused by the run.
-fn say_minimums(scenario: &Scenario, words: &str) {
-    if let Ok(plan) = scenario.plan(words) {
-        scenario.words_of_minimums(words, &plan).iter().for_each(|words| remark(words));
-    }
 }
 
 /// The policies that run beside the baseline: each but that itself, and sharing without a memory.

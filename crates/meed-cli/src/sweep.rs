@@ -8,7 +8,7 @@ use meed_experiments::sweep::{
 };
 use meed_files::Guard;
 use meed_report::page;
-use meed_scenario::{Scenario, Setting};
+use meed_scenario::Setting;
 use meed_workload::OnBadLine;
 
 use crate::baseline::BaselineArgs;
@@ -17,6 +17,7 @@ use crate::exit::Failure;
 use crate::json::JsonArgs;
 use crate::made::made_of;
 use crate::output::{guard, print, print_styled, reads_of, remark, remark_unless, table_options};
+use crate::site;
 use crate::watch;
 use crate::weights::WeightArgs;
 
@@ -88,14 +89,12 @@ pub(crate) struct SweepArgs {
 
 pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
     let mut files = outputs(args)?;
-    let on_bad_line = if args.strict { OnBadLine::Stop } else { OnBadLine::Skip };
+    let on_bad_line = OnBadLine::of(args.strict);
     let (policies, mut changes) = crate::named::named(&args.policy)?;
     changes.extend(Setting::parse_all(&args.sets)?);
-    let changes = args.cluster.before(&args.scenario, changes)?;
-    let settings = args.weights.before(changes, &mut remark_unless(args.quiet), |settings| {
-        let scenario = Scenario::load_any(&args.scenario, settings, on_bad_line)?;
-        Ok(scenario.queue_names().map(str::to_owned).collect())
-    })?;
+    let site = (&args.cluster, &args.weights);
+    let say = &mut remark_unless(args.quiet);
+    let settings = site::before(&args.scenario, site, changes, on_bad_line, say)?;
     let grid = Grid::prepare(&SweepRequest {
         scenario: args.scenario.clone(),
         settings,
@@ -140,7 +139,7 @@ fn write(
         file.finish()?;
     }
     if let Some(path) = &args.report {
-        let on_bad_line = if args.strict { OnBadLine::Stop } else { OnBadLine::Skip };
+        let on_bad_line = OnBadLine::of(args.strict);
         let assumed = grid.scenarios[0].source(grid.seeds[0], on_bad_line)?.assumptions();
         let made = made_of(&grid.scenarios[0], &args.scenario);
         let page = sweep::page::page(grid, results, &assumed);

@@ -34,7 +34,7 @@ fn open(
     cluster: Option<&ClusterArgs>,
     seed: Option<u64>,
 ) -> Result<(Scenario, Box<dyn JobSource + Send>), Failure> {
-    let on_bad_line = if options.strict { OnBadLine::Stop } else { OnBadLine::Skip };
+    let on_bad_line = OnBadLine::of(options.strict);
     let settings = options.table.with(&options.sets)?;
     let settings = match cluster {
         Some(cluster) => cluster.before(input, settings)?,

@@ -325,15 +325,32 @@ pub fn check_minimums(
     if queues.iter().all(|queue| queue.min.is_none()) {
         return Ok(());
     }
-    let policies: BTreeMap<&str, &Policy> =
-        queues.iter().map(|queue| (queue.name.as_str(), &queue.policy)).collect();
+    let orders = Orders::of(root, queues);
     for (number, queue) in queues.iter().enumerate() {
-        let parent = queue.name.rsplit_once('.').map(|(parent, _)| parent);
-        let above = parent.and_then(|parent| policies.get(parent).copied()).unwrap_or(root);
-        check_minimum(&queue.name, queue.min.as_ref(), above, kinds)
+        check_minimum(&queue.name, queue.min.as_ref(), orders.above(&queue.name), kinds)
             .map_err(|why| (number, why))?;
     }
     Ok(())
+}
+
+/// By whose policy each queue is ordered among its siblings.
+pub struct Orders<'a> {
+    root: &'a Policy,
+    policies: BTreeMap<&'a str, &'a Policy>,
+}
+
+impl<'a> Orders<'a> {
+    /// Of all queues below a root that orders by `root`.
+    pub fn of(root: &'a Policy, queues: &'a [QueueSpec]) -> Orders<'a> {
+        let policies = queues.iter().map(|queue| (queue.name.as_str(), &queue.policy));
+        Orders { root, policies: policies.collect() }
+    }
+
+    /// The policy of the parent of the queue `name`.
+    pub fn above(&self, name: &str) -> &'a Policy {
+        let parent = name.rsplit_once('.').map(|(parent, _)| parent);
+        parent.and_then(|parent| self.policies.get(parent).copied()).unwrap_or(self.root)
+    }
 }
 
 /// The tree's names, to be looked up.

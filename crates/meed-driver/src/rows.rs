@@ -114,6 +114,11 @@ impl<J> LiveJob<J> {
         since.map(|since| Waiting { tasks, since })
     }
 
+    /// Tasks of it that wait.
+    pub fn waiting_tasks(&self) -> u64 {
+        self.waiting().map_or(0, |waits| waits.tasks)
+    }
+
     /// A task starts: since when it has waited, and how many starts of it came before.
     #[inline]
     pub(crate) fn starts(&mut self, task: u32) -> (Time, u32) {

@@ -2,8 +2,7 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
-/// What every answer tells a browser: nothing but this server's own files and answers; nothing
-/// inline; in no frame.
+/// See [`tell_browser`].
 const TOLD: [(HeaderName, &str); 6] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

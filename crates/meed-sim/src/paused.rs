@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use meed::{Engine, JobId, MAX_KINDS, QueueId, Rejected, Time};
 use meed_driver::explain::{Standing, Subject};
-use meed_driver::{Books, QueueTally, Totals};
+use meed_driver::{Books, LiveJob, QueueTally, Totals};
 
 use crate::holds::HoldHistory;
 use crate::world::{Desk, OneDriver, Partition, RunError, Script, World, WorldSetup};
@@ -93,7 +93,7 @@ impl<'a> PausedRun<'a> {
             Which::Whole(world) => world.desk().driver(()),
             Which::Split(world) => world.desk().driver(job.at),
         };
-        Some(driver.job(job.id)?.waiting().map_or(0, |waits| waits.tasks))
+        driver.job(job.id).map(LiveJob::waiting_tasks)
     }
 
     /// What became of reservations; `None` where they are not noted.
@@ -103,10 +103,7 @@ impl<'a> PausedRun<'a> {
 
     /// How the leaf stands, or a job of it, which may be no more.
     pub fn standing(&self, leaf: QueueId, job: Option<Option<PausedJob>>) -> Option<Standing> {
-        let subject = match job {
-            None => Subject::Queue,
-            Some(job) => Subject::Job(job.map(|job| job.id)),
-        };
+        let subject = Subject::of(job.map(|job| job.map(|job| job.id)));
         with!(&self.world, world => world.desk().standing(leaf, subject))
     }
 }

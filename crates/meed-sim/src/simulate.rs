@@ -122,7 +122,7 @@ pub fn simulate_attended(
     watch: &mut dyn Watch,
 ) -> Result<Comparison, SimulateError> {
     let seed = options.seed.unwrap_or(scenario.seed);
-    let on_bad_line = if options.strict { OnBadLine::Stop } else { OnBadLine::Skip };
+    let on_bad_line = OnBadLine::of(options.strict);
     // All names first: a typo in the last is told before the first has run.
     let plans =
         options.policies.iter().map(|words| scenario.plan(words)).collect::<Result<Vec<_>, _>>()?;
@@ -159,7 +159,7 @@ pub fn simulate_attended(
             comparison.assumptions = source.assumptions();
             comparison.clock_us = source.clock_us().filter(|&at| at < meed_workload::CLOCK_END_US);
         }
-        comparison.assumptions.extend(scenario.words_of_minimums(words, &plan));
+        comparison.assumptions.extend(scenario.words_of_minimums(words));
         let mut out = log.as_mut().map_or(Log::off(), |out| Log::to(&mut **out));
         let header = || Header {
             epoch_us: source.clock_us().filter(|&at| at < meed_workload::CLOCK_END_US),

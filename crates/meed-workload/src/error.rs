@@ -96,6 +96,18 @@ pub enum OnBadLine {
     Stop,
 }
 
+impl OnBadLine {
+    /// What `--strict` says, or that nobody said it.
+    ///
+    /// ```
+    /// use meed_workload::OnBadLine;
+    /// assert_eq!([false, true].map(OnBadLine::of), [OnBadLine::Skip, OnBadLine::Stop]);
+    /// ```
+    pub fn of(strict: bool) -> OnBadLine {
+        if strict { OnBadLine::Stop } else { OnBadLine::Skip }
+    }
+}
+
 /// A wrong line: where, what, and what would be right.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BadLine {

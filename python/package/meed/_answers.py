@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from meed import _native
+from meed._results import WIDTH
 from meed._rows import table_of
 from meed._table import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-# As wide is the text of an answer that came out of another process.
-_WIDTH = 100
 
 
 class Answer:
@@ -58,7 +56,7 @@ class Answer:
     def _whole(self) -> dict[str, Any]:
         return self.to_dict()
 
-    def text(self, width: int = _WIDTH) -> str:
+    def text(self, width: int = WIDTH) -> str:
         """What the command prints on a terminal of that width."""
         return self._native.text(width)
 
@@ -85,7 +83,7 @@ class Printed:
         """All forms of an answer."""
         if isinstance(native, Printed):
             return native
-        return Printed(native.json, native.remarks, native.text(_WIDTH), native.html())
+        return Printed(native.json, native.remarks, native.text(WIDTH), native.html())
 
     def text(self, _: int) -> str:
         """Of one width."""

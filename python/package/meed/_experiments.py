@@ -9,15 +9,13 @@ from typing import Any, TypeAlias
 
 from meed import _native
 from meed._answers import Advice, Audit, Rivals, Sweep
-from meed._input import Cluster, Source, Weights, file_of
+from meed._input import Cluster, Source, Weights, Words, file_of, words_of
 from meed._jobs import Jobs
 from meed._remark import warn
-from meed._simulate import Scenario
+from meed._simulate import scenario_of
 
 #: What is called now and then, with how many simulations are done, and of how many.
 Told: TypeAlias = "Callable[[int, int], object]"
-#: One word, or several.
-Words: TypeAlias = "str | Iterable[str]"
 
 
 def advise(
@@ -54,7 +52,7 @@ def advise(
     native = _native.advise(
         at.path,
         at.sets,
-        _words(policies),
+        words_of(policies),
         baseline,
         file_of(cluster),
         aim,
@@ -98,7 +96,7 @@ def sweep(
         at.path,
         at.sets,
         [f"{name}={_values(values)}" for name, values in over.items()],
-        _words(policies),
+        words_of(policies),
         baseline,
         seeds,
         seed,
@@ -139,7 +137,7 @@ def rivals(
     native = _native.rivals(
         at.path,
         at.sets,
-        _words(orders),
+        words_of(orders),
         baseline,
         cadence,
         [repr(load) for load in loads],
@@ -172,10 +170,10 @@ def audit(
     many of how many halves of searches are done.
     """
     native = _native.audit(
-        _words(policies),
+        words_of(policies),
         all_orders,
-        _words(properties),
-        _words(tasks),
+        words_of(properties),
+        words_of(tasks),
         trials,
         seed,
         None if out is None else os.fspath(out),
@@ -194,20 +192,7 @@ def _located(
     strict: bool,
 ) -> tuple[Any, list[str], list[str]]:
     """Where the scenario is, what was said of its files, and what is known of its cluster."""
-    if isinstance(source, Scenario):
-        if any(one is not None for one in (jobs, cluster, weights, map)) or sets:
-            raise _native.Error("jobs and sets belong to the scenario: Scenario(..., jobs=...)")
-        scenario = source
-    else:
-        scenario = Scenario(
-            source,
-            jobs=jobs,
-            cluster=cluster,
-            weights=weights,
-            map=map,
-            sets=sets,
-            strict=strict,
-        )
+    scenario = scenario_of(source, jobs, cluster, weights, map, sets, strict)
     at = scenario._located()
     return at, at.remarks, scenario._notes
 
@@ -221,10 +206,6 @@ def _tell(answer: Advice | Sweep | Rivals, notes: list[str], refused: int) -> No
         jobs = "1 job is" if refused == 1 else f"{refused} jobs are"
         answer._remarks = [*answer._remarks, f"{jobs} refused: no node could hold a task of it"]
     warn(answer.remarks, 3)
-
-
-def _words(given: Words) -> list[str]:
-    return [given] if isinstance(given, str) else list(given)
 
 
 def _values(values: Any) -> str:

@@ -29,6 +29,9 @@ Cluster: TypeAlias = "str | PathLike[str] | Mapping[str, Any]"
 #: Weights: a file, a frame, or a dict by names of queues.
 Weights: TypeAlias = "str | PathLike[str] | Mapping[str, float] | object"
 
+#: One word, or several.
+Words: TypeAlias = "str | Iterable[str]"
+
 
 @dataclass
 class Input:
@@ -60,6 +63,11 @@ class Input:
         return memory.path
 
 
+def words_of(given: Words) -> list[str]:
+    """One word or several, as a list."""
+    return [given] if isinstance(given, str) else list(given)
+
+
 def of_frame(frame: object) -> Input:
     """A frame alone: a log whose cluster nobody knows."""
     memory = _native.Memory("/", "frame.csv", table_of(frame))
@@ -81,13 +89,18 @@ def is_log(source: object) -> bool:
     return not isinstance(source, Mapping) and is_frame(source)
 
 
+def columns_of(map: Mapping[str, str | None] | None) -> dict[str, str]:
+    """What is in which column, as ``--map`` has it."""
+    return {key: "-" if column is None else column for key, column in (map or {}).items()}
+
+
 def sets_of(
     sets: Iterable[str], map: Mapping[str, str | None] | None, cluster: Cluster | None
 ) -> list[str]:
     """Changes of a scenario, with what is in which column and which cluster it is."""
-    all_sets = [sets] if isinstance(sets, str) else list(sets)
-    for key, column in (map or {}).items():
-        all_sets.append(f"trace.map.{key}={json.dumps('-' if column is None else column)}")
+    all_sets = words_of(sets)
+    for key, column in columns_of(map).items():
+        all_sets.append(f"trace.map.{key}={json.dumps(column)}")
     if isinstance(cluster, Mapping):
         all_sets.insert(0, f"cluster={inline(cluster)}")
     return all_sets

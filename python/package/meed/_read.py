@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import datetime
 import json
-import warnings
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Any
 
 from meed import _native
 from meed._input import Cluster, Input
-from meed._remark import Remark
+from meed._remark import warn
 from meed._table import Table
 
 
@@ -107,11 +106,9 @@ def read(
     from meed._simulate import Scenario
 
     scenario = Scenario(source, cluster=cluster, map=map, sets=sets, strict=strict)
-    for remark in scenario.remarks:
-        warnings.warn(remark, Remark, stacklevel=2)
+    warn(scenario.remarks, 2)
     columns, skipped, assumptions, clock = _native.read_jobs(scenario._native, seed, strict)
-    for remark in skipped:
-        warnings.warn(remark, Remark, stacklevel=2)
+    warn(skipped, 2)
     about = {
         "document": json.loads(_native.document(scenario.text)),
         "assumes_size": scenario._native.assumes_size,

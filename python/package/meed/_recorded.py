@@ -11,7 +11,7 @@ from os import PathLike
 from typing import Any
 
 from meed import _native
-from meed._input import Input, Weights
+from meed._input import Input, Weights, words_of
 from meed._remark import warn
 from meed._results import Results
 from meed._rows import table_of
@@ -134,10 +134,10 @@ def replay(
     at = Input(os.fspath(log))
     native, remarks = _native.replay(
         at.path,
-        [policies] if isinstance(policies, str) else list(policies),
+        words_of(policies),
         None if run is None else str(run),
         None if cluster is None else os.fspath(cluster),
-        [sets] if isinstance(sets, str) else list(sets),
+        words_of(sets),
         None if weights is None else at._weights(weights),
         series,
         progress,

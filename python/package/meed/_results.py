@@ -15,8 +15,8 @@ from meed._table import Table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# As wide is the text of results that came out of another process.
-_WIDTH = 100
+#: As wide is the text of what came out of another process.
+WIDTH = 100
 
 
 class Results:
@@ -112,7 +112,7 @@ class Results:
         read: dict[str, Any] = json.loads(self.json())
         return read
 
-    def text(self, width: int = _WIDTH) -> str:
+    def text(self, width: int = WIDTH) -> str:
         """What ``meed simulate`` prints on a terminal of that width."""
         return self._native.text(width)
 
@@ -149,7 +149,7 @@ class Kept:
         plain = {name: getattr(native, name) for name in fields}
         tables = ("summary", "tenants", "groups", "jobs", "series", "pool_series")
         made: dict[str, Any] = {name: _or_error(getattr(native, name)) for name in tables}
-        made |= {"json": native.json(), "html": native.html(), "text": native.text(_WIDTH)}
+        made |= {"json": native.json(), "html": native.html(), "text": native.text(WIDTH)}
         return Kept(plain, made)
 
     def __getattr__(self, name: str) -> Any:

@@ -9,7 +9,17 @@ from typing import Any
 
 from meed import _native
 from meed._frames import is_frame
-from meed._input import Cluster, Input, Source, Weights, file_of, of_frame, of_text, sets_of
+from meed._input import (
+    Cluster,
+    Input,
+    Source,
+    Weights,
+    columns_of,
+    file_of,
+    of_frame,
+    of_text,
+    sets_of,
+)
 from meed._jobs import Jobs, is_plain
 from meed._policy import Ask, Asked, Policy
 from meed._read import Log
@@ -120,8 +130,7 @@ class Scenario:
                 raise _native.Error("a scenario with a trace is handed no jobs as well")
             given = of_frame(jobs)
             self._held += given.held
-            columns = {key: "-" if one is None else one for key, one in (map or {}).items()}
-            data["trace"] = {"file": given.path, "map": columns or None}
+            data["trace"] = {"file": given.path, "map": columns_of(map) or None}
             jobs = None
         elif map and jobs is None:
             raise _native.Error("map says what is in which column; change the dict's trace instead")
@@ -229,6 +238,37 @@ class Scenario:
         return f"<meed.Scenario: {self.name}, {len(self.queues)} queues>"
 
 
+def scenario_of(
+    source: Source,
+    jobs: Jobs | object | None,
+    cluster: Cluster | None,
+    weights: Weights | None,
+    map: Mapping[str, str | None] | None,
+    sets: Iterable[str],
+    strict: bool,
+    name: str = "scenario",
+    folder: str | PathLike[str] = ".",
+) -> Scenario:
+    """The scenario that is given, or that the source and these make."""
+    if not isinstance(source, Scenario):
+        return Scenario(
+            source,
+            jobs=jobs,
+            cluster=cluster,
+            weights=weights,
+            map=map,
+            sets=sets,
+            strict=strict,
+            name=name,
+            folder=folder,
+        )
+    if any(one is not None for one in (jobs, cluster, weights, map)) or sets:
+        raise _native.Error(
+            "jobs and sets belong to the scenario: Scenario(..., jobs=..., sets=...)"
+        )
+    return source
+
+
 def simulate(
     scenario: Source,
     policies: str | Policy | Ask | Iterable[str | Policy | Ask] | None = None,
@@ -264,22 +304,7 @@ def simulate(
     The other arguments are those of ``Scenario``. The runs hold no lock of Python's, and end early
     when the main thread is interrupted (Ctrl-C).
     """
-    if not isinstance(scenario, Scenario):
-        scenario = Scenario(
-            scenario,
-            jobs=jobs,
-            cluster=cluster,
-            weights=weights,
-            map=map,
-            sets=sets,
-            strict=strict,
-            name=name,
-            folder=folder,
-        )
-    elif any(one is not None for one in (jobs, cluster, weights, map)) or sets:
-        raise _native.Error(
-            "jobs and sets belong to the scenario: Scenario(..., jobs=..., sets=...)"
-        )
+    scenario = scenario_of(scenario, jobs, cluster, weights, map, sets, strict, name, folder)
     chosen = _chosen(scenario.policies if policies is None else policies)
     if baseline is not None:
         chosen = [one for one in _beside(chosen) if one != baseline]

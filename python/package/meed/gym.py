@@ -19,7 +19,7 @@ from meed._input import Cluster, Source, Weights
 from meed._jobs import Jobs
 from meed._policy import Every, View, cadence, checked, kept, told
 from meed._results import Results
-from meed._simulate import Scenario
+from meed._simulate import scenario_of
 
 try:
     import gymnasium
@@ -88,22 +88,7 @@ class MeedEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
         name: str = "scenario",
         folder: str | PathLike[str] = ".",
     ) -> None:
-        if not isinstance(scenario, Scenario):
-            scenario = Scenario(
-                scenario,
-                jobs=jobs,
-                cluster=cluster,
-                weights=weights,
-                map=map,
-                sets=sets,
-                strict=strict,
-                name=name,
-                folder=folder,
-            )
-        elif any(one is not None for one in (jobs, cluster, weights, map)) or sets:
-            raise _native.Error(
-                "jobs and sets belong to the scenario: Scenario(..., jobs=..., sets=...)"
-            )
+        scenario = scenario_of(scenario, jobs, cluster, weights, map, sets, strict, name, folder)
         if render_mode is not None:
             raise _native.Error(f"render_mode is {render_mode!r}; nothing is drawn: it is None")
         self.render_mode = None

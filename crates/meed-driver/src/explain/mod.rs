@@ -34,6 +34,13 @@ pub enum Subject {
     Job(Option<JobId>),
 }
 
+impl Subject {
+    /// A job where one was asked for, which may be no more; or its queue.
+    pub fn of(job: Option<Option<JobId>>) -> Subject {
+        job.map_or(Subject::Queue, Subject::Job)
+    }
+}
+
 /// A queue's books. Amounts of the measured resource unless named.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct QueueStatus {

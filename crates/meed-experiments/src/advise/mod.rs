@@ -135,7 +135,7 @@ pub struct AdviceAnswer {
 impl Question {
     /// Reads everything; nothing is run.
     pub fn prepare(request: &AdviceRequest) -> Result<Question, SweepError> {
-        let on_bad_line = if request.strict { OnBadLine::Stop } else { OnBadLine::Skip };
+        let on_bad_line = OnBadLine::of(request.strict);
         let load = |more: &[Setting], at: &str| {
             let settings = [&request.settings[..], more].concat();
             Scenario::load_any(&request.log, &settings, on_bad_line)

@@ -120,7 +120,7 @@ pub struct Fared {
 impl Contest {
     /// Reads everything; nothing is run.
     pub fn prepare(request: &RivalsRequest) -> Result<Contest, SweepError> {
-        let on_bad_line = if request.strict { OnBadLine::Stop } else { OnBadLine::Skip };
+        let on_bad_line = OnBadLine::of(request.strict);
         let load = |settings: &[Setting], at: String| {
             let read = Scenario::load_any(&request.log, settings, on_bad_line);
             read.map_err(|source| SweepError::Load { at, source: Box::new(source) })

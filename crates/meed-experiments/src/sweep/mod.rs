@@ -68,7 +68,7 @@ pub const DEFAULT_POLICIES: [&str; 2] = ["fair", "long-term"];
 
 impl SweepRequest {
     fn on_bad_line(&self) -> OnBadLine {
-        if self.strict { OnBadLine::Stop } else { OnBadLine::Skip }
+        OnBadLine::of(self.strict)
     }
 }
 

@@ -103,7 +103,7 @@ impl World {
     pub(super) fn more_tasks(&self) -> BTreeMap<QueueId, u64> {
         let mut more = BTreeMap::new();
         for job in self.driver.jobs().filter(|job| job.detail.is_gang()) {
-            let waiting = job.waiting().map_or(0, |waiting| waiting.tasks);
+            let waiting = job.waiting_tasks();
             let alive = self.driver.engine().running_of(job.id()) + waiting;
             *more.entry(job.queue()).or_default() += alive.saturating_sub(1);
         }

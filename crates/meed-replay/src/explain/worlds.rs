@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use meed::{JobId, QueueId, Time};
 use meed_driver::explain::{Standing, Subject, standing};
-use meed_driver::{Books, Driver, Journal};
+use meed_driver::{Books, Driver, Journal, LiveJob};
 use meed_mapreduce::MapReduceWorld;
 use meed_sim::holds::HoldHistory;
 use meed_sim::world::{RunError, Script};
@@ -47,17 +47,6 @@ pub(super) trait Explained<'a> {
     fn standing(&self, leaf: QueueId, job: Option<Option<Self::Job>>) -> Option<Standing>;
 }
 
-/// Of a job where one was asked for, which may be no more.
-fn subject(job: Option<Option<JobId>>) -> Subject {
-    job.map_or(Subject::Queue, Subject::Job)
-}
-
-/// Tasks of a driver's job that wait; `None` when it is no more.
-fn waiting_of<J, K: Journal>(driver: &Driver<J, K>, id: JobId) -> Option<u64> {
-    let live = driver.job(id)?;
-    Some(live.waiting().map_or(0, |waits| waits.tasks))
-}
-
 /// How a leaf of the only driver, or a job of it, stands.
 fn standing_of<J, K: Journal>(
     driver: &Driver<J, K>,
@@ -65,7 +54,7 @@ fn standing_of<J, K: Journal>(
     job: Option<Option<JobId>>,
 ) -> Option<Standing> {
     driver.leaf(leaf)?;
-    Some(standing(driver, driver, (leaf, leaf), subject(job)))
+    Some(standing(driver, driver, (leaf, leaf), Subject::of(job)))
 }
 
 impl<'a> Explained<'a> for PausedRun<'a> {
@@ -141,7 +130,7 @@ impl<'a> Explained<'a> for live::World<'a> {
     }
 
     fn waiting(&self, id: JobId) -> Option<u64> {
-        waiting_of(self.driver(), id)
+        self.driver().job(id).map(LiveJob::waiting_tasks)
     }
 
     fn holds(&self) -> Option<&HoldHistory> {
@@ -186,7 +175,7 @@ impl<'a> Explained<'a> for MapReduceWorld<'a> {
     }
 
     fn waiting(&self, id: JobId) -> Option<u64> {
-        waiting_of(self.driver(), id)
+        self.driver().job(id).map(LiveJob::waiting_tasks)
     }
 
     fn standing(&self, leaf: QueueId, job: Option<Option<JobId>>) -> Option<Standing> {

@@ -92,8 +92,7 @@ impl Begun {
         let engine = driver.engine();
         let zero = Resources::zero(engine.kinds().len());
         for live in driver.jobs() {
-            let tasks = live.waiting().map_or(0, |waits| waits.tasks);
-            let tasks = u32::try_from(tasks).unwrap_or(u32::MAX);
+            let tasks = u32::try_from(live.waiting_tasks()).unwrap_or(u32::MAX);
             let group = Group {
                 stage: 0,
                 tasks,

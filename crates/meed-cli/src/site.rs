@@ -1,0 +1,26 @@
+//! What the files of a site change of a scenario: `--cluster` and `--weights`.
+
+use std::path::Path;
+
+use meed_scenario::{Scenario, Setting};
+use meed_workload::OnBadLine;
+
+use crate::cluster::ClusterArgs;
+use crate::exit::Failure;
+use crate::weights::WeightArgs;
+
+/// `settings` behind the changes that these files make to the scenario at `input`. `say` is told
+/// what the weights gave.
+pub fn before(
+    input: &Path,
+    (cluster, weights): (&ClusterArgs, &WeightArgs),
+    settings: Vec<Setting>,
+    on_bad_line: OnBadLine,
+    say: &mut dyn FnMut(&str),
+) -> Result<Vec<Setting>, Failure> {
+    let settings = cluster.before(input, settings)?;
+    weights.before(settings, say, |settings| {
+        let scenario = Scenario::load_any(input, settings, on_bad_line)?;
+        Ok(scenario.queue_names().map(str::to_owned).collect())
+    })
+}
