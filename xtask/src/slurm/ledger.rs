@@ -71,7 +71,8 @@ pub(super) fn run(lab: &Lab) -> Result<(), String> {
     }
     work.wait()?;
     lab.until_empty()?;
-    let equal = lab.until("ledger and sacct are equal", || {
+    // Accounting is asked for what nobody saw once a minute.
+    let equal = lab.until_within(Duration::from_secs(90), "ledger and sacct are equal", || {
         used(lab).is_ok_and(|used| accounted(lab).is_ok_and(|told| used == told))
     });
     meed.kill()?;

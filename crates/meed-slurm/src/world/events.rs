@@ -37,8 +37,8 @@ pub(super) enum Fact {
     Gone { id: u32 },
     /// The run that was suspended is over: what waits for it does so no more.
     Anew { id: u32 },
-    /// A run, or a piece of it, began at `since`.
-    Start { id: u32, start: i64, since: i64, what: What },
+    /// A run, or a piece of it, began.
+    Start { id: u32, began: Began, what: What },
     /// So many tasks of it wait.
     Wants { id: u32, tasks: u32, what: What },
 }
@@ -52,6 +52,24 @@ pub(super) enum How {
     PutBack,
     /// The run is to go on.
     Paused,
+}
+
+/// When a run, or a piece of it, began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Began {
+    /// When Slurm started the run.
+    pub(super) start: i64,
+    /// From when on it is charged.
+    pub(super) since: i64,
+    /// When the run ended that is told after time has passed its end.
+    pub(super) over: Option<i64>,
+}
+
+impl Began {
+    /// Of a run that Slurm started at `start`, and that is charged from `since` on.
+    fn of(start: i64, since: i64) -> Began {
+        Began { start, since, over: None }
+    }
 }
 
 /// What a record is to the ledger.
@@ -212,7 +230,7 @@ impl Names {
     /// Whole runs that only accounting knows.
     fn plan_runs(&mut self, plan: &mut Plan, snapshot: &ClusterSnapshot) {
         for row in &snapshot.runs {
-            let Some(end) = row.end.filter(|end| *end > self.opened && *end < snapshot.at) else {
+            let Some(end) = row.end.filter(|end| *end > self.floor && *end < snapshot.at) else {
                 continue;
             };
             let run = self.known.get(&row.id).and_then(|known| known.run.as_ref());
@@ -232,7 +250,7 @@ impl Names {
             // Of a record that is still there another run is told, or it waits.
             let is_gone = has_ended || !snapshot.jobs.contains_key(&row.id);
             if end > plan.through {
-                self.plan_whole(plan, row, end, is_gone);
+                self.plan_whole(plan, row, (end, None), is_gone);
             } else {
                 self.plan_late(plan, snapshot, row, is_gone);
             }
@@ -266,16 +284,22 @@ impl Names {
         if first >= last || self.known.get(&row.id).is_some_and(|known| known.run.is_some()) {
             return;
         }
-        let moved = SlurmRun { end: Some(last), ..row.clone() };
-        if self.plan_whole(plan, &moved, last, is_gone) {
-            let end = row.end.unwrap_or(last);
+        let end = row.end.unwrap_or(last);
+        if self.plan_whole(plan, row, (last, Some(end)), is_gone) {
             let charge = Charge { end, seen: snapshot.at, is_exact: true };
             self.charged.insert((row.id, row.start), charge);
         }
     }
 
-    /// Whether it is planned: its job has an association.
-    fn plan_whole(&mut self, plan: &mut Plan, row: &SlurmRun, end: i64, is_gone: bool) -> bool {
+    /// Whether it is planned: its job has an association. It is charged up to `end`, and was over
+    /// at `over` where time has passed that.
+    fn plan_whole(
+        &mut self,
+        plan: &mut Plan,
+        row: &SlurmRun,
+        (end, over): (i64, Option<i64>),
+        is_gone: bool,
+    ) -> bool {
         let Some(what) = self.what(&row.account, &row.user, &row.name, row.tres) else {
             return false;
         };
@@ -287,11 +311,12 @@ impl Names {
             if since <= plan.through || since + seconds >= end {
                 break;
             }
-            plan.add(since, Fact::Start { id, start, since, what: What { tres, ..what.clone() } });
+            let what = What { tres, ..what.clone() };
+            plan.add(since, Fact::Start { id, began: Began { start, since, over }, what });
             since += seconds;
             plan.add(since, Fact::End { id, how: How::Paused });
         }
-        plan.add(since, Fact::Start { id, start, since, what });
+        plan.add(since, Fact::Start { id, began: Began { start, since, over }, what });
         let how = if is_gone { How::Over } else { How::PutBack };
         plan.add(end, Fact::End { id, how });
         if is_gone {
@@ -335,7 +360,7 @@ impl Names {
         if let Some(start) = job.start.filter(|_| end > plan.through && job.used > 0) {
             let since = end - (job.used - charged).max(0);
             if since < end {
-                plan.add(since, Fact::Start { id, start, since, what });
+                plan.add(since, Fact::Start { id, began: Began::of(start, since), what });
                 plan.add(end, Fact::End { id, how: How::Over });
             }
         } else if !is_known {
@@ -368,13 +393,13 @@ impl Names {
                     // It was suspended and resumed between two looks.
                     let paused = run.since + told.ran_before - known.charged;
                     plan.add(paused.min(told.at), Fact::End { id, how: How::Paused });
-                    plan.add(told.at, Fact::Start { id, start, since: told.at, what });
+                    plan.add(told.at, Fact::Start { id, began: Began::of(start, told.at), what });
                     return;
                 }
                 if known.what.tres != what.tres {
                     let since = snapshot.at - 1;
                     plan.add(since, Fact::End { id, how: How::Paused });
-                    plan.add(since, Fact::Start { id, start, since, what });
+                    plan.add(since, Fact::Start { id, began: Began::of(start, since), what });
                 }
                 return;
             }
@@ -391,7 +416,7 @@ impl Names {
                 if is_unseen && (start + 1..snapshot.at).contains(&paused) {
                     // Its first piece, which nobody saw.
                     let what = what.clone();
-                    plan.add(start, Fact::Start { id, start, since: start, what });
+                    plan.add(start, Fact::Start { id, began: Began::of(start, start), what });
                     plan.add(paused, Fact::End { id, how: How::Paused });
                 }
                 told.at.max(start)
@@ -401,7 +426,7 @@ impl Names {
             _ => start,
         };
         if since < snapshot.at {
-            plan.add(since, Fact::Start { id, start, since, what });
+            plan.add(since, Fact::Start { id, began: Began::of(start, since), what });
         }
     }
 
@@ -427,7 +452,7 @@ impl Names {
             && job.used > 0
             && start + job.used < snapshot.at
         {
-            plan.add(start, Fact::Start { id, start, since: start, what });
+            plan.add(start, Fact::Start { id, began: Began::of(start, start), what });
             plan.add(start + job.used, Fact::End { id, how: How::Paused });
         }
     }
@@ -486,7 +511,7 @@ fn plan_rest(plan: &mut Plan, known: &Known, row: &SlurmRun, end: i64) {
     let (id, start, rest) = (row.id, row.start, row.elapsed - known.charged);
     if rest > 0 && end > plan.through + 1 {
         let (since, what) = (end - rest, known.what.clone());
-        plan.add(since, Fact::Start { id, start, since, what });
+        plan.add(since, Fact::Start { id, began: Began::of(start, since), what });
         plan.add(end, Fact::End { id, how: How::Over });
     }
     plan.add(end, Fact::Gone { id });
