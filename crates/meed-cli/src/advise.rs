@@ -3,6 +3,7 @@
 use clap::Args;
 use meed_experiments::advise::{self, AdviceRequest, Aims, Baseline, Question};
 use meed_report::page;
+use meed_scenario::TraceReading;
 
 use crate::baseline::BaselineArgs;
 use crate::exit::Failure;
@@ -49,7 +50,8 @@ pub(crate) struct AdviseArgs {
 pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     let aims = Aims::read(args.aim.as_deref(), &args.at_most).map_err(Failure::Usage)?;
     let (many, loads) = (&args.many, loads(&args.loads)?);
-    let (mut files, policies, settings) = many.begin(&args.policy)?;
+    let reading = TraceReading::from(many.on_bad_line());
+    let (mut files, policies, settings) = many.begin(&args.policy, &reading)?;
     let baseline = match &args.baseline.baseline {
         Some(words) => Some(Baseline::asked(words)),
         None => many.cluster.baseline()?,
@@ -62,7 +64,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
         loads,
         seeds: many.seeds,
         aims,
-        strict: many.strict,
+        reading,
     })?;
     many.read(&mut files, &question.scenarios)?;
     let answer = many.run(question.count(), |threads, done| question.answer(threads, done))?;

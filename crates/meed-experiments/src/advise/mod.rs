@@ -37,8 +37,7 @@ use std::path::PathBuf;
 use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use meed_scenario::{Scenario, Setting};
-use meed_workload::OnBadLine;
+use meed_scenario::{Scenario, Setting, TraceReading};
 use meed_workload::stretch::Load;
 
 use crate::cores;
@@ -91,8 +90,8 @@ pub struct AdviceRequest {
     pub seeds: u64,
     /// What is wanted.
     pub aims: Aims,
-    /// Whether a wrong line or a refused job stops all.
-    pub strict: bool,
+    /// How the log is read: what a wrong line stops, a refused job stops as well.
+    pub reading: TraceReading,
 }
 
 /// So many times the assumed size the question is asked at as well, in percent.
@@ -135,10 +134,10 @@ pub struct AdviceAnswer {
 impl Question {
     /// Reads everything; nothing is run.
     pub fn prepare(request: &AdviceRequest) -> Result<Question, SweepError> {
-        let on_bad_line = OnBadLine::of(request.strict);
+        let reading = &request.reading;
         let load = |more: &[Setting], at: &str| {
             let settings = [&request.settings[..], more].concat();
-            Scenario::load_any(&request.log, &settings, on_bad_line)
+            Scenario::load_any(&request.log, &settings, reading)
                 .map_err(|source| SweepError::Load { at: at.to_owned(), source: Box::new(source) })
         };
         let own = load(&[], "the log")?;
@@ -196,7 +195,7 @@ impl Question {
             candidates,
             sizes,
             log_waits,
-            strict: request.strict,
+            strict: request.reading.is_strict(),
         })
     }
 

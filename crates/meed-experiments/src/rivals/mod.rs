@@ -36,11 +36,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use meed::{Engine, QueueId, Rank, Span, Time};
-use meed_scenario::{Scenario, Setting};
+use meed_scenario::{Scenario, Setting, TraceReading};
 use meed_sim::record::RunRecord;
 use meed_sim::world::{Attendant, WorldSetup};
 use meed_sim::{SimulateError, Unwatched, run_one};
-use meed_workload::OnBadLine;
 
 use crate::cores;
 use crate::error::SweepError;
@@ -81,8 +80,8 @@ pub struct RivalsRequest {
     pub cadence: Option<Span>,
     /// How many tenants lie, each by itself.
     pub liars: usize,
-    /// Whether a wrong line or a refused job stops all.
-    pub strict: bool,
+    /// How the log is read: what a wrong line stops, a refused job stops as well.
+    pub reading: TraceReading,
 }
 
 /// A request whose scenarios and orders were read and found right.
@@ -120,9 +119,8 @@ pub struct Fared {
 impl Contest {
     /// Reads everything; nothing is run.
     pub fn prepare(request: &RivalsRequest) -> Result<Contest, SweepError> {
-        let on_bad_line = OnBadLine::of(request.strict);
         let load = |settings: &[Setting], at: String| {
-            let read = Scenario::load_any(&request.log, settings, on_bad_line);
+            let read = Scenario::load_any(&request.log, settings, &request.reading);
             read.map_err(|source| SweepError::Load { at, source: Box::new(source) })
         };
         let own = load(&request.settings, "the log".to_owned())?;
@@ -145,7 +143,7 @@ impl Contest {
             return Err(SweepError::Settings(format!("--seeds is {seeds}; at least 1 is needed")));
         };
         let seeds = (first..=last).collect();
-        let (log, strict) = (request.log.clone(), request.strict);
+        let (log, strict) = (request.log.clone(), request.reading.is_strict());
         // There are no more than there are tenants.
         let liars = request.liars.min(scenarios[0].queue_count());
         let has_baseline = request.baseline.is_some();

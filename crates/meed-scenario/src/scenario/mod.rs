@@ -1,6 +1,6 @@
 //! Scenario files: cluster, queue tree, policies and workload in one TOML file (docs/scenario.md).
 //!
-//! Reading is strict: an unknown key, an impossible value or a contradiction is an error that names
+//! TraceReading is strict: an unknown key, an impossible value or a contradiction is an error that names
 //! file, line, key and what would be right. A [`Scenario`] that could be read can be run, but for
 //! what only the trace itself shows.
 
@@ -26,6 +26,8 @@ mod possible;
 mod queues;
 mod raw;
 mod read;
+mod reader;
+mod reading;
 mod set;
 mod setting;
 mod trace;
@@ -66,6 +68,7 @@ pub use of_log::told_order;
 pub use of_logged::workload_of;
 pub use policy::{DEFAULT_POLICIES, MOST_SPLIT};
 use raw::RawScenario;
+pub use reading::TraceReading;
 pub use setting::Setting;
 use trace::TracePlan;
 
@@ -175,12 +178,12 @@ impl Scenario {
         added: &[(String, String)],
         given: Option<Arc<dyn GivenJobs>>,
         folder: &Path,
-        on_bad_line: OnBadLine,
+        reading: &TraceReading,
     ) -> Result<Scenario, LoadError> {
         let place = Place { file, text: &text };
         let kinds = cluster::kinds(&raw.cluster, &place)?;
-        let machines =
-            machines::read(raw.cluster.machines.as_ref(), folder, &kinds, &place, on_bad_line)?;
+        let (machines, on_bad_line) = (raw.cluster.machines.as_ref(), reading.on_bad_line());
+        let machines = machines::read(machines, folder, &kinds, &place, on_bad_line)?;
         let mut nodes = cluster::nodes(&raw.cluster, &machines.nodes, &kinds, &place)?;
         let timetable = contributions::read(&raw, folder, &kinds, &place)?;
         nodes.extend(timetable.iter().flat_map(|table| table.nodes()));
@@ -189,7 +192,7 @@ impl Scenario {
         let measured = measured(&raw.fairness, &kinds, &place)?;
         let (stop, load, fail_per_million) = run_options(&raw.run, &place)?;
         let folder_of_trace =
-            |entry: &Spanned<raw::Trace>| TracePlan::read(entry.get_ref(), folder, &kinds);
+            |entry: &Spanned<raw::Trace>| TracePlan::read(entry.get_ref(), folder, &kinds, reading);
         let trace = match &raw.trace {
             Some(entry) => Some(cluster::at(&place, entry, folder_of_trace(entry))?),
             None => None,
