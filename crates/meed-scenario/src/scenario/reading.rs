@@ -172,3 +172,53 @@ impl fmt::Debug for TraceReading {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Scenario, Setting};
+    use super::*;
+
+    /// Rows of an SWF log: job, submission, wait, run time, processors, user.
+    fn log(rows: u32) -> String {
+        let row =
+            |job| format!("{job} {job} 0 60 2 -1 -1 2 90 -1 1 {} -1 -1 -1 -1 -1 -1\n", job % 3);
+        (1..=rows).map(row).collect()
+    }
+
+    fn jobs_of(scenario: &Scenario) -> usize {
+        let mut source = scenario.source(1, OnBadLine::Skip).unwrap();
+        std::iter::from_fn(|| source.next_job().unwrap()).count()
+    }
+
+    #[test]
+    fn scenarios_of_one_reading_read_a_log_once_and_others_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.swf");
+        std::fs::write(&path, log(40)).unwrap();
+        let reading = TraceReading::from(OnBadLine::Skip);
+        let one = Scenario::load_any(&path, &[], &reading).unwrap();
+        // Whoever read it again would see it.
+        std::fs::write(&path, log(7)).unwrap();
+        let load = Setting::load(1.5);
+        let two = Scenario::load_any(&path, &[load], &reading).unwrap();
+        assert_eq!([&one, &two].map(jobs_of), [40, 40]);
+        let anew = Scenario::load_any(&path, &[], OnBadLine::Skip).unwrap();
+        assert_eq!(jobs_of(&anew), 7);
+        // Another reader of the same file is another reading.
+        let by_group = Setting::of_text("trace.queues", "single");
+        let three = Scenario::load_any(&path, &[by_group], &reading).unwrap();
+        assert_eq!((jobs_of(&three), three.queue_count()), (7, 1));
+    }
+
+    #[test]
+    fn a_wrong_line_that_was_left_out_stops_who_is_strict() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.swf");
+        std::fs::write(&path, format!("{}nine columns are too few\n", log(40))).unwrap();
+        let reading = TraceReading::from(OnBadLine::Skip);
+        let scenario = Scenario::load_any(&path, &[], &reading).unwrap();
+        assert_eq!(jobs_of(&scenario), 40);
+        let why = scenario.source(1, OnBadLine::Stop).err().unwrap();
+        assert!(why.to_string().contains(":41"), "{why}");
+    }
+}
