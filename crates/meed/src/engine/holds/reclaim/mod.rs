@@ -74,6 +74,8 @@ impl Engine {
                 if self.is_plan_due() {
                     self.replan();
                 }
+                // Nothing starts now: whom the room helps that it has left is in the next walk.
+                self.wake_next(true);
                 return false;
             }
         }
