@@ -137,8 +137,8 @@ proptest! {
         mut dice in dice(260), reservations in 0u32..4, by_usage in any::<bool>(),
     ) {
         let mut config = dice.config();
-        let most = NonZeroU32::new(reservations);
-        config.root.blocked = Blocked::Reserve(most.map_or(Reservations::All, Reservations::AtMost));
+        let most = NonZeroU32::new(reservations).map_or(Reservations::All, Reservations::AtMost);
+        config.root.blocked = Blocked::Reserve(most);
         config.root.reclaim = Some(config.root.reclaim.unwrap_or_else(|| dice.reclaim()));
         let queues = config.queues.iter_mut().map(|queue| &mut queue.policy);
         for policy in std::iter::once(&mut config.root).chain(queues).filter(|_| by_usage) {

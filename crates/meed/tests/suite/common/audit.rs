@@ -370,9 +370,7 @@ impl Audit<'_> {
             a < self.key(last, first, &self.held[last], micros)
         };
         let guard = u128::from(self.rules.guard.as_micros());
-        self.kinds().all(within)
-            && comes_first(&self.held[first], 0)
-            && comes_first(&with, guard)
+        self.kinds().all(within) && comes_first(&self.held[first], 0) && comes_first(&with, guard)
     }
 
     /// Who was stopped before has run more than twice as long as then.

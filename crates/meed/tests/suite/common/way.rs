@@ -1,5 +1,5 @@
-//! A reservation gives way to a task for which its own would be stopped: docs/reclaim.md, "What comes
-//! free meanwhile", word for word.
+//! A reservation gives way to a task for which its own would be stopped: docs/reclaim.md, "What
+//! comes free meanwhile", word for word.
 
 use super::model::Model;
 use super::reserve::Held;
@@ -27,10 +27,8 @@ impl Model {
         if self.queues[0].spec.policy.reclaim.is_none() {
             return Some(first);
         }
-        due.fold(Some(first), |first, at| {
-            let owed = self.owing(self.leaf(at), self.leaf(first?)).is_some();
-            if owed { Some(at) } else { first }
-        })
+        let owes = |by: usize, at: usize| self.owing(self.leaf(at), self.leaf(by)).is_some();
+        Some(due.fold(first, |first, at| if owes(first, at) { at } else { first }))
     }
 
     /// The task to which a reservation with room gives way, and where that starts.

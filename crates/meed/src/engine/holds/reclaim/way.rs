@@ -13,13 +13,14 @@
 //! it. Of several it is the first, or the one that the queue of that owes, and so on. The task
 //! starts, where it fits without that room there, and the reservation is planned anew.
 //!
-//! Only single tasks give way, not what was freed by stopping tasks, and nobody while tasks stop.
+//! Gangs do not give way. Room that was freed for a reservation by stopping tasks is its own, and
+//! while tasks stop no reservation gives way: ledgers and shares still count them.
 //!
-//! Nothing here changes whom the walk looks at: with reasons asked for and without, the same is
-//! decided. Cost of a start by a reservation: O(reservations), and a quick look at each level where
-//! nobody comes before its queue, else O(siblings). Where some of these are owed, O(leaves below
-//! them, their shapes, the tasks and holds on the node); for each that gives way O(nodes x
-//! reservations).
+//! No walk is made for that: who stands in it stays as it is, so that the same is decided with and
+//! without reasons. Cost of a start by a reservation: O(reservations), and a quick look at each
+//! level where nobody comes before its queue, else O(siblings). Where some of these are owed,
+//! O(leaves below them, their shapes, the tasks and holds on the node); for each that gives way
+//! O(nodes x reservations).
 
 use smallvec::{SmallVec, smallvec};
 
@@ -97,7 +98,8 @@ impl Engine {
         for waits in waiting {
             self.give_to(&mut found, waits, &mut place);
         }
-        let mut leaves: Vec<QueueRow> = sides.iter().flat_map(|side| self.leaves_of(side)).collect();
+        let mut leaves: Vec<QueueRow> =
+            sides.iter().flat_map(|side| self.leaves_of(side)).collect();
         leaves.sort_unstable();
         for leaf in leaves {
             if let Some(slot) = self.first_that_fits(leaf, &place) {
