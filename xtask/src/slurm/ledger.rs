@@ -78,7 +78,32 @@ pub(super) fn run(lab: &Lab) -> Result<(), String> {
     let (used, told) = (used(lab)?, accounted(lab)?);
     equal.map_err(|why| format!("{why}: the ledger has {used:?}, sacct {told:?}"))?;
     crate::say(&format!("core-seconds of ledger and sacct, after {kills} kills: {told:?}"));
-    Ok(())
+    replays(lab, &used)
+}
+
+/// The journal runs again: each leaf has used as much.
+fn replays(lab: &Lab, used: &BTreeMap<String, u64>) -> Result<(), String> {
+    let verified = lab.said("meed replay meed --verify")?;
+    let text = lab.said("meed replay meed --quiet --json -")?;
+    let told: serde_json::Value = serde_json::from_str(&text).map_err(|why| why.to_string())?;
+    let mut again = BTreeMap::new();
+    for queue in told["runs"][0]["queues"].as_array().into_iter().flatten() {
+        let seconds = queue["usage"]["cpu"].as_f64().unwrap_or(-1.0);
+        if seconds > 0.0 {
+            again.insert(user_of(&queue["queue"]), seconds.round() as u64);
+        }
+    }
+    crate::say(verified.trim());
+    match again == *used {
+        true => Ok(()),
+        false => Err(format!("the journal tells another use when it runs again: {again:?}")),
+    }
+}
+
+/// The user of a leaf.
+fn user_of(queue: &serde_json::Value) -> String {
+    let name = queue.as_str().unwrap_or_default();
+    name.rsplit(['.', ':']).next().unwrap_or_default().to_owned()
 }
 
 /// Core-seconds by user, of the ledger.
@@ -87,11 +112,9 @@ pub(super) fn used(lab: &Lab) -> Result<BTreeMap<String, u64>, String> {
     let told: serde_json::Value = serde_json::from_str(&text).map_err(|why| why.to_string())?;
     let mut used = BTreeMap::new();
     for queue in told["queues"].as_array().into_iter().flatten() {
-        let name = queue["queue"].as_str().unwrap_or_default();
-        let user = name.rsplit(['.', ':']).next().unwrap_or_default();
         let seconds = queue["used"].as_f64().unwrap_or(-1.0);
         if seconds > 0.0 {
-            used.insert(user.to_owned(), seconds.round() as u64);
+            used.insert(user_of(&queue["queue"]), seconds.round() as u64);
         }
     }
     Ok(used)
