@@ -7,9 +7,7 @@ use clap::Args;
 use meed_config::words::suggest;
 use meed_files::open::Origin;
 use meed_scenario::Setting;
-use meed_workload::table::{
-    SlurmStanding, WeightTable, WeightsFound, read_weights, weights_of,
-};
+use meed_workload::table::{SlurmStanding, WeightTable, WeightsFound, read_weights, weights_of};
 
 use crate::exit::Failure;
 

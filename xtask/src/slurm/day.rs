@@ -43,9 +43,9 @@ struct Ranked {
     shares: String,
 }
 
-/// Two or three instants.
+/// Two instants.
 pub(super) fn run(lab: &Lab) -> Result<(), String> {
-    recorded(lab, Duration::from_secs(150))
+    recorded(lab, Duration::from_secs(118))
 }
 
 /// Twenty minutes.

@@ -157,26 +157,56 @@ fn add(runs: &mut Vec<HeldSpan>, job: &Job, queue: usize, start: Time, measured:
     }
 }
 
-/// Where the log has less of the use than so, it is said why.
-const MOST_USE: f64 = 0.9;
+/// Between these parts of Slurm's count the log has the use that counts.
+const IS_ALL: std::ops::RangeInclusive<f64> = 0.9..=1.1;
 
 impl RanksCompared {
     /// What that says, in words.
     pub fn words(&self, baseline: &str) -> String {
         let RanksCompared { users, pairs, log, simulated, used_s: [slurm, own, _] } = *self;
         let part = own / slurm.max(1.0);
-        let use_of = match part {
-            part if part < MOST_USE => format!(
-                "The log tells of {:.0} % of the use that Slurm counts; the rest is older, of jobs \
-                 that the log lacks, or is billed otherwise (TRESBillingWeights).",
-                100.0 * part
-            ),
-            part => format!("The log tells of {:.0} % of the use that Slurm counts.", 100.0 * part),
+        let why = match part {
+            part if IS_ALL.contains(&part) => "",
+            part if part < 1.0 => {
+                ": the rest is older, of jobs that the log lacks, or is billed otherwise \
+                 (TRESBillingWeights)"
+            }
+            _ => ": Slurm was asked before the end of the log, forgets faster, or bills otherwise",
         };
         format!(
             "Slurm's own ranks of {users} users at the end of the log: of {pairs} pairs {log} \
              stand so under {baseline} by the log's own starts, and {simulated} in the simulation. \
-             {use_of}"
+             The log has {:.0} % of the use that Slurm counts{why}.",
+            100.0 * part
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_use_that_the_log_lacks_is_told() {
+        let words = |used_s| {
+            let told = RanksCompared { users: 3, pairs: 3, log: 2, simulated: 1, used_s };
+            told.words("fair-tree")
+        };
+        for (used_s, expected) in [
+            ([100.0, 95.0, 0.0], "The log has 95 % of the use that Slurm counts."),
+            (
+                [100.0, 40.0, 0.0],
+                "The log has 40 % of the use that Slurm counts: the rest is older",
+            ),
+            ([100.0, 150.0, 0.0], "150 % of the use that Slurm counts: Slurm was asked before the"),
+        ] {
+            let words = words(used_s);
+            assert!(words.contains(expected), "{words}");
+        }
+        let words = words([1.0, 1.0, 1.0]);
+        assert!(words.starts_with(
+            "Slurm's own ranks of 3 users at the end of the log: of 3 pairs 2 stand so under \
+             fair-tree by the log's own starts, and 1 in the simulation. "
+        ));
     }
 }

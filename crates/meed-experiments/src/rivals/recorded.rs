@@ -170,8 +170,7 @@ impl Books {
 
     /// What each has used up to `at` since this was asked last.
     fn used_to(&mut self, at: Time) -> Vec<u128> {
-        while let Some((when, begins, queue, amount)) =
-            self.events.pop_if(|(when, ..)| *when <= at)
+        while let Some((when, begins, queue, amount)) = self.events.pop_if(|(when, ..)| *when <= at)
         {
             self.settle(queue, when);
             let held = &mut self.held[queue];
@@ -263,8 +262,7 @@ mod tests {
             };
             let runs: Vec<HeldSpan> = (0..40).map(run).collect();
             let told = standings(&config, &runs, secs(at), &chosen);
-            let slowly: Vec<f64> =
-                (0..8).map(|queue| used_slowly(&runs, queue, at)).collect();
+            let slowly: Vec<f64> = (0..8).map(|queue| used_slowly(&runs, queue, at)).collect();
             for queue in [2, 3, 4, 6, 7] {
                 let own = told[SITE[queue].0].used;
                 assert!((own - slowly[queue]).abs() <= 1e-9 * slowly[queue], "{at}: {told:?}");

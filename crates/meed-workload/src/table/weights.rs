@@ -435,7 +435,10 @@ mod tests {
              bio|man|1|1.0|397|0.3|0.750000\n";
         let (origin, rows) = (Origin::bytes("w", "".as_bytes()), read(text).expect(text));
         for (queues, expected) in [
-            (&["chem", "chem.news", "chem.man", "bio", "bio.man"][..], "750000/397 500000/633 250000/409"),
+            (
+                &["chem", "chem.news", "chem.man", "bio", "bio.man"][..],
+                "750000/397 500000/633 250000/409",
+            ),
             (&["news", "man"], "250000/409"),
             (&["chem", "bio"], ""),
         ] {
