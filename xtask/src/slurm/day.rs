@@ -19,7 +19,7 @@ const HALF_LIFE: &str = "00:05:00";
 /// Slurm ranks so often.
 const PERIOD: i64 = 60;
 
-/// Random jobs, a fifth more than the cluster can run, some users more than others.
+/// Random jobs, a third more than the cluster can run, some users more than others.
 const WORK: &str = r#"
 RANDOM=7
 users=(games games games games man man mail mail mail news lp lp)
