@@ -15,7 +15,7 @@ use meed_sim::{SimulateError, setup};
 use meed_workload::table::SlurmStanding;
 use meed_workload::{Durations, Job, JobSource, TraceError};
 
-use crate::rivals::recorded::{HeldSpan, Standing, standings};
+use crate::rivals::recorded::{HeldSpan, LeafStanding, standings};
 use crate::rivals::table::Chosen;
 use crate::rivals::teller::TOLD;
 
@@ -29,7 +29,7 @@ pub(crate) struct RankedLog {
     config: Config,
     /// The end of the log.
     at: Time,
-    log: BTreeMap<String, Standing>,
+    log: BTreeMap<String, LeafStanding>,
 }
 
 /// Slurm's ranks beside those of the baseline.
@@ -67,7 +67,7 @@ impl RankedLog {
     }
 
     /// Where the baseline puts users at the end of the log, as it was simulated.
-    pub(crate) fn simulated(&self, run: &RunRecord) -> BTreeMap<String, Standing> {
+    pub(crate) fn simulated(&self, run: &RunRecord) -> BTreeMap<String, LeafStanding> {
         let places = places(&self.config);
         let unit = self.config.kinds.unit(self.config.measured).scale() as f64;
         let time = |seconds: f64| meed::Span::from_secs_f64(seconds).map(at);
@@ -84,8 +84,11 @@ impl RankedLog {
     }
 
     /// Both beside Slurm's own; nothing where no two users have different ranks.
-    pub(crate) fn compare(&self, simulated: &BTreeMap<String, Standing>) -> Option<RanksCompared> {
-        let users: Vec<(&SlurmStanding, &Standing, &Standing)> = self
+    pub(crate) fn compare(
+        &self,
+        simulated: &BTreeMap<String, LeafStanding>,
+    ) -> Option<RanksCompared> {
+        let users: Vec<(&SlurmStanding, &LeafStanding, &LeafStanding)> = self
             .site
             .iter()
             .filter_map(|(queue, slurm)| Some((slurm, self.log.get(queue)?, simulated.get(queue)?)))

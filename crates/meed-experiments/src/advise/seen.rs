@@ -7,7 +7,7 @@ use meed_sim::record::{JobRecord, RunRecord};
 
 use super::aims::FIGURES;
 use super::waits::Waits;
-use crate::rivals::recorded::Standing;
+use crate::rivals::recorded::LeafStanding;
 use crate::sweep::results::{figure, wide_from};
 use crate::sweep::summary::quantile;
 
@@ -38,7 +38,7 @@ pub struct Seen {
     /// How long jobs waited.
     pub waits: Option<Waits>,
     /// Where the order puts tenants at the end of the log, where somebody asks.
-    pub standings: BTreeMap<String, Standing>,
+    pub standings: BTreeMap<String, LeafStanding>,
     /// Lines that were skipped, jobs that were refused, jobs that were unfinished.
     pub incidents: [u64; 3],
 }

@@ -28,7 +28,7 @@ pub(crate) struct HeldSpan {
 
 /// Where a leaf stands.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Standing {
+pub struct LeafStanding {
     /// Its place in a walk from the root, from 0; siblings that the rule puts alike have one.
     pub place: usize,
     /// What the rule holds against it, unit-seconds.
@@ -48,7 +48,7 @@ pub(crate) fn standings(
     runs: &[HeldSpan],
     at: Time,
     chosen: &Chosen,
-) -> BTreeMap<String, Standing> {
+) -> BTreeMap<String, LeafStanding> {
     let unit = config.kinds.unit(config.measured).scale() as f64;
     let above = parents(config);
     let mut families = families(config, &above, chosen);
@@ -120,7 +120,7 @@ fn walk(
     above: &[Option<usize>],
     families: &BTreeMap<Option<usize>, Family>,
     unit: f64,
-) -> BTreeMap<String, Standing> {
+) -> BTreeMap<String, LeafStanding> {
     let (mut standings, mut ranks) = (BTreeMap::new(), Vec::new());
     // What is to be visited, the next last: its place among queues, its rank, what it used.
     let mut next: Vec<(Option<usize>, Rank, f64)> = vec![(None, Rank::default(), 0.0)];
@@ -141,7 +141,7 @@ fn walk(
         let parent = above[queue];
         place += usize::from(!standings.is_empty() && before != Some((parent, rank)));
         before = Some((parent, rank));
-        standings.insert(config.queues[queue].name.clone(), Standing { place, used });
+        standings.insert(config.queues[queue].name.clone(), LeafStanding { place, used });
     }
     standings
 }
