@@ -106,6 +106,7 @@ pub(crate) fn advise(
     policies: Vec<String>,
     baseline: Option<String>,
     cluster: Option<PathBuf>,
+    weights: Option<PathBuf>,
     aim: Option<String>,
     at_most: Vec<String>,
     loads: Vec<String>,
@@ -125,7 +126,9 @@ pub(crate) fn advise(
         let reading = OnBadLine::of(strict).into();
         let request =
             AdviceRequest { log, settings, baseline, policies, loads, seeds, aims, reading };
-        let question = Question::prepare(&request)?;
+        let mut question = Question::prepare(&request)?;
+        let queues = question.scenarios[0].queue_names().map(str::to_owned).collect();
+        question.ranked_by_slurm(WeightArgs { weights }.standings(&queues)?)?;
         let [remarks, notes] = taken(&question.scenarios[0], question.seeds[0], strict)?;
         let count = question.count();
         let answer = question.answer(threads, &|now| done(now, count))?;

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
         Some(words) => Some(Baseline::asked(words)),
         None => many.cluster.baseline()?,
     };
-    let question = Question::prepare(&AdviceRequest {
+    let mut question = Question::prepare(&AdviceRequest {
         log: many.log.clone(),
         settings,
         baseline,
@@ -66,6 +66,8 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
         aims,
         reading,
     })?;
+    let queues = question.scenarios[0].queue_names().map(str::to_owned).collect();
+    question.ranked_by_slurm(many.weights.standings(&queues)?)?;
     many.read(&mut files, &question.scenarios)?;
     let answer = many.run(question.count(), |threads, done| question.answer(threads, done))?;
     let first = question.scenarios[0].source(question.seeds[0], many.on_bad_line())?;

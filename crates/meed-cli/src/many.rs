@@ -34,7 +34,7 @@ pub(crate) struct ManyArgs {
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
     #[command(flatten)]
-    weights: WeightArgs,
+    pub(crate) weights: WeightArgs,
     #[command(flatten)]
     table: TableArgs,
     #[command(flatten)]

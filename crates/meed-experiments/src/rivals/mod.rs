@@ -7,6 +7,7 @@
 //! | `rules` | a file for each |
 //! | [`table`] | a row for each: cadence, parameters, source |
 //! | `dominant` | what a rule that counts all resources sees |
+//! | [`recorded`] | a rule over runs whose starts and ends are known |
 //! | `teller` | a rule in a run: it looks at the engine, and tells ranks (`meed::Measure::Told`) |
 //! | [`windows`] | how service spreads over an hour to a month |
 //! | `lent` | how long it takes to get back what was lent |
@@ -23,6 +24,7 @@ pub mod figures;
 mod lent;
 pub mod liars;
 pub mod page;
+pub mod recorded;
 mod rule;
 mod rules;
 pub mod table;
