@@ -5,7 +5,6 @@ use crate::common::dice::{Dice, dice};
 use crate::common::*;
 use meed::*;
 use proptest::prelude::*;
-use std::num::NonZeroU32;
 
 fn drf_quantum() -> Quantum {
     Quantum::Fixed(span(S))
@@ -125,23 +124,6 @@ proptest! {
         let mut config = dice.config();
         for policy in std::iter::once(&mut config.root)
             .chain(config.queues.iter_mut().map(|q| &mut q.policy)) {
-            (policy.measure, policy.scalar) = (Measure::Usage, Scalar::Dominant);
-        }
-        let jobs = dice.jobs(&config, 16);
-        World::run_with_gangs(&config, jobs);
-    }
-
-    /// Room is taken back, and what comes free goes to whom it is owed.
-    #[test]
-    fn decides_as_a_plain_scan_under_reclaim(
-        mut dice in dice(260), reservations in 0u32..4, by_usage in any::<bool>(),
-    ) {
-        let mut config = dice.config();
-        let most = NonZeroU32::new(reservations).map_or(Reservations::All, Reservations::AtMost);
-        config.root.blocked = Blocked::Reserve(most);
-        config.root.reclaim = Some(config.root.reclaim.unwrap_or_else(|| dice.reclaim()));
-        let queues = config.queues.iter_mut().map(|queue| &mut queue.policy);
-        for policy in std::iter::once(&mut config.root).chain(queues).filter(|_| by_usage) {
             (policy.measure, policy.scalar) = (Measure::Usage, Scalar::Dominant);
         }
         let jobs = dice.jobs(&config, 16);
