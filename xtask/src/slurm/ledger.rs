@@ -76,6 +76,8 @@ pub(super) fn run(lab: &Lab) -> Result<(), String> {
     let equal = lab.until_within(Duration::from_secs(90), "ledger and sacct are equal", || {
         used(lab).is_ok_and(|used| accounted(lab).is_ok_and(|told| used == told))
     });
+    // The ledger hears of what ended in the second of a look by the next one.
+    lab.until("the ledger has all ends", || held(lab) == Ok(0.0))?;
     meed.kill()?;
     let (used, told) = (used(lab)?, accounted(lab)?);
     equal.map_err(|why| format!("{why}: the ledger has {used:?}, sacct {told:?}"))?;
@@ -145,16 +147,25 @@ fn user_of(queue: &serde_json::Value) -> String {
 
 /// Core-seconds by user, of the ledger.
 pub(super) fn used(lab: &Lab) -> Result<BTreeMap<String, u64>, String> {
-    let text = lab.said("meed-slurm queues --state meed --json")?;
-    let told: serde_json::Value = serde_json::from_str(&text).map_err(|why| why.to_string())?;
     let mut used = BTreeMap::new();
-    for queue in told["queues"].as_array().into_iter().flatten() {
+    for queue in queues(lab)? {
         let seconds = queue["used"].as_f64().unwrap_or(-1.0);
         if seconds > 0.0 {
             used.insert(user_of(&queue["queue"]), seconds.round() as u64);
         }
     }
     Ok(used)
+}
+
+/// Cores that are held, of the ledger.
+fn held(lab: &Lab) -> Result<f64, String> {
+    Ok(queues(lab)?.iter().filter_map(|queue| queue["held"].as_f64()).sum())
+}
+
+fn queues(lab: &Lab) -> Result<Vec<serde_json::Value>, String> {
+    let text = lab.said("meed-slurm queues --state meed --json")?;
+    let told: serde_json::Value = serde_json::from_str(&text).map_err(|why| why.to_string())?;
+    Ok(told["queues"].as_array().cloned().unwrap_or_default())
 }
 
 /// The same of accounting.

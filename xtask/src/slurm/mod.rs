@@ -13,7 +13,7 @@
 //! | `turns` | tenants lend and get back, under Slurm alone and under Meed, at once |
 //! | `ledger` | arrays, requeues, suspensions, holds, dependencies, a node that goes, while Meed is killed again and again: use is that of `sacct`, to the second |
 //! | `pending` | 2,000 jobs wait: how long until an order is in force; what Meed takes when idle |
-//! | `day` | a recorded day in a tree of accounts: `meed advise` finds Slurm's own ranks in its log |
+//! | `day` | a recorded day in a tree of accounts: `meed advise` finds Slurm's own ranks in its log, where it is named |
 //! | `long-day` | the same of 20 minutes, where it is named |
 //! | `idle` | how much of the cluster is used with and without Meed's writes, where it is named |
 //! | `many` | the same with 20,000, where it is named |
@@ -39,7 +39,7 @@ use crate::tools::{cargo, now, runs, succeed, succeed_quietly, target_folder};
 use lab::Lab;
 
 const USAGE: &str = "cargo xtask slurm [--debug] [STORY...]: turns, pending, ledger, guard, page, \
-                     plugin, failover, day; and by name alone: many, idle, long-day";
+                     plugin, failover; and by name alone: many, idle, day, long-day";
 
 type Story = fn(&Lab) -> Result<(), String>;
 
@@ -64,7 +64,7 @@ const STORIES: [Row; 11] = [
     ("page", page::run, When::Beside),
     ("plugin", plugin::run, When::Beside),
     ("failover", failover::run, When::Beside),
-    ("day", day::run, When::Beside),
+    ("day", day::run, When::Named),
     ("long-day", day::long, When::Named),
     ("many", pending::many, When::Named),
     ("idle", turns::idle, When::Named),

@@ -226,7 +226,8 @@ mod tests {
             for tick in 0..at.div_ceil(60) {
                 let (from, to) = (tick * 60, (tick * 60 + 60).min(at));
                 let held = seconds(run.to).min(to).saturating_sub(seconds(run.from).max(from));
-                sum += held as f64 * run.amount as f64 / 1000.0 * decay.powf((at - from) as f64);
+                sum +=
+                    held as f64 * run.amount as f64 / 1000.0 * libm::pow(decay, (at - from) as f64);
             }
         }
         sum
