@@ -250,7 +250,7 @@ impl Names {
             // Of a record that is still there another run is told, or it waits.
             let is_gone = has_ended || !snapshot.jobs.contains_key(&row.id);
             if end > plan.through {
-                self.plan_whole(plan, row, (end, None), is_gone);
+                self.plan_whole(plan, row, end, is_gone);
             } else {
                 self.plan_late(plan, snapshot, row, is_gone);
             }
@@ -271,7 +271,8 @@ impl Names {
     }
 
     /// A run that nobody saw, and that accounting tells after time has passed its end: it is
-    /// charged for as long as it was, now.
+    /// charged now, for as long as it was. Where that is longer than the round, it is charged as so
+    /// many runs at once.
     fn plan_late(
         &mut self,
         plan: &mut Plan,
@@ -284,25 +285,34 @@ impl Names {
         if first >= last || self.known.get(&row.id).is_some_and(|known| known.run.is_some()) {
             return;
         }
-        let end = row.end.unwrap_or(last);
-        if self.plan_whole(plan, row, (last, Some(end)), is_gone) {
-            let charge = Charge { end, seen: snapshot.at, is_exact: true };
-            self.charged.insert((row.id, row.start), charge);
+        let Some(what) = self.what(&row.account, &row.user, &row.name, row.tres) else { return };
+        let (id, end) = (row.id, row.end.unwrap_or(last));
+        let (copies, rest) = (row.elapsed / (last - first), row.elapsed % (last - first));
+        let pieces = [(first, last - rest, copies), (last - rest, last, copies + 1)];
+        for (since, until, copies) in pieces {
+            if copies == 0 || since == until {
+                continue;
+            }
+            let what = What { tres: times(what.tres, copies), ..what.clone() };
+            let began = Began { start: row.start, since, over: Some(end) };
+            plan.add(since, Fact::Start { id, began, what });
+            let how = match (until == last, is_gone) {
+                (false, _) => How::Paused,
+                (true, true) => How::Over,
+                (true, false) => How::PutBack,
+            };
+            plan.add(until, Fact::End { id, how });
         }
+        if is_gone {
+            plan.add(last, Fact::Gone { id });
+        }
+        let charge = Charge { end, seen: snapshot.at, is_exact: true };
+        self.charged.insert((id, row.start), charge);
     }
 
-    /// Whether it is planned: its job has an association. It is charged up to `end`, and was over
-    /// at `over` where time has passed that.
-    fn plan_whole(
-        &mut self,
-        plan: &mut Plan,
-        row: &SlurmRun,
-        (end, over): (i64, Option<i64>),
-        is_gone: bool,
-    ) -> bool {
-        let Some(what) = self.what(&row.account, &row.user, &row.name, row.tres) else {
-            return false;
-        };
+    /// A run that nobody saw, and that is over since a second that is not told yet.
+    fn plan_whole(&mut self, plan: &mut Plan, row: &SlurmRun, end: i64, is_gone: bool) {
+        let Some(what) = self.what(&row.account, &row.user, &row.name, row.tres) else { return };
         let (id, start) = (row.id, row.start);
         // Suspensions are left out: as many seconds before the end as it ran.
         let mut since = end - row.elapsed;
@@ -312,17 +322,16 @@ impl Names {
                 break;
             }
             let what = What { tres, ..what.clone() };
-            plan.add(since, Fact::Start { id, began: Began { start, since, over }, what });
+            plan.add(since, Fact::Start { id, began: Began::of(start, since), what });
             since += seconds;
             plan.add(since, Fact::End { id, how: How::Paused });
         }
-        plan.add(since, Fact::Start { id, began: Began { start, since, over }, what });
+        plan.add(since, Fact::Start { id, began: Began::of(start, since), what });
         let how = if is_gone { How::Over } else { How::PutBack };
         plan.add(end, Fact::End { id, how });
         if is_gone {
             plan.add(end, Fact::Gone { id });
         }
-        true
     }
 
     fn plan_ended(
@@ -487,6 +496,13 @@ impl Names {
             plan.add(snapshot.at - 1, Fact::Wants { id, tasks, what });
         }
     }
+}
+
+/// What so many runs of that kind hold together.
+fn times(tres: Resources, copies: i64) -> Resources {
+    let copies = u64::try_from(copies).unwrap_or(0);
+    let all = tres.as_slice().iter().map(|amount| amount.saturating_mul(copies));
+    Resources::new(&all.map(|amount| amount.min(meed::MAX_AMOUNT)).collect::<Vec<u64>>())
 }
 
 /// Whether the run that began at `start` is this one.

@@ -507,3 +507,24 @@ fn a_new_job_stands_behind_those_of_its_user_and_by_what_its_user_has_used() {
     // Bob has used nothing.
     assert_eq!(lines, [(0, "7 chem bob\n".to_owned()), (2, "7 bio ann\n".to_owned())]);
 }
+
+#[test]
+fn a_run_that_is_told_late_in_a_short_round_is_charged_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut world = open(folder.path(), BEGAN);
+    // Somebody else's jobs move time on.
+    let other = |id: u32, at: i64| SlurmJob {
+        user: "bob".to_owned(),
+        account: "chem".to_owned(),
+        ..job(id, Ended, (at - 3, Some(at - 2), Some(at - 1), 1))
+    };
+    for at in [1010, 1012] {
+        tell(&mut world, &snapshot(at, vec![other(at as u32, at)]));
+    }
+    for at in [1014, 1016, 1018, 1020, 1022, 1024, 1030] {
+        let mut later = snapshot(at, vec![other(at as u32, at)]);
+        later.runs = vec![run(1, 1003, 1008)];
+        tell(&mut world, &later);
+    }
+    assert_eq!(used(&world, 1030), 10.0);
+}
