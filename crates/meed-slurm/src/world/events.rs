@@ -249,10 +249,9 @@ impl Names {
             }
             // Of a record that is still there another run is told, or it waits.
             let is_gone = has_ended || !snapshot.jobs.contains_key(&row.id);
-            if end > plan.through {
-                self.plan_whole(plan, row, end, is_gone);
-            } else {
-                self.plan_late(plan, snapshot, row, is_gone);
+            match end - row.elapsed > plan.through {
+                true => self.plan_whole(plan, row, end, is_gone),
+                false => self.plan_late(plan, snapshot, row, is_gone),
             }
         }
     }
@@ -270,7 +269,7 @@ impl Names {
         }
     }
 
-    /// A run that nobody saw, and that accounting tells after time has passed its end: it is
+    /// A run that nobody saw, and that accounting tells after time has passed its start: it is
     /// charged now, for as long as it was. Where that is longer than the round, it is charged as so
     /// many runs at once.
     fn plan_late(
@@ -310,7 +309,7 @@ impl Names {
         self.charged.insert((id, row.start), charge);
     }
 
-    /// A run that nobody saw, and that is over since a second that is not told yet.
+    /// A run that nobody saw, of which no second is told yet.
     fn plan_whole(&mut self, plan: &mut Plan, row: &SlurmRun, end: i64, is_gone: bool) {
         let Some(what) = self.what(&row.account, &row.user, &row.name, row.tres) else { return };
         let (id, start) = (row.id, row.start);
@@ -344,7 +343,8 @@ impl Names {
         let id = job.id;
         let end = job.end.unwrap_or(snapshot.at - 1);
         if end >= snapshot.at {
-            return;
+            // In all seconds that are told now it ran.
+            return self.plan_running(plan, snapshot, job, what);
         }
         let is_known = self.known.contains_key(&id);
         let mut charged = self.known.get(&id).map_or(0, |known| known.charged);
@@ -459,10 +459,12 @@ impl Names {
         if let Some(start) = job.start.filter(|start| *start > plan.through)
             && known.is_none_or(|known| known.charged == 0)
             && job.used > 0
-            && start + job.used < snapshot.at
         {
             plan.add(start, Fact::Start { id, began: Began::of(start, start), what });
-            plan.add(start + job.used, Fact::End { id, how: How::Paused });
+            // What was suspended in the second of the look ran before.
+            if start + job.used < snapshot.at {
+                plan.add(start + job.used, Fact::End { id, how: How::Paused });
+            }
         }
     }
 

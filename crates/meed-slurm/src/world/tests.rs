@@ -509,6 +509,36 @@ fn a_new_job_stands_behind_those_of_its_user_and_by_what_its_user_has_used() {
 }
 
 #[test]
+fn a_run_that_ended_or_paused_in_the_second_of_the_look_is_charged_from_its_start() {
+    let others = |at: i64| SlurmJob {
+        user: "bob".to_owned(),
+        account: "chem".to_owned(),
+        ..job(9, Ended, (1001, Some(1002), Some(at - 1), at - 1003))
+    };
+    let ended = job(1, Ended, (1001, Some(1014), Some(1018), 4));
+    let paused = job(1, Suspended, (1001, Some(1014), None, 4));
+    for (last, runs) in
+        [(ended, false), (paused, false), (job(1, Pending, (1018, None, None, 0)), true)]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let mut world = open(folder.path(), BEGAN);
+        let waits = job(1, Pending, (1001, None, None, 0));
+        tell(&mut world, &snapshot(1014, vec![waits, others(1014)]));
+        // Time passes the start of the job by those of others.
+        for at in [1018, 1020, 1022, 1024] {
+            let mut now =
+                snapshot(at, vec![last.clone(), SlurmJob { id: at as u32, ..others(at) }]);
+            let of_it = Suspension { at: 1018, ran_before: 4 };
+            now.suspensions.extend((last.stage == Suspended).then_some((1, of_it)));
+            // Accounting alone tells of a run that was put back.
+            now.runs.extend(runs.then(|| run(1, 1014, 1018)));
+            tell(&mut world, &now);
+        }
+        assert_eq!(used(&world, 1024), 8.0, "{last:?}");
+    }
+}
+
+#[test]
 fn a_run_that_is_told_late_in_a_short_round_is_charged_whole() {
     let folder = tempfile::tempdir().unwrap();
     let mut world = open(folder.path(), BEGAN);
