@@ -7,6 +7,7 @@ use meed::{ResourceKinds, Unit};
 use meed_config::quantity::amounts;
 use meed_config::units::parse_amount;
 use meed_workload::canonical::CanonicalSource;
+use meed_workload::changed::Changed;
 use meed_workload::format::TraceFormat;
 use meed_workload::google::{
     GoogleAssumptions, GoogleEpisode, GoogleQueues, GoogleSource, GoogleTrace, GoogleUnfinished,
@@ -18,6 +19,7 @@ use meed_workload::kubernetes::{KubernetesQueues, KubernetesSource};
 use meed_workload::limits::TimeLimits;
 use meed_workload::mwf::{MwfAssumptions, MwfProperties, MwfQueues, MwfSource};
 use meed_workload::outliers::Outliers;
+use meed_workload::partitions::InPartitions;
 use meed_workload::philly::{PhillyAlign, PhillyAssumptions, PhillyShape, PhillySource};
 use meed_workload::swf::{
     SwfAssumptions, SwfMemory, SwfProcessors, SwfQueues, SwfShape, SwfSource,
@@ -27,12 +29,14 @@ use meed_workload::table::{
     TableAmounts, TableAssumptions, TableDates, TableDecimal, TableDots, TableMap, TableSizes,
     TableSource, separator_named,
 };
+use meed_workload::window::InWindow;
 use meed_workload::yarn::{YarnAssumptions, YarnQueues, YarnShape, YarnSource};
 use meed_workload::{JobSource, OnBadLine, Origin, TraceError};
 
 use super::Scenario;
 use super::jobs::span;
 use super::raw::{self, Quantity, Tenants};
+use super::window::WindowPlan;
 use crate::logged::{LogAssumptions, LogTrace};
 
 /// A trace that can be opened again and again.
@@ -42,6 +46,10 @@ pub(super) struct TracePlan {
     reader: Reader,
     /// Rows that are far from all others are left out.
     pub(super) drops_outliers: bool,
+    /// The part of the log that is read.
+    pub(super) window: WindowPlan,
+    /// Jobs are kept to the nodes of their partition.
+    pub(super) partitions: Option<Arc<InPartitions>>,
 }
 
 #[derive(Clone, Debug)]
@@ -142,9 +150,22 @@ impl TracePlan {
             None => {
                 let kinds = [("keep", false), ("drop", true)];
                 let drops_outliers = one_of("outliers", &raw.outliers, &kinds, false)?;
-                Ok(TracePlan { path, reader, drops_outliers })
+                let (said, zone) = (raw.window.as_deref(), raw.time_zone.as_deref());
+                let window = WindowPlan::read(said, zone)?;
+                Ok(TracePlan { path, reader, drops_outliers, window, partitions: None })
             }
         }
+    }
+
+    /// Whether jobs name the partitions on whose nodes they may run.
+    pub(super) fn names_partitions(&self) -> bool {
+        matches!(&self.reader, Reader::Table(table)
+            if table.partitions || table.map.contains_key("partition"))
+    }
+
+    /// Whether all of the log is read, and nobody looks for a part of it.
+    pub(super) fn is_whole(&self) -> bool {
+        self.window == WindowPlan::All
     }
 
     /// Whether it is a table, of which much may be guessed.
@@ -171,9 +192,26 @@ impl TracePlan {
         Outliers::of(source.as_mut(), kinds.len(), Some(capacity))
     }
 
-    /// Opens it anew. `queues`, when known from an earlier opening, spare SWF the pass that
-    /// collects them.
+    /// Opens it anew, within its window. `queues`, when known from an earlier opening, spare SWF
+    /// the pass that collects them.
     pub(super) fn open(
+        &self,
+        kinds: &ResourceKinds,
+        on_bad_line: OnBadLine,
+        queues: Option<&[String]>,
+    ) -> Result<Box<dyn JobSource + Send>, TraceError> {
+        let source = self.open_whole(kinds, on_bad_line, queues)?;
+        let source: Box<dyn JobSource + Send> = match &self.partitions {
+            Some(within) => Box::new(Changed::new(source, Arc::clone(within))),
+            None => source,
+        };
+        Ok(match self.window {
+            WindowPlan::Known(window) => Box::new(InWindow::new(source, window)?),
+            _ => source,
+        })
+    }
+
+    pub(super) fn open_whole(
         &self,
         kinds: &ResourceKinds,
         on_bad_line: OnBadLine,
@@ -264,6 +302,7 @@ pub(super) fn table(raw: &raw::Trace, format: TraceFormat) -> Result<TableAssump
         ("day-first", TableDates::DayFirst),
     ];
     let decimals = [("point", TableDecimal::Point), ("comma", TableDecimal::Comma)];
+    let partitions = [("ignore", false), ("nodes", true)];
     let usual = says(format).map(|says| says.usual(raw)).transpose()?;
     Ok(TableAssumptions {
         form,
@@ -277,6 +316,7 @@ pub(super) fn table(raw: &raw::Trace, format: TraceFormat) -> Result<TableAssump
         decimal: one_of("decimal", &raw.decimal, &decimals, TableDecimal::default())?,
         sizes: one_of("sizes", &raw.sizes, &sizes, None)?,
         amounts: one_of("amounts", &raw.amounts, &amounts, None)?,
+        partitions: one_of("partitions", &raw.partitions, &partitions, false)?,
         dots: one_of("dots", &raw.dots, &dots, TableDots::default())?,
         accounts: raw.accounts.clone().unwrap_or_default(),
     })
@@ -464,7 +504,7 @@ pub(super) const OF_OTHERS: &[TraceFormat] = &[
 ];
 
 /// Each key of a format, whether it is given, and the formats that it means something for.
-fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 44] {
+fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 46] {
     use TraceFormat::{
         Alibaba2018, AzureVms, Condor, Csv, Google, GridEngine, Jhist, Kubernetes, Log, Lsf, Mwf,
         Openb, Pbs, Philly, Sacct, SacctJson, Swf, Swim, Tsv, Yarn,
@@ -474,6 +514,7 @@ fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 44] 
     const TABLES: &[TraceFormat] = DATED.split_at(1).1;
     [
         ("outliers", raw.outliers.is_some(), OF_OTHERS),
+        ("window", raw.window.is_some(), OF_OTHERS),
         ("run", raw.run.is_some(), &[Log]),
         ("map", raw.map.is_some(), TABLES),
         ("separator", raw.separator.is_some(), &[Csv, Tsv, Sacct, Openb, Alibaba2018, AzureVms]),
@@ -485,6 +526,7 @@ fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 44] 
         ("amounts", raw.amounts.is_some(), TABLES),
         ("dots", raw.dots.is_some(), TABLES),
         ("accounts", raw.accounts.is_some(), TABLES),
+        ("partitions", raw.partitions.is_some(), TABLES),
         (
             "queues",
             raw.queues.is_some(),
