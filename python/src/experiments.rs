@@ -78,7 +78,7 @@ pub(crate) fn changes(
         let say = &mut |words: &str| remarks.push(words.to_owned());
         let files = (&ClusterArgs { cluster }, &WeightArgs { weights });
         let settings = Setting::parse_all(&sets)?;
-        let settings = site::before(&input, files, settings, OnBadLine::of(strict), say)?;
+        let settings = site::before(&input, files, settings, &OnBadLine::of(strict).into(), say)?;
         let sets = settings.iter().map(|setting| setting.words().to_owned()).collect();
         Ok((sets, remarks))
     };
@@ -106,6 +106,7 @@ pub(crate) fn advise(
     policies: Vec<String>,
     baseline: Option<String>,
     cluster: Option<PathBuf>,
+    weights: Option<PathBuf>,
     aim: Option<String>,
     at_most: Vec<String>,
     loads: Vec<String>,
@@ -122,9 +123,12 @@ pub(crate) fn advise(
             None => ClusterArgs { cluster }.baseline()?,
         };
         let settings = Setting::parse_all(&sets)?;
+        let reading = OnBadLine::of(strict).into();
         let request =
-            AdviceRequest { log, settings, baseline, policies, loads, seeds, aims, strict };
-        let question = Question::prepare(&request)?;
+            AdviceRequest { log, settings, baseline, policies, loads, seeds, aims, reading };
+        let mut question = Question::prepare(&request)?;
+        let queues = question.scenarios[0].queue_names().map(str::to_owned).collect();
+        question.ranked_by_slurm(WeightArgs { weights }.standings(&queues)?)?;
         let [remarks, notes] = taken(&question.scenarios[0], question.seeds[0], strict)?;
         let count = question.count();
         let answer = question.answer(threads, &|now| done(now, count))?;
@@ -159,8 +163,9 @@ pub(crate) fn rivals(
     let loads = thousandths_of(&loads)?;
     let work = move |done: &(dyn Fn(usize, usize) + Sync)| {
         let settings = Setting::parse_all(&sets)?;
+        let reading = OnBadLine::of(strict).into();
         let request =
-            RivalsRequest { log, settings, orders, baseline, loads, seeds, cadence, liars, strict };
+            RivalsRequest { log, settings, orders, baseline, loads, seeds, cadence, liars, reading };
         let contest = Contest::prepare(&request)?;
         let [remarks, notes] = taken(&contest.scenarios[0], contest.seeds[0], strict)?;
         let count = contest.runs();
@@ -201,7 +206,7 @@ pub(crate) fn sweep(
             baseline,
             seeds,
             first_seed,
-            strict,
+            reading: OnBadLine::of(strict).into(),
         };
         let grid = Grid::prepare(&request)?;
         let [remarks, notes] = taken(&grid.scenarios[0], grid.seeds[0], strict)?;

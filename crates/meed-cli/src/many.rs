@@ -6,7 +6,7 @@ use clap::Args;
 use meed_experiments::advise::aims::thousandths;
 use meed_files::Guard;
 use meed_report::{Made, TableOptions};
-use meed_scenario::{Scenario, Setting};
+use meed_scenario::{Scenario, Setting, TraceReading};
 use meed_workload::OnBadLine;
 
 use crate::args::TableArgs;
@@ -34,7 +34,7 @@ pub(crate) struct ManyArgs {
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
     #[command(flatten)]
-    weights: WeightArgs,
+    pub(crate) weights: WeightArgs,
     #[command(flatten)]
     table: TableArgs,
     #[command(flatten)]
@@ -71,6 +71,7 @@ impl ManyArgs {
     pub(crate) fn begin(
         &self,
         policies: &[String],
+        reading: &TraceReading,
     ) -> Result<(Guard, Vec<String>, Vec<Setting>), Failure> {
         let mut inputs = vec![("log", self.log.as_path())];
         inputs.extend(self.weights.file());
@@ -81,7 +82,7 @@ impl ManyArgs {
         changes.extend(self.table.with(&self.sets)?);
         let site = (&self.cluster, &self.weights);
         let say = &mut remark_unless(self.quiet);
-        let settings = site::before(&self.log, site, changes, self.on_bad_line(), say)?;
+        let settings = site::before(&self.log, site, changes, reading, say)?;
         Ok((files, names, settings))
     }
 

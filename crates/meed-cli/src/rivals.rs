@@ -4,6 +4,7 @@ use clap::Args;
 use meed_experiments::rivals::table::{RIVALS, span};
 use meed_experiments::rivals::{Contest, RivalsRequest, page};
 use meed_report::page::{to_html_made, to_text};
+use meed_scenario::TraceReading;
 
 use crate::baseline::BaselineArgs;
 use crate::exit::Failure;
@@ -64,7 +65,8 @@ pub(crate) fn run(args: &RivalsArgs) -> Result<(), Failure> {
     let (many, loads) = (&args.many, loads(&args.loads)?);
     let cadence = args.cadence.as_deref().map(span).transpose();
     let cadence = cadence.map_err(|why| Failure::Usage(format!("--cadence: {why}")))?;
-    let (mut files, orders, settings) = many.begin(&args.policy)?;
+    let reading = TraceReading::from(many.on_bad_line());
+    let (mut files, orders, settings) = many.begin(&args.policy, &reading)?;
     let contest = Contest::prepare(&RivalsRequest {
         log: many.log.clone(),
         settings,
@@ -74,7 +76,7 @@ pub(crate) fn run(args: &RivalsArgs) -> Result<(), Failure> {
         seeds: many.seeds,
         cadence,
         liars: args.liars,
-        strict: many.strict,
+        reading,
     })?;
     many.read(&mut files, &contest.scenarios)?;
     let standings = many.run(contest.runs(), |threads, done| contest.run(threads, done))?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use meed_experiments::advise::FAIR;
 use meed_experiments::order::{BASELINE, NamedOrder};
 use meed_files::Guard;
-use meed_scenario::{Scenario, ScenarioWorld};
+use meed_scenario::{Scenario, ScenarioWorld, TraceReading};
 use meed_sim::record::Comparison;
 use meed_sim::{MOST_SPLIT, Overtaking, SimulateOptions, simulate_telling};
 use meed_workload::OnBadLine;
@@ -37,12 +37,13 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     inputs.extend(args.cluster.file());
     let mut files = guard(&outputs, &inputs)?;
     let on_bad_line = OnBadLine::of(args.strict);
+    let reading = &TraceReading::from(on_bad_line);
     let (given, mut changes) = named(&args.policy)?;
     changes.extend(args.table.with(&args.sets)?);
     let site = (&args.cluster, &args.weights);
     let say = &mut remark_unless(args.quiet);
-    let settings = site::before(&args.scenario, site, changes, on_bad_line, say)?;
-    let scenario = Scenario::load_any(&args.scenario, &settings, on_bad_line)?;
+    let settings = site::before(&args.scenario, site, changes, reading, say)?;
+    let scenario = Scenario::load_any(&args.scenario, &settings, reading)?;
     reads_of(&mut files, &scenario)?;
     let is_mapreduce = matches!(scenario.world(), ScenarioWorld::MapReduce(_));
     if args.jobs.is_some() && is_mapreduce {

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use meed_scenario::{Scenario, Setting};
-use meed_workload::OnBadLine;
+use meed_scenario::{Scenario, Setting, TraceReading};
 
 use crate::cluster::ClusterArgs;
 use crate::exit::Failure;
@@ -15,12 +14,12 @@ pub fn before(
     input: &Path,
     (cluster, weights): (&ClusterArgs, &WeightArgs),
     settings: Vec<Setting>,
-    on_bad_line: OnBadLine,
+    reading: &TraceReading,
     say: &mut dyn FnMut(&str),
 ) -> Result<Vec<Setting>, Failure> {
     let settings = cluster.before(input, settings)?;
     weights.before(settings, say, |settings| {
-        let scenario = Scenario::load_any(input, settings, on_bad_line)?;
+        let scenario = Scenario::load_any(input, settings, reading)?;
         Ok(scenario.queue_names().map(str::to_owned).collect())
     })
 }

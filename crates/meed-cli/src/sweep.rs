@@ -8,7 +8,7 @@ use meed_experiments::sweep::{
 };
 use meed_files::Guard;
 use meed_report::page;
-use meed_scenario::Setting;
+use meed_scenario::{Setting, TraceReading};
 use meed_workload::OnBadLine;
 
 use crate::baseline::BaselineArgs;
@@ -89,12 +89,12 @@ pub(crate) struct SweepArgs {
 
 pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
     let mut files = outputs(args)?;
-    let on_bad_line = OnBadLine::of(args.strict);
+    let reading = TraceReading::from(OnBadLine::of(args.strict));
     let (policies, mut changes) = crate::named::named(&args.policy)?;
     changes.extend(Setting::parse_all(&args.sets)?);
     let site = (&args.cluster, &args.weights);
     let say = &mut remark_unless(args.quiet);
-    let settings = site::before(&args.scenario, site, changes, on_bad_line, say)?;
+    let settings = site::before(&args.scenario, site, changes, &reading, say)?;
     let grid = Grid::prepare(&SweepRequest {
         scenario: args.scenario.clone(),
         settings,
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
         baseline: args.baseline.baseline.clone(),
         seeds: args.seeds,
         first_seed: args.seed,
-        strict: args.strict,
+        reading,
     })?;
     grid.scenarios.iter().try_for_each(|scenario| reads_of(&mut files, scenario))?;
     if !args.quiet {

@@ -1,13 +1,13 @@
 //! `--weights FILE`: weights of queues from a table, as changes of the scenario.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use meed_config::words::suggest;
 use meed_files::open::Origin;
 use meed_scenario::Setting;
-use meed_workload::table::{WeightTable, WeightsFound, read_weights, weights_of};
+use meed_workload::table::{SlurmStanding, WeightTable, WeightsFound, read_weights, weights_of};
 
 use crate::exit::Failure;
 
@@ -24,6 +24,18 @@ impl WeightArgs {
     /// The file, as what it is to a command.
     pub fn file(&self) -> Option<(&'static str, &Path)> {
         self.weights.as_deref().map(|path| ("weights", path))
+    }
+
+    /// Where Slurm's own fair share puts these queues, where the file is of `sshare` and says so.
+    pub fn standings(
+        &self,
+        queues: &BTreeSet<String>,
+    ) -> Result<BTreeMap<String, SlurmStanding>, Failure> {
+        let Some(path) = &self.weights else { return Ok(BTreeMap::new()) };
+        let origin = Origin::path(path);
+        let table = read_weights(&origin)?;
+        let found = weights_of(&origin, &table.rows, queues)?;
+        Ok(found.standings.into_iter().map(|(queue, one)| (queue.to_owned(), one)).collect())
     }
 
     /// `settings` behind the changes that the file makes to those of these `queues`, which are

@@ -125,7 +125,9 @@ fn parse_exponent(text: &[u8]) -> Option<(i32, &[u8])> {
     Some((sign * exponent, rest))
 }
 
-/// All of `text` as a number, times `scale`, as a whole number of at most `limit`.
+/// All of `text` as a number, times `scale`, as a whole number of at most `limit`. Readers of traces
+/// spend much of their time here: it is built as they are.
+#[inline]
 pub fn parse_scaled(
     text: &[u8],
     scale: u64,
@@ -137,6 +139,10 @@ pub fn parse_scaled(
     {
         return if scaled <= limit { Ok(scaled) } else { Err(NumberError::TooLarge) };
     }
+    parse_long(text, scale, limit, rounding)
+}
+
+fn parse_long(text: &[u8], scale: u64, limit: u64, rounding: Rounding) -> Result<u64, NumberError> {
     match Decimal::parse_prefix(text) {
         Some((number, [])) => number.scaled(scale, limit, rounding),
         _ => Err(NumberError::NotANumber),

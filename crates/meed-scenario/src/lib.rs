@@ -16,5 +16,5 @@ pub mod slots;
 
 pub use scenario::{
     DEFAULT_POLICIES, GivenJobs, LoadError, MOST_SPLIT, SLOTS, STATIC, Scenario, ScenarioError,
-    ScenarioWorld, Setting, told_order, workload_of,
+    ScenarioWorld, Setting, TraceReading, told_order, workload_of,
 };

@@ -11,7 +11,7 @@ use crate::snapshot::{AUDIT, ClusterSnapshot};
 /// looks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Accounting {
-    /// All until then is told.
+    /// Runs that ended before are told.
     since: i64,
     /// The first look after it was not listened to.
     first: Option<i64>,
@@ -26,7 +26,7 @@ const HEARS_EVERY: i64 = 4;
 const AUDIT_EVERY: i64 = 60;
 
 impl Accounting {
-    /// All until that second is told.
+    /// Runs that ended before that second are told.
     pub(crate) fn since(since: i64) -> Accounting {
         Accounting { since, ..Accounting::default() }
     }
@@ -60,9 +60,9 @@ impl Accounting {
         }
     }
 
-    pub(crate) fn catch_up(&mut self, through: i64) {
+    pub(crate) fn catch_up(&mut self, since: i64) {
         if self.first.take().is_some() {
-            (self.since, self.last) = (through, 0);
+            (self.since, self.last) = (since, 0);
         }
     }
 

@@ -18,7 +18,7 @@ use crate::read::nodes::pool_of;
 use crate::read::runs::joined;
 use crate::run::{RunArgs, time};
 use crate::slurm::{Slurm, SlurmError, to_ask_of};
-use crate::snapshot::ClusterSnapshot;
+use crate::snapshot::{AUDIT, ClusterSnapshot};
 use crate::spread::{FactorChange, Scale};
 use crate::tree::Tree;
 use crate::tres::kinds;
@@ -82,7 +82,7 @@ impl Looker {
         };
         let (world, more) = SlurmWorld::open(&open).map_err(|why| args.place.held(why))?;
         args.place.hold()?;
-        let accounting = Accounting::since(world.through());
+        let accounting = Accounting::since(world.floor());
         for remark in remarks.iter().chain(&more) {
             out.line(&format!("note: {remark}"));
         }
@@ -317,7 +317,7 @@ impl Looker {
             out.line(&format!("Slurm does not answer, and is asked again: {why}"));
         }
         self.looks.forget();
-        self.accounting.catch_up(self.world.through());
+        self.accounting.catch_up(self.world.floor().max(self.world.through() - AUDIT));
         self.leave_metrics()
     }
 

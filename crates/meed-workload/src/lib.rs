@@ -11,7 +11,8 @@
 //! - a synthetic workload: [`generate`]; the LTYARN papers': [`macro_workload`]; jobs in memory:
 //!   [`inline`]; several sources at once: [`merge`]
 //! - the nodes of a cluster, as its own scheduler tells them: [`cluster`]
-//! - a look at a source, or a copy of it: [`inspect`], [`convert`]
+//! - a look at a source, or a copy of it: [`inspect`], [`convert`]; its jobs kept, to be read
+//!   once: [`kept`]
 //! - a source whose submissions come faster or slower: [`stretch`](mod@stretch); one without its
 //!   outliers: [`outliers`]; one whose jobs are kept to nodes: [`partitions`]; the time for which a
 //!   log has all jobs: [`window`], and what of it a cluster takes to fill: [`filling`]
@@ -37,6 +38,7 @@ pub mod inline;
 pub mod inspect;
 pub mod jhist;
 mod job;
+pub mod kept;
 pub mod kubernetes;
 pub mod limits;
 pub mod machines;

@@ -55,6 +55,8 @@ def advise(
         words_of(policies),
         baseline,
         file_of(cluster),
+        # What sshare prints holds Slurm's own ranks, too.
+        os.fspath(weights) if isinstance(weights, (str, PathLike)) else None,
         aim,
         [f"{name}={'none' if most is None else most}" for name, most in (at_most or {}).items()],
         [repr(load) for load in loads],

@@ -164,6 +164,7 @@ def advise(
     policies: list[str],
     baseline: str | None,
     cluster: str | None,
+    weights: str | None,
     aim: str | None,
     at_most: list[str],
     loads: list[str],

@@ -197,15 +197,33 @@ impl Lab {
 
     /// Waits until it is so.
     pub(super) fn until(&self, what: &str, is_so: impl Fn() -> bool) -> Result<(), String> {
+        self.until_within(PATIENCE, what, is_so)
+    }
+
+    /// The same of what takes long.
+    pub(super) fn until_within(
+        &self,
+        patience: Duration,
+        what: &str,
+        is_so: impl Fn() -> bool,
+    ) -> Result<(), String> {
         let step = Duration::from_millis(200);
-        if until(PATIENCE, step, || is_so().then_some(())).is_some() {
+        if until(patience, step, || is_so().then_some(())).is_some() {
             return Ok(());
         }
-        let kept = std::env::temp_dir().join("meed-slurm-failed");
-        let _ = fs::remove_dir_all(&kept);
-        let _ = fs::rename(self.path("log"), &kept);
-        let (patience, kept) = (PATIENCE.as_secs(), kept.display());
-        Err(format!("{what}: not so within {patience} s; logs are in {kept}"))
+        let (patience, kept) = (patience.as_secs(), self.keep_evidence());
+        Err(format!(
+            "{what}: not so within {patience} s; logs, ledger and jobs are in {}",
+            kept.display()
+        ))
+    }
+
+    /// Copies logs, the ledger, and the jobs as Slurm tells them, beside the folder that goes.
+    fn keep_evidence(&self) -> PathBuf {
+        let kept = self.folder.with_extension("failed");
+        // Where a part of it cannot be had, the rest is kept.
+        let _ = self.sh(&EVIDENCE.replace("KEPT", &kept.display().to_string()));
+        kept
     }
 
     /// Waits until no job waits or runs.
@@ -227,6 +245,15 @@ impl Drop for Lab {
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
+
+/// What is kept of a story that failed.
+const EVIDENCE: &str = "\
+cp -rT log KEPT
+cp -rT meed KEPT/ledger
+timeout 20 sacct --duplicates --allocations --allusers --parsable2 --starttime=now-1hour \
+    --format=JobIDRaw,JobID,User,State,Submit,Start,End,Elapsed,Suspended,AllocCPUS,NodeList \
+    >KEPT/sacct
+timeout 20 squeue --all --states=all >KEPT/squeue";
 
 const SLURMDBD: &str = "\
 AuthType=auth/munge

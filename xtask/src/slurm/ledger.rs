@@ -59,10 +59,11 @@ pub(super) fn run(lab: &Lab) -> Result<(), String> {
     let mut work = lab.command("bash");
     work.arg("work.sh").stdout(Stdio::null()).stderr(Stdio::null());
     let mut work = Daemon::start("the work", &mut work)?;
-    let (began, mut kills) = (now(), 0);
+    let (began, mut kills, mut orders) = (now(), 0, Vec::new());
     while began.elapsed() < Duration::from_secs(40) {
         // Intervals that share no rhythm with the rounds.
         std::thread::sleep(Duration::from_millis(1300 + 370 * (kills % 7)));
+        orders.extend(fs::read_to_string(lab.path("meed/standings.json")));
         meed.kill()?;
         // Columns and JSON tell the same.
         let read = if kills % 2 == 0 { "json" } else { "text" };
@@ -71,30 +72,100 @@ pub(super) fn run(lab: &Lab) -> Result<(), String> {
     }
     work.wait()?;
     lab.until_empty()?;
-    let equal = lab.until("ledger and sacct are equal", || {
+    // Accounting is asked for what nobody saw once a minute.
+    let equal = lab.until_within(Duration::from_secs(90), "ledger and sacct are equal", || {
         used(lab).is_ok_and(|used| accounted(lab).is_ok_and(|told| used == told))
     });
+    // The ledger hears of what ended in the second of a look by the next one.
+    lab.until("the ledger has all ends", || held(lab) == Ok(0.0))?;
     meed.kill()?;
     let (used, told) = (used(lab)?, accounted(lab)?);
     equal.map_err(|why| format!("{why}: the ledger has {used:?}, sacct {told:?}"))?;
     crate::say(&format!("core-seconds of ledger and sacct, after {kills} kills: {told:?}"));
-    Ok(())
+    replays(lab, &used)?;
+    explains(lab, &orders)
+}
+
+/// The journal says the order among tenants that was told at these instants.
+fn explains(lab: &Lab, orders: &[String]) -> Result<(), String> {
+    let parse = |text: &str| serde_json::from_str(text).map_err(|why| format!("{why}: {text}"));
+    let began = fs::read_to_string(lab.path("meed/began")).map_err(|why| why.to_string())?;
+    let began: i64 = began.trim().parse().map_err(|_| format!("it began at {began}"))?;
+    let mut compared = 0;
+    for text in orders {
+        let told: serde_json::Value = parse(text)?;
+        let (at, places) = (told["at"].as_i64().unwrap_or(0), places(&told));
+        if places.len() < 2 {
+            continue;
+        }
+        // What happened in that second was told later.
+        let before = (at - began) * 1_000_000 - 1;
+        let again = lab.said(&format!("meed explain meed --at {before}us --json"))?;
+        let again = self::places(&parse(&again)?);
+        if again != places {
+            return Err(format!("at {at} the order was {places:?}; the journal says {again:?}"));
+        }
+        compared += 1;
+    }
+    crate::say(&format!("the journal says the order of {compared} rounds again"));
+    if compared > 0 { Ok(()) } else { Err("nothing waited in any round".to_owned()) }
+}
+
+/// Places of leaves in which something waits.
+fn places(told: &serde_json::Value) -> BTreeMap<String, u64> {
+    let queues = told["queues"].as_array().into_iter().flatten();
+    let place = |queue: &serde_json::Value| {
+        Some((queue["queue"].as_str()?.to_owned(), queue["next"].as_u64()?))
+    };
+    queues.filter_map(place).collect()
+}
+
+/// The journal runs again: each leaf has used as much.
+fn replays(lab: &Lab, used: &BTreeMap<String, u64>) -> Result<(), String> {
+    let verified = lab.said("meed replay meed --verify")?;
+    let text = lab.said("meed replay meed --quiet --json -")?;
+    let told: serde_json::Value = serde_json::from_str(&text).map_err(|why| why.to_string())?;
+    let mut again = BTreeMap::new();
+    for queue in told["runs"][0]["queues"].as_array().into_iter().flatten() {
+        let seconds = queue["usage"]["cpu"].as_f64().unwrap_or(-1.0);
+        if seconds > 0.0 {
+            again.insert(user_of(&queue["queue"]), seconds.round() as u64);
+        }
+    }
+    crate::say(verified.trim());
+    match again == *used {
+        true => Ok(()),
+        false => Err(format!("the journal tells another use when it runs again: {again:?}")),
+    }
+}
+
+/// The user of a leaf.
+fn user_of(queue: &serde_json::Value) -> String {
+    let name = queue.as_str().unwrap_or_default();
+    name.rsplit(['.', ':']).next().unwrap_or_default().to_owned()
 }
 
 /// Core-seconds by user, of the ledger.
 pub(super) fn used(lab: &Lab) -> Result<BTreeMap<String, u64>, String> {
-    let text = lab.said("meed-slurm queues --state meed --json")?;
-    let told: serde_json::Value = serde_json::from_str(&text).map_err(|why| why.to_string())?;
     let mut used = BTreeMap::new();
-    for queue in told["queues"].as_array().into_iter().flatten() {
-        let name = queue["queue"].as_str().unwrap_or_default();
-        let user = name.rsplit(['.', ':']).next().unwrap_or_default();
+    for queue in queues(lab)? {
         let seconds = queue["used"].as_f64().unwrap_or(-1.0);
         if seconds > 0.0 {
-            used.insert(user.to_owned(), seconds.round() as u64);
+            used.insert(user_of(&queue["queue"]), seconds.round() as u64);
         }
     }
     Ok(used)
+}
+
+/// Cores that are held, of the ledger.
+fn held(lab: &Lab) -> Result<f64, String> {
+    Ok(queues(lab)?.iter().filter_map(|queue| queue["held"].as_f64()).sum())
+}
+
+fn queues(lab: &Lab) -> Result<Vec<serde_json::Value>, String> {
+    let text = lab.said("meed-slurm queues --state meed --json")?;
+    let told: serde_json::Value = serde_json::from_str(&text).map_err(|why| why.to_string())?;
+    Ok(told["queues"].as_array().cloned().unwrap_or_default())
 }
 
 /// The same of accounting.

@@ -13,12 +13,15 @@
 //! | `turns` | tenants lend and get back, under Slurm alone and under Meed, at once |
 //! | `ledger` | arrays, requeues, suspensions, holds, dependencies, a node that goes, while Meed is killed again and again: use is that of `sacct`, to the second |
 //! | `pending` | 2,000 jobs wait: how long until an order is in force; what Meed takes when idle |
+//! | `day` | a recorded day in a tree of accounts: `meed advise` finds Slurm's own ranks in its log, where it is named |
+//! | `long-day` | the same of 20 minutes, where it is named |
 //! | `idle` | how much of the cluster is used with and without Meed's writes, where it is named |
 //! | `many` | the same with 20,000, where it is named |
 //! | `guard` | a dry run, a second instance, slurmctld restarted, metrics, reset |
 //! | `page` | the tutorial of docs/slurm.md as it stands |
 
 mod daemon;
+mod day;
 mod failover;
 mod guard;
 mod inside;
@@ -36,7 +39,7 @@ use crate::tools::{cargo, now, runs, succeed, succeed_quietly, target_folder};
 use lab::Lab;
 
 const USAGE: &str = "cargo xtask slurm [--debug] [STORY...]: turns, pending, ledger, guard, page, \
-                     plugin, failover; and by name alone: many, idle";
+                     plugin, failover; and by name alone: many, idle, day, long-day";
 
 type Story = fn(&Lab) -> Result<(), String>;
 
@@ -53,7 +56,7 @@ enum When {
 
 type Row = (&'static str, Story, When);
 
-const STORIES: [Row; 9] = [
+const STORIES: [Row; 11] = [
     ("turns", turns::run, When::Alone),
     ("pending", pending::run, When::Alone),
     ("ledger", ledger::run, When::Beside),
@@ -61,6 +64,8 @@ const STORIES: [Row; 9] = [
     ("page", page::run, When::Beside),
     ("plugin", plugin::run, When::Beside),
     ("failover", failover::run, When::Beside),
+    ("day", day::run, When::Named),
+    ("long-day", day::long, When::Named),
     ("many", pending::many, When::Named),
     ("idle", turns::idle, When::Named),
 ];

@@ -29,6 +29,7 @@ mod prose;
 mod real_backfill;
 mod real_traces;
 mod replay;
+mod slurm_day;
 mod sweep;
 mod tables;
 mod tidy;

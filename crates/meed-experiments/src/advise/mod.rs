@@ -9,6 +9,7 @@
 //! | [`memory`] | how a candidate remembers, read from its words |
 //! | [`seen`] | what is kept of each run |
 //! | [`waits`] | waits in the log itself, beside the simulated ones |
+//! | [`ranks`] | Slurm's own ranks at the end of the log, beside those of the baseline |
 //! | [`settings`] | the same memory in the words of other schedulers, a row each |
 //! | [`site`] | what a site has now, by the format of its log |
 //! | [`page`] | the answer for people |
@@ -26,6 +27,7 @@ pub mod chance;
 pub mod choice;
 pub mod memory;
 pub mod page;
+pub mod ranks;
 pub mod seen;
 pub mod settings;
 pub mod site;
@@ -37,8 +39,8 @@ use std::path::PathBuf;
 use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use meed_scenario::{Scenario, Setting};
-use meed_workload::OnBadLine;
+use meed_scenario::{Scenario, Setting, TraceReading};
+use meed_workload::format::TraceFormat;
 use meed_workload::stretch::Load;
 
 use crate::cores;
@@ -49,6 +51,7 @@ pub use aims::Aims;
 pub use choice::Advice;
 use choice::Telling;
 use memory::Remembers;
+use ranks::{RankedLog, RanksCompared, SlurmRanks};
 use seen::Seen;
 use settings::SCHEDULERS;
 pub use site::Baseline;
@@ -91,8 +94,8 @@ pub struct AdviceRequest {
     pub seeds: u64,
     /// What is wanted.
     pub aims: Aims,
-    /// Whether a wrong line or a refused job stops all.
-    pub strict: bool,
+    /// How the log is read: what a wrong line stops, a refused job stops as well.
+    pub reading: TraceReading,
 }
 
 /// So many times the assumed size the question is asked at as well, in percent.
@@ -114,6 +117,8 @@ pub struct Question {
     sizes: Vec<Scenario>,
     /// Waits in the log itself, and at which load its jobs come as they came there.
     log_waits: Option<(Waits, usize)>,
+    /// The same where Slurm's ranks at its end are known.
+    ranked: Option<(RankedLog, usize)>,
     strict: bool,
 }
 
@@ -128,6 +133,8 @@ pub struct AdviceAnswer {
     pub told: Option<(String, Vec<f64>)>,
     /// Waits in the log, and of its jobs under the baseline at its own load.
     pub waits: Option<WaitsCompared>,
+    /// Slurm's ranks at the end of the log, and those of the baseline.
+    pub ranks: Option<RanksCompared>,
     /// By candidate and replicate.
     pub runs: Vec<Vec<Seen>>,
 }
@@ -135,10 +142,10 @@ pub struct AdviceAnswer {
 impl Question {
     /// Reads everything; nothing is run.
     pub fn prepare(request: &AdviceRequest) -> Result<Question, SweepError> {
-        let on_bad_line = OnBadLine::of(request.strict);
+        let reading = &request.reading;
         let load = |more: &[Setting], at: &str| {
             let settings = [&request.settings[..], more].concat();
-            Scenario::load_any(&request.log, &settings, on_bad_line)
+            Scenario::load_any(&request.log, &settings, reading)
                 .map_err(|source| SweepError::Load { at: at.to_owned(), source: Box::new(source) })
         };
         let own = load(&[], "the log")?;
@@ -196,8 +203,36 @@ impl Question {
             candidates,
             sizes,
             log_waits,
-            strict: request.strict,
+            ranked: None,
+            strict: request.reading.is_strict(),
         })
+    }
+
+    /// Slurm said at the end of the log where users stand: the answer compares that with the
+    /// baseline, where it is Slurm's order and the log is of `sacct` and is run at its own load.
+    ///
+    /// # Errors
+    ///
+    /// Those of the log.
+    pub fn ranked_by_slurm(&mut self, ranks: SlurmRanks) -> Result<(), SweepError> {
+        let own = |scenario: &Scenario| scenario.load_factor().thousandths() == 1000;
+        let (Some(at), Some(rival)) =
+            (self.scenarios.iter().position(own), self.candidates[0].rival.clone())
+        else {
+            return Ok(());
+        };
+        let scenario = &self.scenarios[at];
+        let is_log = matches!(scenario.format(), Some(TraceFormat::Sacct | TraceFormat::SacctJson));
+        if ranks.is_empty() || rival.rival.of != site::SLURM || !is_log {
+            return Ok(());
+        }
+        let read = RankedLog::read(scenario, self.seeds[0], ranks, rival);
+        let read = read.map_err(|source| SweepError::Run {
+            at: self.baseline.words.clone(),
+            source: Box::new(source),
+        })?;
+        self.ranked = read.map(|ranked| (ranked, at));
+        Ok(())
     }
 
     /// What is wanted.
@@ -247,7 +282,13 @@ impl Question {
             let seen: Vec<Seen> = pool.install(|| {
                 cores::map(&points, |&(order, scenario, seed)| {
                     let load = f64::from(scenario.load_factor().thousandths()) / 1000.0;
-                    let seen = Seen::of(&order.run(scenario, seed, self.strict)?, load);
+                    let run = order.run(scenario, seed, self.strict)?;
+                    let mut seen = Seen::of(&run, load);
+                    if let Some((ranked, _)) = &self.ranked
+                        && order.words == self.baseline.words
+                    {
+                        seen.standings = ranked.simulated(&run);
+                    }
                     done(finished.fetch_add(1, Ordering::Relaxed) + 1);
                     Ok::<_, SweepError>(seen)
                 })
@@ -278,7 +319,11 @@ impl Question {
             let seen = runs.first()?.get(at * self.seeds.len())?;
             Some(WaitsCompared { log, simulated: seen.waits? })
         });
-        Ok(AdviceAnswer { advice, sizes, told, waits, runs })
+        let ranks = self.ranked.as_ref().and_then(|(ranked, at)| {
+            let seen = runs.first()?.get(at * self.seeds.len())?;
+            ranked.compare(&seen.standings)
+        });
+        Ok(AdviceAnswer { advice, sizes, told, waits, ranks, runs })
     }
 
     fn weigh(&self, runs: &[Vec<Seen>]) -> Advice {

@@ -12,6 +12,7 @@ use meed_sim::record::{COUNTED, assumed_cluster, counted_words};
 use super::chance::SAMPLES;
 use super::choice::{Advice, Candidate, Observed};
 use super::memory::Remembers;
+use super::ranks::RanksCompared;
 use super::settings::SCHEDULERS;
 use super::waits::Waits;
 use super::{AdviceAnswer, FAIR, Question};
@@ -116,6 +117,7 @@ pub fn to_json(question: &Question, answer: &AdviceAnswer, notes: &[String]) -> 
         "waits": answer.waits.map(|of| json!({
             "log": waits_json(&of.log), "simulated": waits_json(&of.simulated),
         })),
+        "ranks": answer.ranks.map(ranks_json),
         "sizes": answer.sizes.iter().map(size).collect::<Vec<_>>(),
         "site_told_so": told,
         "candidates": advice.candidates.iter().map(candidate).collect::<Vec<_>>(),
@@ -128,6 +130,15 @@ fn waits_json(waits: &Waits) -> Value {
     json!({
         "jobs": waits.jobs, "mean_s": waits.mean_s, "median_s": waits.median_s,
         "p90_s": waits.p90_s,
+    })
+}
+
+fn ranks_json(ranks: RanksCompared) -> Value {
+    let RanksCompared { users, pairs, log, simulated, used_s: [slurm_s, log_s, simulated_s] } =
+        ranks;
+    let used = json!({ "slurm": slurm_s, "log": log_s, "simulated": simulated_s });
+    json!({
+        "users": users, "pairs": pairs, "log": log, "simulated": simulated, "used_s": used,
     })
 }
 
@@ -236,6 +247,7 @@ impl View<'_> {
             .chain(self.sizes())
             .chain(people)
             .chain(self.waits())
+            .chain(self.ranks())
             .chain([asked, compared])
             .chain(unchecked)
             .collect()
@@ -406,6 +418,11 @@ impl View<'_> {
     fn waits(&self) -> Option<String> {
         let is_assumed = self.question.is_assumed();
         self.answer.waits.map(|waits| waits.words(self.base(), is_assumed))
+    }
+
+    /// Where Slurm puts users, and where the baseline does.
+    fn ranks(&self) -> Option<String> {
+        self.answer.ranks.map(|ranks| ranks.words(self.base()))
     }
 
     /// Who gains and who pays.

@@ -7,6 +7,7 @@ use meed_sim::record::{JobRecord, RunRecord};
 
 use super::aims::FIGURES;
 use super::waits::Waits;
+use crate::rivals::recorded::LeafStanding;
 use crate::sweep::results::{figure, wide_from};
 use crate::sweep::summary::quantile;
 
@@ -36,6 +37,8 @@ pub struct Seen {
     pub waited: Option<f64>,
     /// How long jobs waited.
     pub waits: Option<Waits>,
+    /// Where the order puts tenants at the end of the log, where somebody asks.
+    pub standings: BTreeMap<String, LeafStanding>,
     /// Lines that were skipped, jobs that were refused, jobs that were unfinished.
     pub incidents: [u64; 3],
 }
@@ -132,6 +135,7 @@ impl Seen {
             parts,
             waited: (jobs > 0.0).then(|| noticed as f64 / jobs),
             waits: Waits::of(waits),
+            standings: BTreeMap::new(),
             incidents: [run.skipped_lines, run.refused, run.unfinished],
         }
     }

@@ -5,6 +5,9 @@ use meed_workload::format::TraceFormat;
 
 use super::memory::Remembers;
 
+/// Whose order `fair-tree` is.
+pub(super) const SLURM: &str = "Slurm";
+
 /// A present order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Baseline {
@@ -58,7 +61,7 @@ pub fn of_format(format: Option<TraceFormat>) -> Baseline {
 /// A rival, the scheduler of [`super::settings::SCHEDULERS`] whose it is, and the key of its
 /// memory.
 const SCHEDULER_OF: [(&str, &str, &str); 5] = [
-    ("fair-tree", "Slurm", "half_life"),
+    ("fair-tree", SLURM, "half_life"),
     ("condor", "HTCondor", "half_life"),
     ("pbs", "PBS", "decay_time"),
     ("sge", "Grid Engine", "halftime"),
@@ -79,8 +82,9 @@ pub fn scheduler_of(words: &str) -> Option<&'static str> {
 /// setting. Nothing where it cannot be told so.
 pub fn with_memory(words: &str, memory: Remembers) -> Option<String> {
     let (rival, _, key) = row(words)?;
-    match memory {
-        Remembers::HalfLife(half_life) => Some(format!("{rival},{key}={}", format_span(half_life))),
-        _ => None,
-    }
+    let Remembers::HalfLife(half_life) = memory else { return None };
+    // How often it looks stays the site's.
+    let cadence = words.split(',').find(|key| key.trim().starts_with("cadence="));
+    let cadence = cadence.map_or(String::new(), |cadence| format!(",{}", cadence.trim()));
+    Some(format!("{rival},{key}={}{cadence}", format_span(half_life)))
 }

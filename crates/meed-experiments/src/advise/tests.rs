@@ -1,6 +1,7 @@
 //! Choices from made-up figures, settings from known memories, and one log for real.
 
 use meed::{ResourceKinds, Span, Unit};
+use meed_workload::OnBadLine;
 
 use super::aims::{Aims, FIGURES, thousandths};
 use super::choice::weigh;
@@ -284,7 +285,7 @@ fn a_log_is_answered_and_threads_do_not_matter() {
         loads: Vec::new(),
         seeds: 1,
         aims: Aims::read(None, &["heavy=none".to_owned(), "mean=none".to_owned()]).unwrap(),
-        strict: true,
+        reading: OnBadLine::Stop.into(),
     };
     let question = Question::prepare(&request).unwrap();
     let answer = question.answer(1, &|_| ()).unwrap();
@@ -318,7 +319,7 @@ fn loads_are_relative_to_the_log_s_own() {
         loads: vec![500, 1500],
         seeds: 1,
         aims: Aims::read(None, &[]).unwrap(),
-        strict: true,
+        reading: OnBadLine::Stop.into(),
     };
     let question = Question::prepare(&request).unwrap();
     let loads = question.scenarios.iter().map(|one| one.load_factor().thousandths());

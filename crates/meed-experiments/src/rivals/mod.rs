@@ -7,6 +7,7 @@
 //! | `rules` | a file for each |
 //! | [`table`] | a row for each: cadence, parameters, source |
 //! | `dominant` | what a rule that counts all resources sees |
+//! | [`recorded`] | a rule over runs whose starts and ends are known |
 //! | `teller` | a rule in a run: it looks at the engine, and tells ranks (`meed::Measure::Told`) |
 //! | [`windows`] | how service spreads over an hour to a month |
 //! | `lent` | how long it takes to get back what was lent |
@@ -23,6 +24,7 @@ pub mod figures;
 mod lent;
 pub mod liars;
 pub mod page;
+pub mod recorded;
 mod rule;
 mod rules;
 pub mod table;
@@ -36,11 +38,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use meed::{Engine, QueueId, Rank, Span, Time};
-use meed_scenario::{Scenario, Setting};
+use meed_scenario::{Scenario, Setting, TraceReading};
 use meed_sim::record::RunRecord;
 use meed_sim::world::{Attendant, WorldSetup};
 use meed_sim::{SimulateError, Unwatched, run_one};
-use meed_workload::OnBadLine;
 
 use crate::cores;
 use crate::error::SweepError;
@@ -81,8 +82,8 @@ pub struct RivalsRequest {
     pub cadence: Option<Span>,
     /// How many tenants lie, each by itself.
     pub liars: usize,
-    /// Whether a wrong line or a refused job stops all.
-    pub strict: bool,
+    /// How the log is read: what a wrong line stops, a refused job stops as well.
+    pub reading: TraceReading,
 }
 
 /// A request whose scenarios and orders were read and found right.
@@ -120,9 +121,8 @@ pub struct Fared {
 impl Contest {
     /// Reads everything; nothing is run.
     pub fn prepare(request: &RivalsRequest) -> Result<Contest, SweepError> {
-        let on_bad_line = OnBadLine::of(request.strict);
         let load = |settings: &[Setting], at: String| {
-            let read = Scenario::load_any(&request.log, settings, on_bad_line);
+            let read = Scenario::load_any(&request.log, settings, &request.reading);
             read.map_err(|source| SweepError::Load { at, source: Box::new(source) })
         };
         let own = load(&request.settings, "the log".to_owned())?;
@@ -145,7 +145,7 @@ impl Contest {
             return Err(SweepError::Settings(format!("--seeds is {seeds}; at least 1 is needed")));
         };
         let seeds = (first..=last).collect();
-        let (log, strict) = (request.log.clone(), request.strict);
+        let (log, strict) = (request.log.clone(), request.reading.is_strict());
         // There are no more than there are tenants.
         let liars = request.liars.min(scenarios[0].queue_count());
         let has_baseline = request.baseline.is_some();

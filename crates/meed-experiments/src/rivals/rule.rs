@@ -99,6 +99,11 @@ pub(crate) trait Rule {
         }
     }
 
+    /// What it holds against each child, unit-seconds, where it keeps such an account.
+    fn used(&self) -> &[f64] {
+        &[]
+    }
+
     /// Where each child stands until the next tick, in order.
     fn ranks(&self, seen: &Seen<'_>, ranks: &mut Vec<Rank>);
 }

@@ -8,7 +8,7 @@ use meed::{
     Config, Effect, Engine, Event, JobSpec, NodeSpec, Policy, QueueChange, QueueId, QueueSpec,
     Rank, ResourceKinds, Resources, Span, TaskGroup, Time, Unit,
 };
-use meed_scenario::Scenario;
+use meed_scenario::{Scenario, TraceReading};
 use meed_sim::world::{Attendant, WorldSetup};
 use meed_sim::{Unwatched, run_one};
 
@@ -68,7 +68,7 @@ fn request(log: PathBuf) -> RivalsRequest {
         seeds: 1,
         cadence: None,
         liars: 0,
-        strict: false,
+        reading: TraceReading::default(),
     }
 }
 

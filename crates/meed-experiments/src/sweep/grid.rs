@@ -138,15 +138,14 @@ impl Grid {
             points,
             scenarios: Vec::new(),
             resources,
-            strict: request.strict,
+            strict: request.reading.is_strict(),
         };
         grid.scenarios = grid.read_scenarios(request, &changes)?;
         grid.check_policies()?;
         Ok(grid)
     }
 
-    /// Each scenario that the settings make. A trace is looked at for each: a setting may change
-    /// how it is read.
+    /// Each scenario that the settings make. A setting may change how a trace is read.
     fn read_scenarios(
         &self,
         request: &SweepRequest,
@@ -162,7 +161,7 @@ impl Grid {
                 )
             };
             let settings = with(&request.settings, own);
-            let scenario = Scenario::load_any(&request.scenario, &settings, request.on_bad_line())
+            let scenario = Scenario::load_any(&request.scenario, &settings, &request.reading)
                 .map_err(|source| SweepError::Load { at: at(), source: Box::new(source) })?;
             if !scenario.kinds().names().eq(self.resources.iter().map(String::as_str)) {
                 let what =
@@ -239,7 +238,7 @@ fn first_scenario(request: &SweepRequest, axes: &[Axis]) -> Result<Scenario, Swe
     });
     let own: Vec<Change> = own.collect();
     let all = with(&request.settings, &own);
-    Scenario::load_any(&request.scenario, &all, request.on_bad_line()).map_err(|source| {
+    Scenario::load_any(&request.scenario, &all, &request.reading).map_err(|source| {
         let words = own.iter().map(|(key, value)| format!("{key}={value}"));
         let words: Vec<String> = words.collect();
         let at = if words.is_empty() {

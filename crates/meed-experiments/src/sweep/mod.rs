@@ -30,9 +30,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use meed_scenario::Setting;
+use meed_scenario::{Setting, TraceReading};
 use meed_sim::{SimulateError, SimulateOptions, Unwatched, simulate};
-use meed_workload::OnBadLine;
 
 pub use grid::{Axis, Grid, Point};
 pub use journal::SweepJournal;
@@ -58,19 +57,13 @@ pub struct SweepRequest {
     pub seeds: u64,
     /// The first of them; the scenario's own when not given.
     pub first_seed: Option<u64>,
-    /// Whether a wrong line or a refused job stops the sweep.
-    pub strict: bool,
+    /// How the trace is read: what a wrong line stops, a refused job stops as well.
+    pub reading: TraceReading,
 }
 
 /// What is run when no policy is named: what most keys of a policy change, and what does not
 /// remember to compare with.
 pub const DEFAULT_POLICIES: [&str; 2] = ["fair", "long-term"];
-
-impl SweepRequest {
-    fn on_bad_line(&self) -> OnBadLine {
-        OnBadLine::of(self.strict)
-    }
-}
 
 /// Runs all points of `grid` that `journal` does not hold yet, on `threads` threads (0: one per
 /// core), and returns the results of all. `done` is told the number of finished points after each.

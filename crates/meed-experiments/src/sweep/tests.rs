@@ -2,6 +2,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use meed_report::page::{Block, to_html};
+use meed_workload::OnBadLine;
 use tempfile::TempDir;
 
 use super::*;
@@ -269,7 +270,10 @@ fn journals_of_something_else_are_refused() {
         "its policies was `fair`, here it is `static`",
     );
     check(&place.grid(&["load=1,2"], &["fair"], 2), "its seeds was `(3, 1)`, here it is `(3, 2)`");
-    let strict = SweepRequest { strict: true, ..place.request(&["load=1,2"], &["fair"], 1) };
+    let strict = SweepRequest {
+        reading: OnBadLine::Stop.into(),
+        ..place.request(&["load=1,2"], &["fair"], 1)
+    };
     check(&Grid::prepare(&strict).unwrap(), "its --strict was `false`");
     fs::write(place.path("s.toml"), SCENARIO.replace("jobs = 40", "jobs = 41")).unwrap();
     check(&place.grid(&["load=1,2"], &["fair"], 1), "the scenario has changed since");

@@ -47,6 +47,8 @@ pub(crate) struct Fates {
     reclaimed: BTreeMap<TaskKey, (Time, Span)>,
     /// Queues that came while the record went on.
     pub(crate) queues_added: Vec<String>,
+    /// Starts that somebody else decided.
+    pub(crate) adopted: u64,
     /// Tasks that ran when it ended.
     pub(crate) running: u64,
     /// Other tasks of which no end is told.
@@ -86,6 +88,7 @@ impl Fates {
         match fact {
             Fact::QueueAdded(form) => self.queues_added.push(form.queue.to_string()),
             Fact::Start(start) => {
+                self.adopted += u64::from(start.since.is_some());
                 let since = start.since.unwrap_or(t);
                 self.task(&start.job, start.task).since = Some((since, start.node.clone()));
             }

@@ -139,6 +139,16 @@ pub(super) fn replay(
     let (header, points) = (&recording.run.header, options.series_points);
     let mut remarks = recording.remarks();
     let others = Others::of(recording, options, &mut remarks)?;
+    if let (Some((fates, _)), false) = (recording.live(), others.plans.is_empty())
+        && fates.adopted > 0
+    {
+        remarks.push(format!(
+            "{file}: another scheduler decided {} of the starts: these happen as recorded under \
+             every policy; `meed simulate {file}` decides them anew",
+            fates.adopted,
+            file = recording.log.name()
+        ));
+    }
     if recording.begun().is_some() && !others.plans.is_empty() {
         let what = "this run begins in the middle, with the ledgers and running tasks of its \
             policy: it can be verified and explained, and not be run under another policy or on \

@@ -131,7 +131,7 @@ fn a_live_run_replays_to_the_same_decisions() {
 #[test]
 fn what_if_says_what_cannot_be_known() {
     let folder = tempfile::tempdir().unwrap();
-    lives(folder.path(), 0, 150, header(0));
+    let (_, lines) = lives(folder.path(), 0, 150, header(0));
     let recording = Recording::open(folder.path(), None).unwrap();
     let mut log = Vec::new();
     let result = replayed(&recording, &["fair", "drf,when_blocked=wait"], &mut log);
@@ -142,6 +142,11 @@ fn what_if_says_what_cannot_be_known() {
     let says = |words: &str| result.remarks.iter().any(|remark| remark.contains(words));
     assert!(says("what came later is not known"), "{:?}", result.remarks);
     assert!(says("ran still at the end"), "{:?}", result.remarks);
+    let adopted = starts(lines.into_iter()).iter().filter(|line| line.contains("Some")).count();
+    let others = format!("another scheduler decided {adopted} of the starts: these happen as");
+    assert!(adopted > 0 && says(&others), "{adopted}: {:?}", result.remarks);
+    let own = replayed(&recording, &[], &mut Vec::new());
+    assert!(!own.remarks.iter().any(|remark| remark.contains("another scheduler")));
     // The log of what was run is a log that replays.
     let file = folder.path().join("others.jsonl");
     std::fs::write(&file, &log).unwrap();

@@ -20,7 +20,7 @@ use meed_workload::stretch::Load;
 use meed_workload::{JobSource, OnBadLine, TraceError};
 use serde::Serialize;
 
-use super::{LoadError, Scenario, is_closed};
+use super::{LoadError, Scenario, TraceReading, is_closed};
 
 /// Jobs that a program hands over.
 pub trait GivenJobs: Send + Sync {
@@ -73,9 +73,9 @@ impl Scenario {
         data: &impl Serialize,
         jobs: Arc<dyn GivenJobs>,
         folder: &Path,
-        on_bad_line: OnBadLine,
+        reading: impl Into<TraceReading>,
     ) -> Result<Scenario, LoadError> {
-        Scenario::of_value(name, data, Some(jobs), folder, on_bad_line)
+        Scenario::of_value(name, data, Some(jobs), folder, &reading.into())
     }
 
     /// Learns the queues of jobs that are handed over.

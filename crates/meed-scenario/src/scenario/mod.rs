@@ -1,6 +1,6 @@
 //! Scenario files: cluster, queue tree, policies and workload in one TOML file (docs/scenario.md).
 //!
-//! Reading is strict: an unknown key, an impossible value or a contradiction is an error that names
+//! TraceReading is strict: an unknown key, an impossible value or a contradiction is an error that names
 //! file, line, key and what would be right. A [`Scenario`] that could be read can be run, but for
 //! what only the trace itself shows.
 
@@ -11,6 +11,7 @@ mod contributions;
 mod counting;
 mod delays;
 mod error;
+mod first_look;
 mod generators;
 mod given;
 mod infeasible;
@@ -27,6 +28,7 @@ mod possible;
 mod queues;
 mod raw;
 mod read;
+mod reader;
 mod reading;
 mod set;
 mod setting;
@@ -49,7 +51,6 @@ use meed_config::words::did_you_mean;
 use meed_config::{Place, Spanned, tree};
 use meed_driver::StopAt;
 use meed_mapreduce::classes::Rule;
-use meed_workload::OnBadLine;
 use meed_workload::format::TraceFormat;
 use meed_workload::generate::{Arrivals, GeneratorSpec, Limit};
 use meed_workload::macro_workload::MacroSpec;
@@ -71,6 +72,7 @@ pub use of_log::told_order;
 pub use of_logged::workload_of;
 pub use policy::{DEFAULT_POLICIES, MOST_SPLIT};
 use raw::RawScenario;
+pub use reading::TraceReading;
 pub use setting::Setting;
 use trace::TracePlan;
 
@@ -184,12 +186,12 @@ impl Scenario {
         added: &[(String, String)],
         given: Option<Arc<dyn GivenJobs>>,
         folder: &Path,
-        on_bad_line: OnBadLine,
+        reading: &TraceReading,
     ) -> Result<Scenario, LoadError> {
         let place = Place { file, text: &text };
         let kinds = cluster::kinds(&raw.cluster, &place)?;
-        let machines =
-            machines::read(raw.cluster.machines.as_ref(), folder, &kinds, &place, on_bad_line)?;
+        let (machines, on_bad_line) = (raw.cluster.machines.as_ref(), reading.on_bad_line());
+        let machines = machines::read(machines, folder, &kinds, &place, on_bad_line)?;
         let mut nodes = cluster::nodes(&raw.cluster, &machines.nodes, &kinds, &place)?;
         let timetable = contributions::read(&raw, folder, &kinds, &place)?;
         nodes.extend(timetable.iter().flat_map(|table| table.nodes()));
@@ -198,7 +200,7 @@ impl Scenario {
         let measured = measured(&raw.fairness, &kinds, &place)?;
         let (stop, load, fail_per_million) = run_options(&raw.run, &place)?;
         let folder_of_trace =
-            |entry: &Spanned<raw::Trace>| TracePlan::read(entry.get_ref(), folder, &kinds);
+            |entry: &Spanned<raw::Trace>| TracePlan::read(entry.get_ref(), folder, &kinds, reading);
         let trace = match &raw.trace {
             Some(entry) => Some(cluster::at(&place, entry, folder_of_trace(entry))?),
             None => None,

@@ -11,7 +11,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use meed_config::{Place, tree};
-use meed_workload::OnBadLine;
 use serde::Serialize;
 use toml::Value;
 
@@ -20,7 +19,7 @@ use super::raw::RawScenario;
 use super::read::without_line;
 use super::set::{self, Draft};
 use super::setting::Setting;
-use super::{GivenJobs, LoadError, Scenario, mapreduce};
+use super::{GivenJobs, LoadError, Scenario, TraceReading, mapreduce};
 
 impl Scenario {
     /// The scenario that `data` are; messages call it `name`, files are looked for in `folder`.
@@ -48,9 +47,9 @@ impl Scenario {
         name: &str,
         data: &impl Serialize,
         folder: &Path,
-        on_bad_line: OnBadLine,
+        reading: impl Into<TraceReading>,
     ) -> Result<Scenario, LoadError> {
-        Scenario::of_value(name, data, None, folder, on_bad_line)
+        Scenario::of_value(name, data, None, folder, &reading.into())
     }
 
     /// The scenario that the program has made as `data` of something else, changed.
@@ -58,19 +57,19 @@ impl Scenario {
         name: &str,
         data: &impl Serialize,
         settings: &[Setting],
-        on_bad_line: OnBadLine,
+        reading: &TraceReading,
     ) -> Result<Scenario, LoadError> {
         let wrong = |why: toml::ser::Error| Place { file: name, text: "" }.whole(why.to_string());
         // The text is what logs keep; without changes it is not read.
         let text = toml::to_string(data).map_err(wrong)?;
         if settings.is_empty() {
             let value = Value::try_from(data).map_err(wrong)?;
-            let made = of_toml(name, value, text, None, Path::new(""), on_bad_line);
+            let made = of_toml(name, value, text, None, Path::new(""), reading);
             return made.map_err(without_line);
         }
         let read = |settings: &[Setting]| {
             let draft = Draft::of(name, &text, settings).map_err(LoadError::from);
-            Scenario::of_draft(name, &draft?, Path::new(""), on_bad_line)
+            Scenario::of_draft(name, &draft?, Path::new(""), reading)
         };
         let read_all = read(settings);
         read_all.map_err(|error| set::blamed(error, settings, &|others| read(others).err()))
@@ -82,13 +81,13 @@ impl Scenario {
         data: &impl Serialize,
         given: Option<Arc<dyn GivenJobs>>,
         folder: &Path,
-        on_bad_line: OnBadLine,
+        reading: &TraceReading,
     ) -> Result<Scenario, LoadError> {
         let value = Value::try_from(data)
             .map_err(|why| Place { file: name, text: "" }.whole(why.to_string()))?;
         let text = toml::to_string(&value)
             .map_err(|why| Place { file: name, text: "" }.whole(why.to_string()))?;
-        of_toml(name, value, text, given, folder, on_bad_line).map_err(without_line)
+        of_toml(name, value, text, given, folder, reading).map_err(without_line)
     }
 }
 
@@ -98,12 +97,12 @@ fn of_toml(
     text: String,
     given: Option<Arc<dyn GivenJobs>>,
     folder: &Path,
-    on_bad_line: OnBadLine,
+    reading: &TraceReading,
 ) -> Result<Scenario, LoadError> {
     let refused = |why: &str| Place { file: name, text: "" }.whole(why);
     if value.get("mapreduce").is_none() {
         let raw: RawScenario = tree::read_data(value).map_err(|why| refused(why.message()))?;
-        return Scenario::of_raw(name, raw, text, &[], given, folder, on_bad_line);
+        return Scenario::of_raw(name, raw, text, &[], given, folder, reading);
     }
     if given.is_some() {
         return Err(refused("is of the MapReduce world, which is handed no jobs").into());

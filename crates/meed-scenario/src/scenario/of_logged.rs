@@ -11,11 +11,11 @@ use meed::{NodeSpec, QueueChange, ResourceKinds, Resources, Unit};
 use meed_config::units::{format_amount, format_span};
 use meed_journal::{Header, QueueEntry};
 use meed_workload::format::TraceFormat;
-use meed_workload::{Job, JobSource, OnBadLine, TraceError};
+use meed_workload::{Job, JobSource, TraceError};
 use serde_json::{Map, Value, json};
 
 use super::setting::Setting;
-use super::{LoadError, Place, Scenario, delays};
+use super::{LoadError, Place, Scenario, TraceReading, delays};
 use crate::changes::{Change, TimedChange};
 use crate::log::read::{LogError, LogFile};
 use crate::logged::cluster::LoggedCluster;
@@ -31,7 +31,7 @@ impl Scenario {
         path: &Path,
         which: Option<&str>,
         settings: &[Setting],
-        on_bad_line: OnBadLine,
+        reading: &TraceReading,
     ) -> Result<Scenario, LoadError> {
         let file = path.display().to_string();
         let read = |path| -> Result<_, LogError> {
@@ -53,7 +53,7 @@ impl Scenario {
             remarks.push(what.to_owned());
         }
         let data = data(&file, &logged, &kinds, &cluster, &mut remarks).map_err(wrong)?;
-        let mut scenario = Scenario::of_made(&file, &data, settings, on_bad_line)?;
+        let mut scenario = Scenario::of_made(&file, &data, settings, reading)?;
         scenario.warnings.extend(remarks);
         Ok(scenario)
     }

@@ -14,25 +14,23 @@ use meed_workload::canonical::CanonicalSource;
 use meed_workload::changed::Changed;
 use meed_workload::filling::{Filling, filling};
 use meed_workload::format::{TraceFormat, UNKNOWN};
-use meed_workload::jhist::HistorySource;
 use meed_workload::kubernetes::{KubernetesQueues, KubernetesSource, kubernetes_kinds};
 use meed_workload::limits::AtLimit;
-use meed_workload::mwf::MwfSource;
 use meed_workload::outliers::Outliers;
 use meed_workload::philly::PhillySource;
 use meed_workload::size::{AssumedSize, SizeRest, assumed_size};
 use meed_workload::stretch::Load;
 use meed_workload::swf::SwfSource;
-use meed_workload::swim::SwimSource;
-use meed_workload::table::{TableSource, table_resources};
+use meed_workload::table::table_resources;
 use meed_workload::yarn::YarnSource;
 use meed_workload::{JobSource, OnBadLine, Origin, TraceError};
 use serde::Serialize;
 
 use super::raw;
+use super::reader::Reader;
 use super::set::{self, Draft};
 use super::setting::Setting;
-use super::{LoadError, Scenario, ScenarioError, trace};
+use super::{LoadError, Scenario, ScenarioError, TraceReading, trace};
 
 /// GPUs of a server, of which the pool for a Philly trace is a multiple.
 const GPUS_PER_SERVER: u64 = 8;
@@ -43,10 +41,10 @@ impl Scenario {
     pub fn load_any(
         path: &Path,
         settings: &[Setting],
-        on_bad_line: OnBadLine,
+        reading: impl Into<TraceReading>,
     ) -> Result<Scenario, LoadError> {
         match is_trace(path, settings) {
-            true => Scenario::of_trace(path, settings, on_bad_line),
+            true => Scenario::of_trace(path, settings, reading),
             false if is_unknown(path) => Err(TraceError::Settings {
                 what: path.display().to_string(),
                 why: match is_json(path) {
@@ -55,7 +53,7 @@ impl Scenario {
                 },
             }
             .into()),
-            false => Scenario::load(path, settings, on_bad_line),
+            false => Scenario::load(path, settings, reading),
         }
     }
 
@@ -68,18 +66,19 @@ impl Scenario {
     pub fn of_trace(
         path: &Path,
         settings: &[Setting],
-        on_bad_line: OnBadLine,
+        reading: impl Into<TraceReading>,
     ) -> Result<Scenario, LoadError> {
+        let reading = &reading.into();
         let format = match format_set(settings) {
             Some(set) => set?,
             None if is_mapped(settings) => TraceFormat::of_table(path),
             None => TraceFormat::of_file(path)?,
         };
         if format == TraceFormat::Log {
-            let run = told(path, settings)?.trace.run.map(|run| run.text());
-            return Scenario::of_log(path, run.as_deref(), settings, on_bad_line);
+            let run = told(path, settings, reading)?.trace.run.map(|run| run.text());
+            return Scenario::of_log(path, run.as_deref(), settings, reading);
         }
-        let told = told(path, settings)?;
+        let told = told(path, settings, reading)?;
         let (mut cluster, note) = match told.has_nodes {
             true => (Cluster::of(kinds_of(path, format, &told)?), None),
             false => cluster_for(path, format, &told)?,
@@ -99,7 +98,7 @@ impl Scenario {
         let reserves = LIMITED.contains(&format) && !settings.iter().any(says_blocked);
         let policy = reserves.then_some(Policy { when_blocked: "reserve" });
         let made = Made { cluster, trace, policy };
-        let mut scenario = Scenario::of_made(&file, &made, settings, on_bad_line)?;
+        let mut scenario = Scenario::of_made(&file, &made, settings, reading)?;
         if told.trace.outliers.is_none()
             && is_of_others
             && let Some(trace) = &scenario.trace
@@ -107,7 +106,7 @@ impl Scenario {
             let outliers = scenario.outliers_of(trace)?;
             if !outliers.is_empty() {
                 let settings = [settings, &[Setting::trace_outliers(true)]].concat();
-                return Scenario::of_trace(path, &settings, on_bad_line);
+                return Scenario::of_trace(path, &settings, reading);
             }
             scenario.outliers = Some(Arc::new(outliers));
         }
@@ -329,15 +328,14 @@ fn machines_beside(trace: &Path) -> Option<PathBuf> {
 fn cluster_for(
     path: &Path,
     format: TraceFormat,
-    told: &Told,
+    told: &Told<'_>,
 ) -> Result<(Cluster, Option<String>), LoadError> {
     match format {
         TraceFormat::Swf => {
             let name = told.name(&told.trace.processor_resource, "cpu");
             let kinds = told.kinds(vec![(name.to_owned(), Unit::Milli)])?;
             let assumptions = told.assumed(trace::swf)?;
-            let origin = Origin::path(path);
-            let header = SwfSource::header_of(&origin, &kinds, &assumptions)?;
+            let header = SwfSource::header_of(&Origin::path(path), &kinds, &assumptions)?;
             let wrong = || match header.processors_field() {
                 Some((key, value)) => {
                     format!("the header's {key} is `{value}`, which is no number above 0")
@@ -347,9 +345,7 @@ fn cluster_for(
             if let Some(processors) = header.processors() {
                 return Ok((Cluster::of_one(name, processors), None));
             }
-            let why = wrong();
-            let source = SwfSource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?;
-            Ok(told.busy_pool(&kinds, source, &why)?)
+            told.busy_pool(path, format, &kinds, &wrong())
         }
         TraceFormat::Mwf => Ok(match machines_beside(path) {
             Some(machines) => {
@@ -365,12 +361,9 @@ fn cluster_for(
             None => {
                 let name = told.name(&told.trace.processor_resource, "cpu").to_owned();
                 let kinds = told.kinds(vec![(name, Unit::Milli)])?;
-                let origin = Origin::path(path);
-                let assumptions = told.assumed(trace::mwf)?;
-                let source = MwfSource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?;
                 let why = "there is no machines file beside the trace (a scenario's [cluster] \
                     machines names one), so there is neither memory nor a label";
-                told.busy_pool(&kinds, source, why)?
+                told.busy_pool(path, format, &kinds, why)?
             }
         }),
         TraceFormat::Google => {
@@ -388,10 +381,7 @@ fn cluster_for(
         }
         TraceFormat::Swim => {
             let kinds = told.kinds(vec![("slot".to_owned(), Unit::Milli)])?;
-            let origin = Origin::path(path);
-            let assumptions = told.assumed(|raw| trace::swim(raw, &kinds))?;
-            let source = SwimSource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?;
-            Ok(told.busy_pool(&kinds, source, "a SWIM trace has no cluster")?)
+            told.busy_pool(path, format, &kinds, "a SWIM trace has no cluster")
         }
         TraceFormat::Philly => {
             let name = told.name(&told.trace.gpu_resource, "gpu");
@@ -410,24 +400,13 @@ fn cluster_for(
         TraceFormat::Yarn => Ok(cluster_for_yarn(path, told)?),
         TraceFormat::Jhist => cluster_for_history(path, told),
         TraceFormat::Kubernetes => Ok(cluster_for_kubernetes(path)?),
-        TraceFormat::Csv
-        | TraceFormat::Tsv
-        | TraceFormat::JsonLines
-        | TraceFormat::Sacct
-        | TraceFormat::SacctJson
-        | TraceFormat::Pbs
-        | TraceFormat::Lsf
-        | TraceFormat::GridEngine
-        | TraceFormat::Condor
-        | TraceFormat::Openb
-        | TraceFormat::Alibaba2018
-        | TraceFormat::AzureVms => cluster_for_table(path, format, told),
         TraceFormat::Log => unreachable!("a log has a cluster of its own"),
         TraceFormat::Canonical => {
             let source = CanonicalSource::open(&Origin::path(path), None, OnBadLine::Skip)?;
-            let kinds = source.kinds().clone();
-            Ok(told.busy_pool(&kinds, source, "the trace has no cluster")?)
+            told.busy_pool(path, format, source.kinds(), "the trace has no cluster")
         }
+        // A table of jobs, whoever wrote it.
+        _ => cluster_for_table(path, format, told),
     }
 }
 
@@ -435,7 +414,7 @@ fn cluster_for(
 fn kinds_of(
     path: &Path,
     format: TraceFormat,
-    told: &Told,
+    told: &Told<'_>,
 ) -> Result<Vec<(String, Unit)>, LoadError> {
     let cpu = || (told.name(&told.trace.processor_resource, "cpu").to_owned(), Unit::Milli);
     let memory = || (told.name(&told.trace.memory_resource, "memory").to_owned(), Unit::Bytes);
@@ -464,8 +443,10 @@ fn kinds_of(
 }
 
 /// What changes say of a bare trace: how it is read, and what a run makes of its jobs.
-struct Told {
+struct Told<'a> {
     file: String,
+    /// How it is read, and what is read already.
+    reading: &'a TraceReading,
     trace: raw::Trace,
     /// Tasks are stopped at their time limits.
     enforce_limit: bool,
@@ -497,7 +478,11 @@ enum ToldCluster {
 const CAPACITY: [&str; 4] = ["cluster", "node", "0", "capacity"];
 
 /// What `settings` say of `[trace]` and `[run]`; whether the rest means anything is seen later.
-fn told(path: &Path, settings: &[Setting]) -> Result<Told, LoadError> {
+fn told<'a>(
+    path: &Path,
+    settings: &[Setting],
+    reading: &'a TraceReading,
+) -> Result<Told<'a>, LoadError> {
     #[derive(serde::Deserialize)]
     struct File {
         trace: raw::Trace,
@@ -532,10 +517,21 @@ fn told(path: &Path, settings: &[Setting]) -> Result<Told, LoadError> {
     let count = count.next_back().unwrap_or(1);
     let (trace, enforce_limit) = (read.trace, read.run.enforce_limit);
     let ends = [read.run.warm_up.is_some(), read.run.cool_down.is_some()];
-    Ok(Told { trace, enforce_limit, resources, cluster, has_nodes, ends, given, count, file })
+    Ok(Told {
+        trace,
+        enforce_limit,
+        resources,
+        cluster,
+        has_nodes,
+        ends,
+        given,
+        count,
+        file,
+        reading,
+    })
 }
 
-impl Told {
+impl Told<'_> {
     /// What a reader of a format assumes. Where somebody names the cluster's resources, and so the
     /// amounts as well, the size does not matter, and what is told may be of those resources only.
     fn assumed<A: Default>(
@@ -592,13 +588,31 @@ impl Told {
         Place { file: &self.file, text: "" }.whole(what)
     }
 
-    /// One pool that the jobs of `source` keep busy.
+    /// The jobs of the trace, for a cluster of these resources.
+    fn jobs(
+        &self,
+        path: &Path,
+        format: TraceFormat,
+        kinds: &ResourceKinds,
+    ) -> Result<Box<dyn JobSource + Send>, LoadError> {
+        let reader = match self.resources && format.table().is_none() {
+            true => Reader::of(format, &raw::Trace::default(), kinds),
+            false => Reader::of(format, &self.trace, kinds),
+        };
+        let reader = reader.map_err(|why| self.error(why))?;
+        let reader = reader.ok_or_else(|| self.error("is a log of Meed's".to_owned()))?;
+        Ok(self.reading.open((path, &reader), kinds, OnBadLine::Skip, None)?)
+    }
+
+    /// One pool that the jobs of the trace keep busy.
     fn busy_pool(
         &self,
+        path: &Path,
+        format: TraceFormat,
         kinds: &ResourceKinds,
-        mut source: impl JobSource,
         why: &str,
-    ) -> Result<(Cluster, Option<String>), TraceError> {
+    ) -> Result<(Cluster, Option<String>), LoadError> {
+        let mut source = self.jobs(path, format, kinds)?;
         let size = match self.enforce_limit {
             true => assumed_size(&mut Changed::new(source, AtLimit), kinds.len())?,
             false => assumed_size(&mut source, kinds.len())?,
@@ -610,7 +624,7 @@ impl Told {
 
 /// One pool of vcores and memory that the applications would keep busy from the first submission
 /// to the last.
-fn cluster_for_yarn(path: &Path, told: &Told) -> Result<(Cluster, Option<String>), LoadError> {
+fn cluster_for_yarn(path: &Path, told: &Told<'_>) -> Result<(Cluster, Option<String>), LoadError> {
     let cpu = told.name(&told.trace.processor_resource, "cpu").to_owned();
     let memory_name = told.name(&told.trace.memory_resource, "memory").to_owned();
     let kinds = told.kinds(vec![(cpu.clone(), Unit::Milli), (memory_name.clone(), Unit::Bytes)])?;
@@ -628,21 +642,21 @@ fn cluster_for_yarn(path: &Path, told: &Told) -> Result<(Cluster, Option<String>
 }
 
 /// The same for what the tasks of job histories held.
-fn cluster_for_history(path: &Path, told: &Told) -> Result<(Cluster, Option<String>), LoadError> {
+fn cluster_for_history(
+    path: &Path,
+    told: &Told<'_>,
+) -> Result<(Cluster, Option<String>), LoadError> {
     let cpu = told.name(&told.trace.processor_resource, "cpu").to_owned();
     let memory = told.name(&told.trace.memory_resource, "memory").to_owned();
     let kinds = told.kinds(vec![(cpu, Unit::Milli), (memory, Unit::Bytes)])?;
-    let assumptions = told.assumed(|raw| trace::history(raw, &kinds))?;
-    let origin = Origin::path(path);
-    let source = HistorySource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?;
-    Ok(told.busy_pool(&kinds, source, "a job history has no cluster")?)
+    told.busy_pool(path, TraceFormat::Jhist, &kinds, "a job history has no cluster")
 }
 
 /// One pool of the resources that a table has columns for, that its jobs would keep busy.
 fn cluster_for_table(
     path: &Path,
     format: TraceFormat,
-    told: &Told,
+    told: &Told<'_>,
 ) -> Result<(Cluster, Option<String>), LoadError> {
     let options = trace::table(&told.trace, format).map_err(|why| told.error(why))?;
     let origin = Origin::path(path);
@@ -662,9 +676,7 @@ fn cluster_for_table(
         return Ok((Cluster { resources, machines: Some(machines), node: Vec::new() }, None));
     }
     let known = ResourceKinds::new(kinds.clone()).map_err(too_many)?;
-    let source = TableSource::open(&origin, &known, &options, OnBadLine::Skip)?;
-    let why = "the table has no cluster";
-    Ok(told.busy_pool(&known, source, why)?)
+    told.busy_pool(path, format, &known, "the table has no cluster")
 }
 
 /// What is said of a pool of which nobody knows what ran at once.

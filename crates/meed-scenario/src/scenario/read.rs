@@ -5,12 +5,12 @@ use std::path::Path;
 use meed_config::{Place, tree};
 use meed_files::FileError;
 use meed_files::open::Origin;
-use meed_workload::{OnBadLine, TraceError};
+use meed_workload::TraceError;
 
 use super::raw::RawScenario;
 use super::set::{self, Draft};
 use super::setting::Setting;
-use super::{LoadError, Scenario, ScenarioError, mapreduce};
+use super::{LoadError, Scenario, ScenarioError, TraceReading, mapreduce};
 
 /// Tables of which a scenario has one at least.
 const WORK: [&str; 5] = ["job", "generator", "workload", "trace", "mapreduce"];
@@ -27,7 +27,7 @@ impl Scenario {
     pub fn load(
         path: &Path,
         settings: &[Setting],
-        on_bad_line: OnBadLine,
+        reading: impl Into<TraceReading>,
     ) -> Result<Scenario, LoadError> {
         let file = path.display().to_string();
         let place = Place { file: &file, text: "" };
@@ -40,7 +40,7 @@ impl Scenario {
         })?;
         let text = String::from_utf8(bytes).map_err(|_| place.whole("is not text in UTF-8"))?;
         let folder = path.parent().unwrap_or(Path::new("."));
-        Scenario::parse(&file, &text, folder, settings, on_bad_line)
+        Scenario::parse(&file, &text, folder, settings, reading)
     }
 
     /// Reads `text`; messages call it `file`, traces are looked for in `folder`. What a change
@@ -50,13 +50,14 @@ impl Scenario {
         text: &str,
         folder: &Path,
         settings: &[Setting],
-        on_bad_line: OnBadLine,
+        reading: impl Into<TraceReading>,
     ) -> Result<Scenario, LoadError> {
+        let reading = reading.into();
         let read = |settings: &[Setting]| match settings {
-            [] => Scenario::read(file, text, folder, on_bad_line),
+            [] => Scenario::read(file, text, folder, &reading),
             _ => {
                 let draft = Draft::of(file, text, settings)?;
-                Scenario::of_draft(file, &draft, folder, on_bad_line)
+                Scenario::of_draft(file, &draft, folder, &reading)
             }
         };
         read(settings).map_err(|error| set::blamed(error, settings, &|others| read(others).err()))
@@ -66,7 +67,7 @@ impl Scenario {
         file: &str,
         text: &str,
         folder: &Path,
-        on_bad_line: OnBadLine,
+        reading: &TraceReading,
     ) -> Result<Scenario, LoadError> {
         let place = Place { file, text };
         if text.trim().is_empty() {
@@ -78,7 +79,7 @@ impl Scenario {
             return Ok(mapreduce::parse(file, text.to_owned())?);
         }
         let raw: RawScenario = tree::read(text).map_err(|error| place.toml(&error))?;
-        Scenario::of_raw(file, raw, text.to_owned(), &[], None, folder, on_bad_line)
+        Scenario::of_raw(file, raw, text.to_owned(), &[], None, folder, reading)
     }
 
     /// The scenario that a changed document is. No line of a file says what it says.
@@ -86,15 +87,13 @@ impl Scenario {
         file: &str,
         draft: &Draft,
         folder: &Path,
-        on_bad_line: OnBadLine,
+        reading: &TraceReading,
     ) -> Result<Scenario, LoadError> {
         let (text, added) = (draft.text(), &draft.added);
         let read = match draft.has("mapreduce") {
             true => mapreduce::of_raw(file, draft.read(file)?, text, added, &|_| true)
                 .map_err(LoadError::from),
-            false => {
-                Scenario::of_raw(file, draft.read(file)?, text, added, None, folder, on_bad_line)
-            }
+            false => Scenario::of_raw(file, draft.read(file)?, text, added, None, folder, reading),
         };
         read.map_err(without_line)
     }

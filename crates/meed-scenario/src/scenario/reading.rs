@@ -1,147 +1,224 @@
-//! The trace of a scenario is looked through before anything runs: its queues, the partitions of
-//! its jobs, its window, its outliers, and its last submission.
+//! How the files of scenarios are read, and which of their jobs are read already.
+//!
+//! A log is decompressed and parsed once, however many scenarios and runs have their jobs from it:
+//! to assume a cluster, to learn its queues, to find outliers, for each policy and each load.
+//!
+//! Invariant: jobs are kept under all that decides how they are read (file, reader with what it
+//! assumes, resources), so two scenarios that read a file in two ways get two readings.
 
-use std::sync::Arc;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use meed::{Span, Time};
-use meed_config::{Place, TextError as ScenarioError};
-use meed_driver::{CountedSpan, StopAt};
-use meed_workload::machines::Machines;
-use meed_workload::outliers::Outliers;
-use meed_workload::partitions::InPartitions;
-use meed_workload::size::Footprints;
-use meed_workload::{JobSource, OnBadLine, TraceError};
+use meed::ResourceKinds;
+use meed_workload::google::{GoogleSource, GoogleTrace};
+use meed_workload::kept::KeptJobs;
+use meed_workload::{JobSource, OnBadLine, Origin, TraceError};
 
-use super::trace::TracePlan;
-use super::window::{self, WindowPlan};
-use super::{LoadError, Scenario, raw};
+use super::reader::Reader;
 
-impl Scenario {
-    /// Opens the trace once, to learn its queues and to see what is wrong with it before anything
-    /// runs.
-    pub(super) fn open_trace(&mut self, on_bad_line: OnBadLine) -> Result<(), LoadError> {
-        let Some(trace) = &self.trace else { return Ok(()) };
-        let source = trace.open(&self.kinds, on_bad_line, None)?;
-        self.trace_queues = source.queues().to_vec();
-        self.warnings.extend_from_slice(trace.remarks());
-        if trace.is_table() {
-            let words = source.assumptions();
-            let guesses = meed_workload::table::guesses(&words);
-            if !guesses.is_empty() {
-                let guesses = guesses.join("; ");
-                self.warnings.push(format!("{guesses} (--map says otherwise)"));
-            }
-        }
-        self.find_window(source.clock_us())?;
-        let Some(trace) = &self.trace else { return Ok(()) };
-        if trace.drops_outliers {
-            let outliers = self.outliers_of(trace)?;
-            self.warnings.extend(outliers.words());
-            self.outliers = Some(Arc::new(outliers));
-        }
-        meed_config::queues::add(&mut self.queues, &self.trace_queues, &mut self.warnings);
-        Ok(())
-    }
+/// So many jobs of a trace are kept, which takes some 600 MB. Larger ones are read anew each time.
+const MOST: usize = 1 << 23;
 
-    /// Keeps jobs to the nodes of their partitions, where the trace names these, and says what was
-    /// made of them.
-    pub(super) fn keep_to_partitions(&mut self, machines: &Machines) -> Result<(), LoadError> {
-        let labels = self.nodes.iter().map(|node| &node.labels);
-        let within = InPartitions::of(labels, &machines.partitions);
-        let names = self.trace.as_ref().is_some_and(TracePlan::names_partitions);
-        let Some(trace) = self.trace.as_mut().filter(|_| names) else {
-            // What a cluster's own file tells, and nobody's own labels.
-            if !machines.told.is_empty() && within.count() > 1 {
-                let words = "partitions: their nodes are open to all jobs, and their limits are \
-                    not followed";
-                self.cluster_notes.push(words.to_owned());
-            }
-            return Ok(());
+/// What becomes of wrong lines, and what was read already: all scenarios that are read with one
+/// value read each trace once.
+///
+/// ```
+/// use meed_scenario::{TraceReading, Scenario};
+/// use meed_workload::OnBadLine;
+///
+/// let log = std::env::temp_dir().join(format!("meed-reading-{}.csv", std::process::id()));
+/// std::fs::write(&log, "user,submit,duration,cpu\nann,0,60,1\n")?;
+/// let reading = TraceReading::from(OnBadLine::Stop);
+/// let one = Scenario::load_any(&log, &[], &reading)?;
+/// std::fs::remove_file(&log)?;
+/// let mut jobs = one.source(1, OnBadLine::Stop)?;
+/// assert!(jobs.next_job()?.is_some(), "the file is not read again");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct TraceReading {
+    on_bad_line: OnBadLine,
+    traces: Arc<Mutex<Vec<Arc<ReadTrace>>>>,
+}
+
+struct ReadTrace {
+    path: PathBuf,
+    reader: Reader,
+    kinds: ResourceKinds,
+    /// `None`: nobody has read it yet.
+    jobs: Mutex<Option<ReadJobs>>,
+}
+
+/// What is kept of a trace.
+#[derive(Clone)]
+enum ReadJobs {
+    Kept(Arc<KeptJobs>),
+    /// Google's are kept by task.
+    Google(Arc<GoogleTrace>),
+    TooMany,
+}
+
+impl ReadJobs {
+    /// Whether it serves who asks for this.
+    fn serves(&self, on_bad_line: OnBadLine) -> bool {
+        // Wrong lines that were skipped then must stop the reading now.
+        let is_right = match self {
+            ReadJobs::Kept(kept) => kept.is_right(),
+            ReadJobs::Google(trace) => trace.bad_lines() == 0,
+            ReadJobs::TooMany => true,
         };
-        let mut source = trace.open_whole(&self.kinds, OnBadLine::Skip, None)?;
-        self.cluster_notes.extend(within.look(source.as_mut())?.words());
-        trace.partitions = Some(Arc::new(within));
-        Ok(())
+        on_bad_line == OnBadLine::Skip || is_right
+    }
+}
+
+impl TraceReading {
+    /// What becomes of wrong lines.
+    pub fn on_bad_line(&self) -> OnBadLine {
+        self.on_bad_line
     }
 
-    /// Looks for the window of the trace, where it is to be found, and says which it has.
-    fn find_window(&mut self, clock_us: Option<u64>) -> Result<(), LoadError> {
-        let Some(trace) = &mut self.trace else { return Ok(()) };
-        let (plan, kinds) = (trace.window, self.kinds.len());
-        if plan == WindowPlan::All {
-            return Ok(());
+    /// Whether what is wrong stops all.
+    pub fn is_strict(&self) -> bool {
+        self.on_bad_line == OnBadLine::Stop
+    }
+
+    /// The jobs of a file from their beginning: read now, or before.
+    pub(super) fn open(
+        &self,
+        (path, reader): (&Path, &Reader),
+        kinds: &ResourceKinds,
+        on_bad_line: OnBadLine,
+        queues: Option<&[String]>,
+    ) -> Result<Box<dyn JobSource + Send>, TraceError> {
+        let origin = Origin::path(path);
+        Ok(match self.jobs(path, reader, kinds, on_bad_line)? {
+            ReadJobs::Kept(kept) => Box::new(KeptJobs::source(&kept)),
+            ReadJobs::Google(trace) => Box::new(GoogleSource::new(trace)),
+            ReadJobs::TooMany => reader.stream(&origin, kinds, on_bad_line, queues)?,
+        })
+    }
+
+    fn jobs(
+        &self,
+        path: &Path,
+        reader: &Reader,
+        kinds: &ResourceKinds,
+        on_bad_line: OnBadLine,
+    ) -> Result<ReadJobs, TraceError> {
+        let trace = self.trace(path, reader, kinds);
+        // Whoever asks for the same meanwhile waits for it.
+        let mut jobs = locked(&trace.jobs);
+        if let Some(jobs) = jobs.as_ref().filter(|jobs| jobs.serves(on_bad_line)) {
+            return Ok(jobs.clone());
         }
-        trace.window = WindowPlan::All;
-        let mut whole = trace.open(&self.kinds, OnBadLine::Skip, Some(&self.trace_queues))?;
-        let ran = Footprints::of(whole.as_mut(), kinds)?;
-        let window = match plan {
-            WindowPlan::Find => meed_workload::window::find(&ran, &ran.outliers(None)),
-            told => told.resolve(clock_us).map_err(|what| ScenarioError {
-                unreadable: false,
-                file: self.file.clone(),
-                line: None,
-                what,
-            })?,
+        let read = read(&Origin::path(path), reader, kinds, on_bad_line)?;
+        Ok(jobs.insert(read).clone())
+    }
+
+    /// The place of a trace that is read so.
+    fn trace(&self, path: &Path, reader: &Reader, kinds: &ResourceKinds) -> Arc<ReadTrace> {
+        let mut traces = locked(&self.traces);
+        let is_it = |trace: &&Arc<ReadTrace>| {
+            trace.path == path && trace.reader == *reader && trace.kinds == *kinds
         };
-        let Some(window) = window else {
-            self.ran = Some(ran);
-            return Ok(());
-        };
-        trace.window = WindowPlan::Known(window);
-        let (counts, is_found) = (window.counts(&ran), plan == WindowPlan::Find);
-        let words = window::words(window, counts, clock_us, is_found);
-        self.warnings.push(words.clone());
-        self.cluster_notes.push(words);
-        if window.begin > Time::ZERO {
-            let behind = 2 * meed_workload::window::BEHIND;
-            self.counting.least = Span::from_micros(behind).unwrap_or(Span::ZERO);
+        if let Some(known) = traces.iter().find(is_it) {
+            return Arc::clone(known);
         }
-        Ok(())
+        let (path, reader, kinds) = (path.to_owned(), reader.clone(), kinds.clone());
+        let new = Arc::new(ReadTrace { path, reader, kinds, jobs: Mutex::default() });
+        traces.push(Arc::clone(&new));
+        new
+    }
+}
+
+/// A thread that panicked leaves whole values behind.
+fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn read(
+    origin: &Origin,
+    reader: &Reader,
+    kinds: &ResourceKinds,
+    on_bad_line: OnBadLine,
+) -> Result<ReadJobs, TraceError> {
+    if let Reader::Google(assumptions) = reader {
+        let trace = GoogleTrace::read(origin, kinds, assumptions, on_bad_line)?;
+        return Ok(ReadJobs::Google(Arc::new(trace)));
+    }
+    let mut source = reader.once(origin, kinds, on_bad_line)?;
+    let kept = KeptJobs::read(source.as_mut(), MOST)?;
+    Ok(kept.map_or(ReadJobs::TooMany, |kept| ReadJobs::Kept(Arc::new(kept))))
+}
+
+impl From<OnBadLine> for TraceReading {
+    fn from(on_bad_line: OnBadLine) -> TraceReading {
+        TraceReading { on_bad_line, traces: Arc::default() }
+    }
+}
+
+impl From<&TraceReading> for TraceReading {
+    /// Both keep what either reads.
+    fn from(reading: &TraceReading) -> TraceReading {
+        reading.clone()
+    }
+}
+
+impl fmt::Debug for TraceReading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TraceReading")
+            .field("on_bad_line", &self.on_bad_line)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Scenario, Setting};
+    use super::*;
+
+    /// Rows of an SWF log: job, submission, wait, run time, processors, user.
+    fn log(rows: u32) -> String {
+        let row =
+            |job| format!("{job} {job} 0 60 2 -1 -1 2 90 -1 1 {} -1 -1 -1 -1 -1 -1\n", job % 3);
+        (1..=rows).map(row).collect()
     }
 
-    /// What the trace's jobs held and when, within its window.
-    pub(super) fn footprints(&mut self) -> Result<Option<&Footprints>, TraceError> {
-        let Some(trace) = &self.trace else { return Ok(None) };
-        if self.ran.is_none() {
-            let mut source = trace.open(&self.kinds, OnBadLine::Skip, Some(&self.trace_queues))?;
-            self.ran = Some(Footprints::of(source.as_mut(), self.kinds.len())?);
-        }
-        Ok(self.ran.as_ref())
+    fn jobs_of(scenario: &Scenario) -> usize {
+        let mut source = scenario.source(1, OnBadLine::Skip).unwrap();
+        std::iter::from_fn(|| source.next_job().unwrap()).count()
     }
 
-    /// Learns the last submission, where what is left out of figures counts back from it.
-    pub(super) fn find_last(&mut self, run: &raw::Run, place: &Place<'_>) -> Result<(), LoadError> {
-        let Some(given) = run.cool_down.as_ref().filter(|_| self.counting.cool_down > Span::ZERO)
-        else {
-            return Ok(());
-        };
-        if self.trace.is_none() && self.stop == StopAt::END {
-            let what = "a cool_down counts back from the last submission of a trace, or from \
-                run.until; there is none of them";
-            return Err(place.error(given.span(), what).into());
-        }
-        self.counting.last = self.last_submission()?;
-        Ok(())
+    #[test]
+    fn scenarios_of_one_reading_read_a_log_once_and_others_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.swf");
+        std::fs::write(&path, log(40)).unwrap();
+        let reading = TraceReading::from(OnBadLine::Skip);
+        let one = Scenario::load_any(&path, &[], &reading).unwrap();
+        // Whoever read it again would see it.
+        std::fs::write(&path, log(7)).unwrap();
+        let load = Setting::load(1.5);
+        let two = Scenario::load_any(&path, &[load], &reading).unwrap();
+        assert_eq!([&one, &two].map(jobs_of), [40, 40]);
+        let anew = Scenario::load_any(&path, &[], OnBadLine::Skip).unwrap();
+        assert_eq!(jobs_of(&anew), 7);
+        // Another reader of the same file is another reading.
+        let by_group = Setting::of_text("trace.queues", "single");
+        let three = Scenario::load_any(&path, &[by_group], &reading).unwrap();
+        assert_eq!((jobs_of(&three), three.queue_count()), (7, 1));
     }
 
-    /// When the last job of the trace comes, at load 1.
-    fn last_submission(&mut self) -> Result<Option<Time>, TraceError> {
-        let outliers = self.outliers.clone().unwrap_or_default();
-        Ok(self.footprints()?.and_then(|ran| ran.last_submission(&outliers)))
-    }
-
-    /// The part of a run that makes the figures.
-    pub fn counted(&self) -> CountedSpan {
-        let until = (self.stop != StopAt::END).then_some(self.stop.at);
-        self.counting.span(self.load, until)
-    }
-
-    /// Rows of the trace that are far from all others.
-    pub(super) fn outliers_of(&self, trace: &TracePlan) -> Result<Outliers, TraceError> {
-        let capacity = self.capacity();
-        match &self.ran {
-            Some(ran) => Ok(ran.outliers(Some(capacity.as_slice()))),
-            None => trace.outliers(&self.kinds, &self.trace_queues, capacity.as_slice()),
-        }
+    #[test]
+    fn a_wrong_line_that_was_left_out_stops_who_is_strict() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.swf");
+        std::fs::write(&path, format!("{}nine columns are too few\n", log(40))).unwrap();
+        let reading = TraceReading::from(OnBadLine::Skip);
+        let scenario = Scenario::load_any(&path, &[], &reading).unwrap();
+        assert_eq!(jobs_of(&scenario), 40);
+        let why = scenario.source(1, OnBadLine::Stop).err().unwrap();
+        assert!(why.to_string().contains(":41"), "{why}");
     }
 }

@@ -1,41 +1,36 @@
 //! The trace of a scenario: its file, its format, and what its reader assumes.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use meed::{ResourceKinds, Unit};
 use meed_config::quantity::amounts;
 use meed_config::units::parse_amount;
-use meed_workload::canonical::CanonicalSource;
 use meed_workload::changed::Changed;
 use meed_workload::format::TraceFormat;
-use meed_workload::google::{
-    GoogleAssumptions, GoogleEpisode, GoogleQueues, GoogleSource, GoogleTrace, GoogleUnfinished,
-};
-use meed_workload::jhist::{
-    HistoryAssumptions, HistoryEpisode, HistoryQueues, HistoryReduces, HistorySource,
-};
-use meed_workload::kubernetes::{KubernetesQueues, KubernetesSource};
+use meed_workload::google::{GoogleAssumptions, GoogleEpisode, GoogleQueues, GoogleUnfinished};
+use meed_workload::jhist::{HistoryAssumptions, HistoryEpisode, HistoryQueues, HistoryReduces};
+use meed_workload::kubernetes::KubernetesQueues;
 use meed_workload::limits::TimeLimits;
-use meed_workload::mwf::{MwfAssumptions, MwfProperties, MwfQueues, MwfSource};
+use meed_workload::mwf::{MwfAssumptions, MwfProperties, MwfQueues};
 use meed_workload::outliers::Outliers;
 use meed_workload::partitions::InPartitions;
-use meed_workload::philly::{PhillyAlign, PhillyAssumptions, PhillyShape, PhillySource};
-use meed_workload::swf::{
-    SwfAssumptions, SwfMemory, SwfProcessors, SwfQueues, SwfShape, SwfSource,
-};
-use meed_workload::swim::{SwimAssumptions, SwimSource, TenantSplit};
+use meed_workload::philly::{PhillyAlign, PhillyAssumptions, PhillyShape};
+use meed_workload::swf::{SwfAssumptions, SwfMemory, SwfProcessors, SwfQueues, SwfShape};
+use meed_workload::swim::{SwimAssumptions, TenantSplit};
 use meed_workload::table::{
     TableAmounts, TableAssumptions, TableDates, TableDecimal, TableDots, TableMap, TableSizes,
-    TableSource, separator_named,
+    separator_named,
 };
 use meed_workload::window::InWindow;
-use meed_workload::yarn::{YarnAssumptions, YarnQueues, YarnShape, YarnSource};
-use meed_workload::{JobSource, OnBadLine, Origin, TraceError};
+use meed_workload::yarn::{YarnAssumptions, YarnQueues, YarnShape};
+use meed_workload::{JobSource, OnBadLine, TraceError};
 
 use super::Scenario;
 use super::jobs::span;
 use super::raw::{self, Quantity, Tenants};
+use super::reader::Reader;
+use super::reading::TraceReading;
 use super::window::WindowPlan;
 use crate::logged::{LogAssumptions, LogTrace};
 
@@ -43,7 +38,7 @@ use crate::logged::{LogAssumptions, LogTrace};
 #[derive(Clone, Debug)]
 pub(super) struct TracePlan {
     pub(super) path: PathBuf,
-    reader: Reader,
+    jobs: JobsOf,
     /// Rows that are far from all others are left out.
     pub(super) drops_outliers: bool,
     /// The part of the log that is read.
@@ -52,51 +47,13 @@ pub(super) struct TracePlan {
     pub(super) partitions: Option<Arc<InPartitions>>,
 }
 
+/// Where the jobs of a trace come from.
 #[derive(Clone, Debug)]
-enum Reader {
-    Swf(SwfAssumptions),
-    Mwf(MwfAssumptions),
-    Google(Box<GoogleAssumptions>, ReadOnce),
-    Swim(Box<SwimAssumptions>),
-    Philly(PhillyAssumptions),
-    Yarn(YarnAssumptions),
-    History(HistoryAssumptions),
-    Kubernetes(KubernetesQueues),
-    Canonical,
+enum JobsOf {
+    /// A file of one of the formats, which is read once.
+    Reader(Reader, TraceReading),
+    /// A log of Meed's.
     Log(LogTrace),
-    Table(Box<TableAssumptions>),
-}
-
-/// A trace that is read whole is read once, for all policies.
-#[derive(Clone, Default)]
-struct ReadOnce(Arc<OnceLock<Arc<GoogleTrace>>>);
-
-impl std::fmt::Debug for ReadOnce {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("ReadOnce").field(&self.0.get().is_some()).finish()
-    }
-}
-
-impl ReadOnce {
-    fn source(
-        &self,
-        origin: &Origin,
-        kinds: &ResourceKinds,
-        assumptions: &GoogleAssumptions,
-        on_bad_line: OnBadLine,
-    ) -> Result<GoogleSource, TraceError> {
-        // Wrong lines that were skipped then must stop the reading now.
-        let serves =
-            |trace: &&Arc<GoogleTrace>| on_bad_line == OnBadLine::Skip || trace.bad_lines() == 0;
-        let trace = match self.0.get().filter(serves) {
-            Some(trace) => Arc::clone(trace),
-            None => {
-                let trace = Arc::new(GoogleTrace::read(origin, kinds, assumptions, on_bad_line)?);
-                Arc::clone(self.0.get_or_init(|| trace))
-            }
-        };
-        Ok(GoogleSource::new(trace))
-    }
 }
 
 impl TracePlan {
@@ -105,6 +62,7 @@ impl TracePlan {
         raw: &raw::Trace,
         folder: &Path,
         kinds: &ResourceKinds,
+        reading: &TraceReading,
     ) -> Result<TracePlan, String> {
         let path = folder.join(&raw.file);
         let format = match raw.format.as_deref() {
@@ -115,31 +73,9 @@ impl TracePlan {
                 format!("trace format `{name}` is not one of {known}")
             })?,
         };
-        let reader = match format {
-            TraceFormat::Swf => Reader::Swf(swf(raw)?),
-            TraceFormat::Mwf => Reader::Mwf(mwf(raw)?),
-            TraceFormat::Google => {
-                Reader::Google(Box::new(google(raw, kinds)?), ReadOnce::default())
-            }
-            TraceFormat::Swim => Reader::Swim(Box::new(swim(raw, kinds)?)),
-            TraceFormat::Philly => Reader::Philly(philly(raw)?),
-            TraceFormat::Yarn => Reader::Yarn(yarn(raw)?),
-            TraceFormat::Jhist => Reader::History(history(raw, kinds)?),
-            TraceFormat::Kubernetes => Reader::Kubernetes(kubernetes(raw)?),
-            TraceFormat::Canonical => Reader::Canonical,
-            TraceFormat::Log => Reader::Log(LogTrace::new(logged(raw)?)),
-            TraceFormat::Csv
-            | TraceFormat::Tsv
-            | TraceFormat::JsonLines
-            | TraceFormat::Sacct
-            | TraceFormat::SacctJson
-            | TraceFormat::Pbs
-            | TraceFormat::Lsf
-            | TraceFormat::GridEngine
-            | TraceFormat::Condor
-            | TraceFormat::Openb
-            | TraceFormat::Alibaba2018
-            | TraceFormat::AzureVms => Reader::Table(Box::new(table(raw, format)?)),
+        let jobs = match Reader::of(format, raw, kinds)? {
+            Some(reader) => JobsOf::Reader(reader, reading.clone()),
+            None => JobsOf::Log(LogTrace::new(logged(raw)?)),
         };
         let foreign =
             keys(raw).into_iter().find(|(_, given, formats)| *given && !formats.contains(&format));
@@ -152,14 +88,14 @@ impl TracePlan {
                 let drops_outliers = one_of("outliers", &raw.outliers, &kinds, false)?;
                 let (said, zone) = (raw.window.as_deref(), raw.time_zone.as_deref());
                 let window = WindowPlan::read(said, zone)?;
-                Ok(TracePlan { path, reader, drops_outliers, window, partitions: None })
+                Ok(TracePlan { path, jobs, drops_outliers, window, partitions: None })
             }
         }
     }
 
     /// Whether jobs name the partitions on whose nodes they may run.
     pub(super) fn names_partitions(&self) -> bool {
-        matches!(&self.reader, Reader::Table(table)
+        matches!(&self.jobs, JobsOf::Reader(Reader::Table(table), _)
             if table.partitions || table.map.contains_key("partition"))
     }
 
@@ -170,14 +106,14 @@ impl TracePlan {
 
     /// Whether it is a table, of which much may be guessed.
     pub(super) fn is_table(&self) -> bool {
-        matches!(self.reader, Reader::Table(_))
+        matches!(self.jobs, JobsOf::Reader(Reader::Table(_), _))
     }
 
     /// What is to be said of it before anything runs, once it was opened.
     pub(super) fn remarks(&self) -> &[String] {
-        match &self.reader {
-            Reader::Log(log) => log.remarks(),
-            _ => &[],
+        match &self.jobs {
+            JobsOf::Log(log) => log.remarks(),
+            JobsOf::Reader(..) => &[],
         }
     }
 
@@ -192,8 +128,8 @@ impl TracePlan {
         Outliers::of(source.as_mut(), kinds.len(), Some(capacity))
     }
 
-    /// Opens it anew, within its window. `queues`, when known from an earlier opening, spare SWF
-    /// the pass that collects them.
+    /// Its jobs from their beginning, within its window; `queues`, when known from an earlier
+    /// opening.
     pub(super) fn open(
         &self,
         kinds: &ResourceKinds,
@@ -217,48 +153,12 @@ impl TracePlan {
         on_bad_line: OnBadLine,
         queues: Option<&[String]>,
     ) -> Result<Box<dyn JobSource + Send>, TraceError> {
-        let origin = Origin::path(&self.path);
-        Ok(match (&self.reader, queues) {
-            (Reader::Swf(assumptions), None) => {
-                Box::new(SwfSource::open(&origin, kinds, assumptions, on_bad_line)?)
+        match &self.jobs {
+            JobsOf::Reader(reader, reading) => {
+                reading.open((&self.path, reader), kinds, on_bad_line, queues)
             }
-            (Reader::Swf(assumptions), Some(queues)) => {
-                let queues = queues.to_vec();
-                Box::new(SwfSource::with_queues(&origin, kinds, assumptions, on_bad_line, queues)?)
-            }
-            (Reader::Mwf(assumptions), None) => {
-                Box::new(MwfSource::open(&origin, kinds, assumptions, on_bad_line)?)
-            }
-            (Reader::Mwf(assumptions), Some(queues)) => {
-                let queues = queues.to_vec();
-                Box::new(MwfSource::with_queues(&origin, kinds, assumptions, on_bad_line, queues)?)
-            }
-            (Reader::Google(assumptions, read), _) => {
-                Box::new(read.source(&origin, kinds, assumptions, on_bad_line)?)
-            }
-            (Reader::Swim(assumptions), _) => {
-                Box::new(SwimSource::open(&origin, kinds, assumptions, on_bad_line)?)
-            }
-            (Reader::Philly(assumptions), _) => {
-                Box::new(PhillySource::open(&origin, kinds, assumptions, on_bad_line)?)
-            }
-            (Reader::Yarn(assumptions), _) => {
-                Box::new(YarnSource::open(&origin, kinds, assumptions, on_bad_line)?)
-            }
-            (Reader::History(assumptions), _) => {
-                Box::new(HistorySource::open(&origin, kinds, assumptions, on_bad_line)?)
-            }
-            (Reader::Kubernetes(queues), _) => {
-                Box::new(KubernetesSource::open(&origin, kinds, queues, on_bad_line)?)
-            }
-            (Reader::Table(options), _) => {
-                Box::new(TableSource::open(&origin, kinds, options, on_bad_line)?)
-            }
-            (Reader::Log(log), _) => log.open(&self.path, kinds, Scenario::recorded_placing)?,
-            (Reader::Canonical, _) => {
-                Box::new(CanonicalSource::open(&origin, Some(kinds), on_bad_line)?)
-            }
-        })
+            JobsOf::Log(log) => log.open(&self.path, kinds, Scenario::recorded_placing),
+        }
     }
 }
 
@@ -426,7 +326,7 @@ fn logged(raw: &raw::Trace) -> Result<LogAssumptions, String> {
     })
 }
 
-fn kubernetes(raw: &raw::Trace) -> Result<KubernetesQueues, String> {
+pub(super) fn kubernetes(raw: &raw::Trace) -> Result<KubernetesQueues, String> {
     let queues = [
         ("namespace", KubernetesQueues::Namespace),
         ("queue", KubernetesQueues::Queue),
@@ -656,7 +556,7 @@ fn limits(raw: &raw::Trace) -> Result<TimeLimits, String> {
     one_of("limits", &raw.limits, &known, TimeLimits::default())
 }
 
-fn google(raw: &raw::Trace, kinds: &ResourceKinds) -> Result<GoogleAssumptions, String> {
+pub(super) fn google(raw: &raw::Trace, kinds: &ResourceKinds) -> Result<GoogleAssumptions, String> {
     let default = GoogleAssumptions::default();
     let queues = [
         ("user", GoogleQueues::User),

@@ -37,8 +37,8 @@ pub(super) enum Fact {
     Gone { id: u32 },
     /// The run that was suspended is over: what waits for it does so no more.
     Anew { id: u32 },
-    /// A run, or a piece of it, began at `since`.
-    Start { id: u32, start: i64, since: i64, what: What },
+    /// A run, or a piece of it, began.
+    Start { id: u32, began: Began, what: What },
     /// So many tasks of it wait.
     Wants { id: u32, tasks: u32, what: What },
 }
@@ -52,6 +52,24 @@ pub(super) enum How {
     PutBack,
     /// The run is to go on.
     Paused,
+}
+
+/// When a run, or a piece of it, began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Began {
+    /// When Slurm started the run.
+    pub(super) start: i64,
+    /// From when on it is charged.
+    pub(super) since: i64,
+    /// When the run ended that is told after time has passed its end.
+    pub(super) over: Option<i64>,
+}
+
+impl Began {
+    /// Of a run that Slurm started at `start`, and that is charged from `since` on.
+    fn of(start: i64, since: i64) -> Began {
+        Began { start, since, over: None }
+    }
 }
 
 /// What a record is to the ledger.
@@ -212,7 +230,7 @@ impl Names {
     /// Whole runs that only accounting knows.
     fn plan_runs(&mut self, plan: &mut Plan, snapshot: &ClusterSnapshot) {
         for row in &snapshot.runs {
-            let Some(end) = row.end.filter(|end| *end > self.opened && *end < snapshot.at) else {
+            let Some(end) = row.end.filter(|end| *end > self.floor && *end < snapshot.at) else {
                 continue;
             };
             let run = self.known.get(&row.id).and_then(|known| known.run.as_ref());
@@ -253,7 +271,8 @@ impl Names {
     }
 
     /// A run that nobody saw, and that accounting tells after time has passed its end: it is
-    /// charged for as long as it was, now.
+    /// charged now, for as long as it was. Where that is longer than the round, it is charged as so
+    /// many runs at once.
     fn plan_late(
         &mut self,
         plan: &mut Plan,
@@ -266,19 +285,34 @@ impl Names {
         if first >= last || self.known.get(&row.id).is_some_and(|known| known.run.is_some()) {
             return;
         }
-        let moved = SlurmRun { end: Some(last), ..row.clone() };
-        if self.plan_whole(plan, &moved, last, is_gone) {
-            let end = row.end.unwrap_or(last);
-            let charge = Charge { end, seen: snapshot.at, is_exact: true };
-            self.charged.insert((row.id, row.start), charge);
+        let Some(what) = self.what(&row.account, &row.user, &row.name, row.tres) else { return };
+        let (id, end) = (row.id, row.end.unwrap_or(last));
+        let (copies, rest) = (row.elapsed / (last - first), row.elapsed % (last - first));
+        let pieces = [(first, last - rest, copies), (last - rest, last, copies + 1)];
+        for (since, until, copies) in pieces {
+            if copies == 0 || since == until {
+                continue;
+            }
+            let what = What { tres: times(what.tres, copies), ..what.clone() };
+            let began = Began { start: row.start, since, over: Some(end) };
+            plan.add(since, Fact::Start { id, began, what });
+            let how = match (until == last, is_gone) {
+                (false, _) => How::Paused,
+                (true, true) => How::Over,
+                (true, false) => How::PutBack,
+            };
+            plan.add(until, Fact::End { id, how });
         }
+        if is_gone {
+            plan.add(last, Fact::Gone { id });
+        }
+        let charge = Charge { end, seen: snapshot.at, is_exact: true };
+        self.charged.insert((id, row.start), charge);
     }
 
-    /// Whether it is planned: its job has an association.
-    fn plan_whole(&mut self, plan: &mut Plan, row: &SlurmRun, end: i64, is_gone: bool) -> bool {
-        let Some(what) = self.what(&row.account, &row.user, &row.name, row.tres) else {
-            return false;
-        };
+    /// A run that nobody saw, and that is over since a second that is not told yet.
+    fn plan_whole(&mut self, plan: &mut Plan, row: &SlurmRun, end: i64, is_gone: bool) {
+        let Some(what) = self.what(&row.account, &row.user, &row.name, row.tres) else { return };
         let (id, start) = (row.id, row.start);
         // Suspensions are left out: as many seconds before the end as it ran.
         let mut since = end - row.elapsed;
@@ -287,17 +321,17 @@ impl Names {
             if since <= plan.through || since + seconds >= end {
                 break;
             }
-            plan.add(since, Fact::Start { id, start, since, what: What { tres, ..what.clone() } });
+            let what = What { tres, ..what.clone() };
+            plan.add(since, Fact::Start { id, began: Began::of(start, since), what });
             since += seconds;
             plan.add(since, Fact::End { id, how: How::Paused });
         }
-        plan.add(since, Fact::Start { id, start, since, what });
+        plan.add(since, Fact::Start { id, began: Began::of(start, since), what });
         let how = if is_gone { How::Over } else { How::PutBack };
         plan.add(end, Fact::End { id, how });
         if is_gone {
             plan.add(end, Fact::Gone { id });
         }
-        true
     }
 
     fn plan_ended(
@@ -335,7 +369,7 @@ impl Names {
         if let Some(start) = job.start.filter(|_| end > plan.through && job.used > 0) {
             let since = end - (job.used - charged).max(0);
             if since < end {
-                plan.add(since, Fact::Start { id, start, since, what });
+                plan.add(since, Fact::Start { id, began: Began::of(start, since), what });
                 plan.add(end, Fact::End { id, how: How::Over });
             }
         } else if !is_known {
@@ -368,13 +402,13 @@ impl Names {
                     // It was suspended and resumed between two looks.
                     let paused = run.since + told.ran_before - known.charged;
                     plan.add(paused.min(told.at), Fact::End { id, how: How::Paused });
-                    plan.add(told.at, Fact::Start { id, start, since: told.at, what });
+                    plan.add(told.at, Fact::Start { id, began: Began::of(start, told.at), what });
                     return;
                 }
                 if known.what.tres != what.tres {
                     let since = snapshot.at - 1;
                     plan.add(since, Fact::End { id, how: How::Paused });
-                    plan.add(since, Fact::Start { id, start, since, what });
+                    plan.add(since, Fact::Start { id, began: Began::of(start, since), what });
                 }
                 return;
             }
@@ -391,7 +425,7 @@ impl Names {
                 if is_unseen && (start + 1..snapshot.at).contains(&paused) {
                     // Its first piece, which nobody saw.
                     let what = what.clone();
-                    plan.add(start, Fact::Start { id, start, since: start, what });
+                    plan.add(start, Fact::Start { id, began: Began::of(start, start), what });
                     plan.add(paused, Fact::End { id, how: How::Paused });
                 }
                 told.at.max(start)
@@ -401,7 +435,7 @@ impl Names {
             _ => start,
         };
         if since < snapshot.at {
-            plan.add(since, Fact::Start { id, start, since, what });
+            plan.add(since, Fact::Start { id, began: Began::of(start, since), what });
         }
     }
 
@@ -427,7 +461,7 @@ impl Names {
             && job.used > 0
             && start + job.used < snapshot.at
         {
-            plan.add(start, Fact::Start { id, start, since: start, what });
+            plan.add(start, Fact::Start { id, began: Began::of(start, start), what });
             plan.add(start + job.used, Fact::End { id, how: How::Paused });
         }
     }
@@ -464,6 +498,13 @@ impl Names {
     }
 }
 
+/// What so many runs of that kind hold together.
+fn times(tres: Resources, copies: i64) -> Resources {
+    let copies = u64::try_from(copies).unwrap_or(0);
+    let all = tres.as_slice().iter().map(|amount| amount.saturating_mul(copies));
+    Resources::new(&all.map(|amount| amount.min(meed::MAX_AMOUNT)).collect::<Vec<u64>>())
+}
+
 /// Whether the run that began at `start` is this one.
 fn is_same(run: &Run, start: i64) -> bool {
     match run.start {
@@ -486,7 +527,7 @@ fn plan_rest(plan: &mut Plan, known: &Known, row: &SlurmRun, end: i64) {
     let (id, start, rest) = (row.id, row.start, row.elapsed - known.charged);
     if rest > 0 && end > plan.through + 1 {
         let (since, what) = (end - rest, known.what.clone());
-        plan.add(since, Fact::Start { id, start, since, what });
+        plan.add(since, Fact::Start { id, began: Began::of(start, since), what });
         plan.add(end, Fact::End { id, how: How::Over });
     }
     plan.add(end, Fact::Gone { id });

@@ -9,6 +9,7 @@
 //! second in which Slurm started it to the second in which Slurm ended it, however late the round
 //! is.
 
+mod charged;
 mod events;
 mod names;
 mod open;
@@ -104,6 +105,11 @@ impl SlurmWorld {
     pub(crate) fn ran(&self, id: u32, at: i64) -> Option<i64> {
         let known = self.names.known.get(&id)?;
         known.run.as_ref().map(|run| known.charged + at - run.since)
+    }
+
+    /// Runs that ended after this second may be charged still.
+    pub(crate) fn floor(&self) -> i64 {
+        self.names.floor
     }
 
     /// The leaf of a user in an account.

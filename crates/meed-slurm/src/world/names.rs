@@ -60,6 +60,9 @@ pub(super) struct Charge {
     pub(super) is_exact: bool,
 }
 
+/// Runs that are charged, by record and start.
+pub(super) type Charges = BTreeMap<(u32, i64), Charge>;
+
 /// What could not be taken as it was told.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Oddities {
@@ -81,14 +84,13 @@ pub(super) struct Names {
     pub(super) known: BTreeMap<u32, Known>,
     pub(super) tree: Tree,
     pub(super) policy: Policy,
-    /// Runs that are charged, by record and start: those of accounting that are not among them, and
-    /// ended after the ledger was opened, were never seen. Of records that are gone they are kept
-    /// for as long as an audit goes back.
-    pub(super) charged: BTreeMap<(u32, i64), Charge>,
+    /// Those of accounting that are not among them, and ended after `floor`, were never seen. Of
+    /// records that are gone they are kept for as long as an audit goes back.
+    pub(super) charged: Charges,
     /// The second of the look that is being told.
     pub(super) looked: i64,
-    /// The second up to which all was told when the ledger was opened.
-    pub(super) opened: i64,
+    /// Runs that ended after this second are asked about: the journal says which are charged.
+    pub(super) floor: i64,
     pub(super) oddities: Oddities,
 }
 

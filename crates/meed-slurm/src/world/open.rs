@@ -18,9 +18,10 @@ use meed_store::{FileStore, FileStoreOptions, Retention, Seq, Store, StoreError,
 
 use super::SlurmWorld;
 use super::events::What;
-use super::names::{Known, Names, Oddities, Run};
+use super::names::{Charges, Known, Names, Oddities, Run};
 use super::pieces::charged_of;
 use super::turn::number_of;
+use crate::snapshot::AUDIT;
 use crate::tree::Tree;
 use crate::tres::kinds;
 
@@ -99,12 +100,13 @@ impl SlurmWorld {
             known: BTreeMap::new(),
             tree: Tree::default(),
             policy: open.policy.clone(),
-            charged: BTreeMap::new(),
+            charged: Charges::new(),
             looked: open.now,
-            opened: epoch,
+            floor: epoch,
             oddities: Oddities::default(),
         };
-        names.opened = names.second(live.engine().now());
+        names.floor = epoch.max(names.second(live.engine().now()) - AUDIT);
+        names.charged = names.charges(live.store(), names.floor)?;
         names.recall(&live);
         let world = SlurmWorld { live, names, keep: open.keep.clone() };
         Ok((world, recovered.remarks))

@@ -9,11 +9,8 @@ use meed_driver::Failed;
 use meed_driver::live::Batch;
 use meed_journal::{Amounts, Arrival, Group, JobKey};
 
-use super::events::{Fact, How, What};
+use super::events::{Began, Fact, How, What};
 use super::names::{Charge, Known, Names, POOL, Run};
-
-/// Who started a run, for readers of the journal.
-const BY: &str = "slurm";
 
 type Tell<'a, 'l> = &'a mut Batch<'l, ()>;
 
@@ -29,9 +26,7 @@ impl Names {
             &Fact::End { id, how } => self.end(batch, second, id, how),
             &Fact::Gone { id } => self.gone(batch, id),
             &Fact::Anew { id } => self.cancel(batch, id),
-            Fact::Start { id, start, since, what } => {
-                self.start(batch, second, *id, (*start, *since), what)
-            }
+            Fact::Start { id, began, what } => self.start(batch, second, *id, *began, what),
             Fact::Wants { id, tasks, what } => self.bring_to(batch, second, *id, *tasks, what),
         })
     }
@@ -92,7 +87,7 @@ impl Names {
         batch: Tell<'_, '_>,
         second: i64,
         id: u32,
-        (start, since): (i64, i64),
+        began: Began,
         what: &What,
     ) -> Result<(), Failed> {
         let is_so =
@@ -104,14 +99,15 @@ impl Names {
         let Some(key) = self.known.get(&id).and_then(|known| known.key.clone()) else {
             return Ok(());
         };
-        let since_time = self.time(since).min(batch.now());
-        let adopted = batch.task_adopted(&key, 0, POOL, since_time, Some(&BY.into()));
+        let since_time = self.time(began.since).min(batch.now());
+        let by = began.by().as_str().into();
+        let adopted = batch.task_adopted(&key, 0, POOL, since_time, Some(&by));
         let adopted = self.note(|| format!("the start of job {id}"), adopted)?;
         if let (Some(task), Some(known)) = (adopted, self.known.get_mut(&id)) {
             known.waits = 0;
             known.what.name.clone_from(&what.name);
-            let since = since.max(self.epoch);
-            known.run = Some(Run { task, start: Some(start), since });
+            let since = began.since.max(self.epoch);
+            known.run = Some(Run { task, start: Some(began.start), since });
         }
         Ok(())
     }

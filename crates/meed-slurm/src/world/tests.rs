@@ -279,7 +279,7 @@ fn a_suspension_that_nobody_asked_about_does_not_charge_the_run_again() {
     // The ledger charges from that second on, however early it is.
     let plan = world.names.plan(&resumed, world.through());
     let starts = plan.iter().flat_map(|(_, facts)| facts).filter_map(|fact| match fact {
-        Fact::Start { since, .. } => Some(*since),
+        Fact::Start { began, .. } => Some(began.since),
         _ => None,
     });
     assert_eq!(starts.collect::<Vec<i64>>(), [1013]);
@@ -378,6 +378,54 @@ fn a_run_that_ended_before_its_association_was_read_is_charged_then() {
 }
 
 #[test]
+fn a_run_that_nobody_saw_is_charged_once_over_restarts() {
+    // It began and was put back between two looks, and accounting heard of it after time had passed
+    // its end; its job runs again.
+    let unseen = run(1, 1004, 1006);
+    let again = |at: i64| job(1, Running, (1006, Some(1010), None, at - 1010));
+    let others = [job(2, Running, (1001, Some(1002), None, 18))];
+    let seen = |at: i64, runs: &[SlurmRun]| {
+        let mut now = snapshot(at, [&others[..], &[again(at)]].concat());
+        now.runs = runs.to_vec();
+        now
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let mut world = open(folder.path(), BEGAN);
+    let (waits, runs) = (job(1, Pending, (1001, None, None, 0)), others[0].clone());
+    tell(&mut world, &snapshot(1003, vec![waits, SlurmJob { used: 1, ..runs }]));
+    tell(&mut world, &seen(1020, &[]));
+    assert_eq!(used(&world, 1020), 2.0 * (18 + 10) as f64);
+    for restart in 0..3 {
+        drop(world);
+        let at = 1030 + 20 * restart;
+        world = open(folder.path(), at);
+        // While its job runs there is no place for it.
+        tell(&mut world, &seen(at, std::slice::from_ref(&unseen)));
+        assert_eq!(used(&world, at), 2.0 * ((at - 1002) + (at - 1010)) as f64, "{restart}");
+    }
+    let ended = |at: i64| {
+        let jobs = [(2, 1002), (1, 1010)]
+            .map(|(id, start)| job(id, Ended, (start - 1, Some(start), Some(1080), 1080 - start)));
+        let mut now = snapshot(at, jobs.to_vec());
+        now.runs = vec![unseen.clone(), run(1, 1010, 1080), run(2, 1002, 1080)];
+        now
+    };
+    let all = 2.0 * (78 + 70 + 2) as f64;
+    for at in [1100, 1120, 1140, 1160] {
+        tell(&mut world, &ended(at));
+        if at > 1100 {
+            assert_eq!(used(&world, at), all, "{at}");
+        }
+        drop(world);
+        world = open(folder.path(), at + 2);
+    }
+    // The records are gone, and accounting tells the rows once more.
+    tell(&mut world, &ClusterSnapshot { jobs: Default::default(), ..ended(1170) });
+    assert_eq!(used(&world, 1170), all);
+    assert_eq!(world.take_oddities(), Oddities::default());
+}
+
+#[test]
 fn charges_are_kept_for_as_long_as_they_can_be_told_again() {
     let folder = tempfile::tempdir().unwrap();
     let mut world = open(folder.path(), BEGAN);
@@ -458,4 +506,25 @@ fn a_new_job_stands_behind_those_of_its_user_and_by_what_its_user_has_used() {
         places.iter().filter_map(|place| Some((place.before, place.line(7)?))).collect();
     // Bob has used nothing.
     assert_eq!(lines, [(0, "7 chem bob\n".to_owned()), (2, "7 bio ann\n".to_owned())]);
+}
+
+#[test]
+fn a_run_that_is_told_late_in_a_short_round_is_charged_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut world = open(folder.path(), BEGAN);
+    // Somebody else's jobs move time on.
+    let other = |id: u32, at: i64| SlurmJob {
+        user: "bob".to_owned(),
+        account: "chem".to_owned(),
+        ..job(id, Ended, (at - 3, Some(at - 2), Some(at - 1), 1))
+    };
+    for at in [1010, 1012] {
+        tell(&mut world, &snapshot(at, vec![other(at as u32, at)]));
+    }
+    for at in [1014, 1016, 1018, 1020, 1022, 1024, 1030] {
+        let mut later = snapshot(at, vec![other(at as u32, at)]);
+        later.runs = vec![run(1, 1003, 1008)];
+        tell(&mut world, &later);
+    }
+    assert_eq!(used(&world, 1030), 10.0);
 }

@@ -6,6 +6,7 @@
 //! | `PriorityType` | `fifo` unless it is `priority/multifactor`; where it is not given its default differs by version, and a `PriorityWeightFairshare` above 0 tells |
 //! | `PriorityWeightFairshare` | `fifo` where it is 0 |
 //! | `PriorityDecayHalfLife` | `half_life` of `fair-tree` |
+//! | `PriorityCalcPeriod` | `cadence` of `fair-tree` |
 //! | `PriorityUsageResetPeriod` | `reset` of `fair-tree`, from the log's first instant on |
 //! | `PriorityFlags=NO_FAIR_TREE` | `fair-tree`: the same order where no account is below another; said |
 //! | `DefaultTime`, `MaxTime` of partitions | limits of jobs that have none ([`crate::partitions`]) |
@@ -36,12 +37,14 @@ const WEIGHTS: [&str; 6] = [
 ];
 
 /// Keys of a partition that are not followed, and the values with which they say nothing.
-const OTHERS: [(&str, &[&str]); 5] = [
+const OTHERS: [(&str, &[&str]); 6] = [
     ("PriorityTier", &["1"]),
     ("PriorityJobFactor", &["1"]),
     ("QOS", &["n/a"]),
     ("PreemptMode", &["off"]),
     ("State", &["up"]),
+    // Use is counted in processors here, and in `billing` in Slurm.
+    ("TRESBillingWeights", &[]),
 ];
 
 /// Keys that jobs met when they ran: nothing is to be checked of a log.
@@ -66,6 +69,9 @@ pub(super) fn terms(keys: &Keys) -> PartitionTerms {
         tier: get(keys, "PriorityTier").parse().unwrap_or(1),
     }
 }
+
+/// Slurm's default of `PriorityCalcPeriod`, and the cadence of `fair-tree`, in minutes.
+const DEFAULT_PERIOD: u64 = 5;
 
 fn get<'a>(keys: &'a Keys, name: &str) -> &'a str {
     keys.get(&name.to_ascii_lowercase()).map(String::as_str).unwrap_or_default()
@@ -121,16 +127,20 @@ pub(super) fn order(own: &Keys) -> (String, String) {
             String::new()
         }
     };
+    let cadence = match minutes(get("PriorityCalcPeriod")) {
+        None | Some(0 | DEFAULT_PERIOD) => String::new(),
+        Some(minutes) => format!(",cadence={}", time(minutes)),
+    };
     match minutes(text) {
         Some(minutes) => {
-            let words = format!("fair-tree,half_life={}{reset}", time(minutes));
+            let words = format!("fair-tree,half_life={}{reset}{cadence}", time(minutes));
             told(&words, format!("PriorityDecayHalfLife={text}{remarks}"))
         }
         None => {
             let why = format!(
                 "PriorityDecayHalfLife={text} cannot be read; its default is taken{remarks}"
             );
-            told(&format!("fair-tree,half_life=7d{reset}"), why)
+            told(&format!("fair-tree,half_life=7d{reset}{cadence}"), why)
         }
     }
 }

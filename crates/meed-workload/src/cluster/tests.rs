@@ -84,13 +84,17 @@ fn slurm_conf_tells_resets_and_what_is_not_followed() {
     let (words, why) = order("PriorityUsageResetPeriod=HOURLY\n");
     assert_eq!(words, "fair-tree,half_life=14d");
     assert!(why.contains("HOURLY is none of NONE, NOW, DAILY"), "{why}");
+    for (period, cadence) in [("1", ",cadence=1min"), ("5", ""), ("00:10:00", ",cadence=10min")] {
+        let (words, _) = order(&format!("PriorityCalcPeriod={period}\n"));
+        assert_eq!(words, format!("fair-tree,half_life=14d{cadence}"), "{period}");
+    }
     let (words, why) = order("PriorityFlags=MAX_TRES,NO_FAIR_TREE\n");
     assert_eq!(words, "fair-tree,half_life=14d");
     assert!(why.contains("NO_FAIR_TREE"), "{why}");
     let more = "PriorityWeightAge=1000\nPriorityWeightQOS=0\nPriorityWeightPartition=5\n\
         PartitionName=fast Nodes=n1 PriorityTier=10 MaxTime=1:00:00 AllowAccounts=ALL\n\
         PartitionName=slow Nodes=n2 PriorityTier=1 MaxTime=UNLIMITED QOS=low \
-        MaxNodes=4 DefaultTime=30\n";
+        TRESBillingWeights=CPU=1,Mem=0.25G MaxNodes=4 DefaultTime=30\n";
     let terms = file(more).partitions;
     let terms = terms
         .iter()
@@ -103,7 +107,8 @@ fn slurm_conf_tells_resets_and_what_is_not_followed() {
         [
             "PriorityWeightAge, PriorityWeightPartition are not followed: only fair share orders \
              jobs",
-            "these keys of partitions are not followed: PriorityTier (of 1), QOS (of 1)",
+            "these keys of partitions are not followed: PriorityTier (of 1), QOS (of 1), \
+             TRESBillingWeights (of 1)",
             "jobs of a log met these keys of partitions when they ran: MaxNodes (of 1)",
         ]
     );

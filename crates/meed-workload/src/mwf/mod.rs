@@ -11,8 +11,9 @@
 //! ran on as many different ones: so it is a constraint here. The tasks need not start together,
 //! which the original demanded.
 //!
-//! Queues are collected in a first pass, unless the caller names them. Invariant: both passes judge
-//! every line by the same code. Cost: memory for one line and the names of the queues.
+//! Queues become known as the jobs do ([`MwfSource::once`]), or are collected in a first pass unless
+//! the caller names them. Invariant: both passes judge every line by the same code. Cost: memory for
+//! one line and the names of the queues.
 
 mod assumptions;
 mod hosts;
@@ -46,6 +47,8 @@ pub struct MwfSource {
     words: Vec<String>,
     queues: Vec<String>,
     numbers: BTreeMap<String, u32>,
+    /// Queues are those of the jobs, as these are read.
+    grows: bool,
     /// Read ahead, so that a file without jobs is found out at once.
     next: Option<Job>,
     handed_out: u64,
@@ -73,6 +76,17 @@ impl MwfSource {
         MwfSource::with_queues(origin, kinds, assumptions, on_bad_line, queues)
     }
 
+    /// Opens `origin` to read it once: its queues become known as its jobs do, and all of them are
+    /// known behind the last job.
+    pub fn once(
+        origin: &Origin,
+        kinds: &ResourceKinds,
+        assumptions: &MwfAssumptions,
+        on_bad_line: OnBadLine,
+    ) -> Result<MwfSource, TraceError> {
+        MwfSource::start(origin, kinds, assumptions, on_bad_line, None)
+    }
+
     /// Opens `origin` with its queues known: read once, so a pipe will do. A job of any other queue
     /// is a bad line.
     pub fn with_queues(
@@ -82,13 +96,26 @@ impl MwfSource {
         on_bad_line: OnBadLine,
         queues: Vec<String>,
     ) -> Result<MwfSource, TraceError> {
+        MwfSource::start(origin, kinds, assumptions, on_bad_line, Some(queues))
+    }
+
+    /// `queues`: `None` where they become known as the jobs do.
+    fn start(
+        origin: &Origin,
+        kinds: &ResourceKinds,
+        assumptions: &MwfAssumptions,
+        on_bad_line: OnBadLine,
+        queues: Option<Vec<String>>,
+    ) -> Result<MwfSource, TraceError> {
         let rules = Rules::new(assumptions, kinds)?;
         let records = Records::new(Lines::new(origin.open()?, LINE_LIMIT), on_bad_line);
         let rows = Rows::new(records, rules.clone());
         let words = rules.words(kinds);
+        let grows = queues.is_none();
+        let queues = queues.unwrap_or_default();
         let numbers = queues.iter().cloned().zip(0..).collect();
         let mut source =
-            MwfSource { rows, rules, words, queues, numbers, next: None, handed_out: 0 };
+            MwfSource { rows, rules, words, queues, numbers, grows, next: None, handed_out: 0 };
         source.next = source.read_job()?;
         if source.next.is_none() {
             return Err(source.rows.records.no_jobs(WANTED));
@@ -103,10 +130,17 @@ impl MwfSource {
                 Err(problem) => self.rows.records.note_at(line, problem)?,
             }
         }
+        if self.grows && !self.queues.is_empty() {
+            self.rows.records.ensure_most(WANTED)?;
+        }
         Ok(None)
     }
 
-    fn job(&self, row: Row) -> Result<Job, BadRow> {
+    fn job(&mut self, row: Row) -> Result<Job, BadRow> {
+        if self.grows && !self.numbers.contains_key(&row.queue) {
+            self.numbers.insert(row.queue.clone(), self.queues.len() as u32);
+            self.queues.push(row.queue.clone());
+        }
         let Some(queue) = self.numbers.get(&row.queue) else {
             let hint = suggest(&row.queue, self.queues.iter().map(String::as_str));
             return Err(BadRow::line(format!("unknown queue \"{}\"; {hint}", row.queue)));

@@ -5,8 +5,9 @@
 //! digits are rounded to microseconds. What the format leaves open is decided by
 //! [`SwfAssumptions`].
 //!
-//! Queues are not declared in SWF. Unless the caller names them, the file is read twice: first to
-//! collect them in order of first appearance (of jobs that are not left out), then for the jobs.
+//! Queues are not declared in SWF; they are in order of first appearance (of jobs that are not left
+//! out). Who keeps the jobs reads the file once ([`SwfSource::once`]); for others it is read twice,
+//! first to collect the queues and then for the jobs, unless the caller names them.
 //!
 //! Jobs come in order of submission. A row that is out of order is wrong; where one row is far too
 //! late, that row and not those that follow it (`ordered`). A file most of whose rows are wrong is
@@ -47,6 +48,8 @@ pub struct SwfSource {
     queues: Vec<String>,
     /// The queues by name, where they were given: which number means which is found out by and by.
     names: BTreeMap<String, u32>,
+    /// Queues are those of the jobs, as these are read.
+    grows: bool,
     /// Queue of a number in the queue's column, for those seen.
     numbers: BTreeMap<Option<u64>, u32>,
     /// Read ahead, so that a file without jobs is found out at once.
@@ -54,6 +57,16 @@ pub struct SwfSource {
     /// Of the job that was handed out last.
     waited: Option<Span>,
     handed_out: u64,
+}
+
+/// What is known of the queues of a file before its jobs are read.
+enum Queues {
+    /// Nothing.
+    AsRead,
+    /// Their names, and which number in the queue's column is which.
+    Counted(Vec<String>, BTreeMap<Option<u64>, u32>),
+    /// Their names.
+    Given(Vec<String>),
 }
 
 impl SwfSource {
@@ -79,7 +92,19 @@ impl SwfSource {
         if !queues.is_empty() {
             rows.records.ensure_most(WANTED)?;
         }
-        SwfSource::start(origin, kinds, rules, on_bad_line, queues, numbers)
+        SwfSource::start(origin, kinds, rules, on_bad_line, Queues::Counted(queues, numbers))
+    }
+
+    /// Opens `origin` to read it once: its queues become known as its jobs do, and all of them are
+    /// known behind the last job.
+    pub fn once(
+        origin: &Origin,
+        kinds: &ResourceKinds,
+        assumptions: &SwfAssumptions,
+        on_bad_line: OnBadLine,
+    ) -> Result<SwfSource, TraceError> {
+        let rules = Rules::new(assumptions, kinds)?;
+        SwfSource::start(origin, kinds, rules, on_bad_line, Queues::AsRead)
     }
 
     /// Opens `origin` with its queues known: read once, so a pipe will do. A job of any other queue
@@ -92,7 +117,7 @@ impl SwfSource {
         queues: Vec<String>,
     ) -> Result<SwfSource, TraceError> {
         let rules = Rules::new(assumptions, kinds)?;
-        SwfSource::start(origin, kinds, rules, on_bad_line, queues, BTreeMap::new())
+        SwfSource::start(origin, kinds, rules, on_bad_line, Queues::Given(queues))
     }
 
     fn start(
@@ -100,19 +125,33 @@ impl SwfSource {
         kinds: &ResourceKinds,
         rules: Rules,
         on_bad_line: OnBadLine,
-        queues: Vec<String>,
-        numbers: BTreeMap<Option<u64>, u32>,
+        queues: Queues,
     ) -> Result<SwfSource, TraceError> {
         let records = Records::new(Lines::new(origin.open()?, LINE_LIMIT), on_bad_line);
         let rows = Rows::new(records, rules.clone());
         let words = rules.words(kinds);
-        let names = match numbers.is_empty() {
-            true => queues.iter().zip(0..).map(|(name, number)| (name.clone(), number)).collect(),
-            false => BTreeMap::new(),
+        let grows = matches!(queues, Queues::AsRead);
+        let (queues, names, numbers) = match queues {
+            Queues::AsRead => Default::default(),
+            Queues::Counted(queues, numbers) => (queues, BTreeMap::new(), numbers),
+            Queues::Given(queues) => {
+                let names = queues.iter().cloned().zip(0..).collect();
+                (queues, names, BTreeMap::new())
+            }
         };
         let (next, waited, handed_out) = (None, None, 0);
-        let mut source =
-            SwfSource { rows, rules, words, queues, names, numbers, next, waited, handed_out };
+        let mut source = SwfSource {
+            rows,
+            rules,
+            words,
+            queues,
+            names,
+            grows,
+            numbers,
+            next,
+            waited,
+            handed_out,
+        };
         source.next = source.read_job()?;
         if source.next.is_none() {
             return Err(source.rows.records.no_jobs(WANTED));
@@ -149,6 +188,9 @@ impl SwfSource {
                 Err(problem) => self.rows.records.note_at(line, problem)?,
             }
         }
+        if self.grows && !self.queues.is_empty() {
+            self.rows.records.ensure_most(WANTED)?;
+        }
         Ok(None)
     }
 
@@ -157,6 +199,12 @@ impl SwfSource {
             return Ok(*queue);
         }
         let name = self.rules.queue_name(row.key);
+        if self.grows {
+            let queue = self.queues.len() as u32;
+            self.queues.push(name);
+            self.numbers.insert(row.key, queue);
+            return Ok(queue);
+        }
         let Some(&queue) = self.names.get(&name) else {
             let hint = suggest(&name, self.queues.iter().map(String::as_str));
             return Err(BadRow::line(format!("unknown queue \"{name}\"; {hint}")));

@@ -39,6 +39,7 @@ mod record;
 mod rows;
 mod separated;
 mod slurm;
+mod standing;
 pub(crate) mod times;
 mod weights;
 mod when;
@@ -56,6 +57,7 @@ pub use day_order::TableDates;
 pub use decimals::TableDecimal;
 pub use mapping::TableMap;
 pub use nodes::{is_openb_nodes, read_openb_nodes};
+pub use standing::SlurmStanding;
 pub use weights::{ShareKind, WeightRow, WeightTable, WeightsFound, read_weights, weights_of};
 pub use when::{date_of_run, people as date_for_people};
 

@@ -1,7 +1,10 @@
 //! Records to rows: one job each.
 
 use std::collections::BTreeMap;
+use std::hash::BuildHasher;
 
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
 use meed::{MAX_AMOUNT, MAX_MICROS, Resources, Unit};
 use meed_config::decimal::{Rounding, parse_scaled, parse_short};
 use meed_config::queues::check_name;
@@ -87,7 +90,8 @@ impl<T: Clone + Ord> Numbered<T> {
 /// Tenants by what the table calls them.
 #[derive(Default)]
 pub(super) struct Tenants {
-    numbers: BTreeMap<Vec<u8>, u32>,
+    /// Numbers by what stands in the table; found by the hash, and never read in order.
+    numbers: HashTable<(Vec<u8>, u32)>,
     names: BTreeMap<String, u32>,
     /// Names, in order of their first row.
     pub(super) all: Vec<String>,
@@ -300,8 +304,8 @@ impl Tenants {
         let found = match there {
             false => Err(wrong("tenant", "it has no tenant", source)),
             true if key == self.last.0 && !self.all.is_empty() => Ok(self.last.1),
-            true => match self.numbers.get(&key) {
-                Some(number) => Ok(*number),
+            true => match self.numbers.find(hash_of(&key), |(known, _)| *known == key) {
+                Some((_, number)) => Ok(*number),
                 None => self.add(&key, mapping),
             },
         };
@@ -345,9 +349,14 @@ impl Tenants {
         let number = self.all.len() as u32;
         self.all.push(name.clone());
         self.names.insert(name, number);
-        self.numbers.insert(key.to_vec(), number);
+        let row = (key.to_vec(), number);
+        self.numbers.insert_unique(hash_of(key), row, |(known, _)| hash_of(known));
         Ok(number)
     }
+}
+
+fn hash_of(key: &[u8]) -> u64 {
+    FixedState::default().hash_one(key)
 }
 
 /// How a column is called in messages.

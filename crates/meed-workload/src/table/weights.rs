@@ -21,6 +21,7 @@ use super::accounts::{Accounts, below};
 use super::guess;
 use super::record::Record;
 use super::separated::{Separated, separator_in};
+use super::standing::{SlurmStanding, StandingColumns};
 use super::{header, names_of};
 use crate::TraceError;
 
@@ -56,6 +57,8 @@ pub struct WeightRow {
     pub weight: String,
     /// What is special about the weight.
     pub share: ShareKind,
+    /// Where Slurm's own fair share puts the user, where the table says it.
+    pub standing: Option<SlurmStanding>,
 }
 
 /// What a weight says.
@@ -102,6 +105,9 @@ pub struct WeightsFound<'a> {
     pub inherited: usize,
     /// How many queues are users' whose shares count within accounts that are no queues here.
     pub apart: usize,
+    /// Where Slurm's own fair share puts queues, where the table says it. Of a queue of which
+    /// several rows say so (a user of several accounts) nothing is known.
+    pub standings: BTreeMap<&'a str, SlurmStanding>,
 }
 
 /// Reads all weights of a table.
@@ -149,6 +155,7 @@ struct Columns {
     users: bool,
     /// The weights are Slurm's shares.
     slurm: bool,
+    standing: Option<StandingColumns>,
 }
 
 /// What a row says.
@@ -161,6 +168,7 @@ struct Told {
     /// What the account is below, where a column says it.
     above: String,
     written: String,
+    standing: Option<SlurmStanding>,
 }
 
 impl Columns {
@@ -176,7 +184,8 @@ impl Columns {
         }
         let users = name.is_some_and(|name| words[name] == USER);
         let slurm = account.is_some() && SLURM_SHARES.contains(&words[weight].as_str());
-        Ok(Columns { weight, name, account, above, users, slurm })
+        let standing = StandingColumns::of(&words).filter(|_| slurm);
+        Ok(Columns { weight, name, account, above, users, slurm, standing })
     }
 
     /// What a record says.
@@ -197,12 +206,13 @@ impl Columns {
             indent: self.account.map_or(0, |account| record.indent(account)),
             above: text(self.above)?,
             written: text(Some(self.weight))?,
+            standing: self.standing.and_then(|columns| columns.read(record)),
         })
     }
 
     /// The row of it, where accounts have these paths.
     fn row(&self, told: Told, paths: &BTreeMap<String, String>) -> WeightRow {
-        let Told { line, name, account, written, .. } = told;
+        let Told { line, name, account, written, standing, .. } = told;
         let (mut names, plain) = names_in(&name, &account, self.users);
         if let Some(path) = paths.get(&account) {
             let user = (!name.is_empty()).then(|| name.replace('.', "_"));
@@ -215,7 +225,8 @@ impl Columns {
             _ => ShareKind::Own,
         };
         let weight = if share == ShareKind::Zero { LEAST.to_owned() } else { written };
-        WeightRow { line, names, plain, is_account: name.is_empty(), weight, share }
+        let is_account = name.is_empty();
+        WeightRow { line, names, plain, is_account, weight, share, standing }
     }
 }
 
@@ -257,6 +268,7 @@ pub fn weights_of<'a>(
 ) -> Result<WeightsFound<'a>, TraceError> {
     let whose = Whose::of(rows, queues);
     let mut found: BTreeMap<&str, &WeightRow> = BTreeMap::new();
+    let mut standings: BTreeMap<&str, Option<SlurmStanding>> = BTreeMap::new();
     let (mut others, mut zero, mut inherited, mut apart) = (0, 0, 0, 0);
     for row in rows {
         let fail = |why: String| header(origin.name(), row.line, why);
@@ -265,6 +277,10 @@ pub fn weights_of<'a>(
             continue;
         };
         apart += usize::from(!row.names.is_empty() && !row.names.iter().any(|own| own == name));
+        if let Some(standing) = row.standing {
+            let known = standings.entry(name);
+            known.and_modify(|known| *known = None).or_insert(Some(standing));
+        }
         if row.share == ShareKind::Parent {
             inherited += 1;
             continue;
@@ -285,7 +301,9 @@ pub fn weights_of<'a>(
         }
     }
     let pairs = found.into_iter().map(|(name, row)| (name, row.weight.as_str()));
-    Ok(WeightsFound { weights: pairs.collect(), others, zero, inherited, apart })
+    let weights = pairs.collect();
+    let standings = standings.into_iter().filter_map(|(name, one)| Some((name, one?))).collect();
+    Ok(WeightsFound { weights, others, zero, inherited, apart, standings })
 }
 
 /// Who the queues are, users or accounts: sites have users and accounts of one name.
@@ -405,6 +423,32 @@ mod tests {
         assert!(error.starts_with("w:3: queue \"a\" has the weight 2 here and 1 on line 2"));
         let below = found(text, &["x.a", "y.a", "x", "y"]);
         assert_eq!(below, Ok(("x.a=1 y.a=2".to_owned(), 0)));
+    }
+
+    /// Of Slurm 22.05.8: `man` is a user of two accounts, and nobody's place without them.
+    #[test]
+    fn places_of_users_stand_beside_their_shares() {
+        let text = "Account|User|RawShares|NormShares|RawUsage|EffectvUsage|FairShare\n\
+             root|||0.000000|4274|1.000000|\n root|root|1|0.142857|0|0.000000|1.000000\n \
+             chem||1|0.142857|1440|0.307441|\n  chem|news|2|0.666667|409|0.281526|0.250000\n  \
+             chem|man|parent|0.142857|633|0.394618|0.500000\n bio||1|0.1|397|0.3|\n  \
+             bio|man|1|1.0|397|0.3|0.750000\n";
+        let (origin, rows) = (Origin::bytes("w", "".as_bytes()), read(text).expect(text));
+        for (queues, expected) in [
+            (
+                &["chem", "chem.news", "chem.man", "bio", "bio.man"][..],
+                "750000/397 500000/633 250000/409",
+            ),
+            (&["news", "man"], "250000/409"),
+            (&["chem", "bio"], ""),
+        ] {
+            let queues = queues.iter().map(|name| (*name).to_owned()).collect();
+            let found = weights_of(&origin, &rows, &queues).expect("weights");
+            let words = found.standings.values();
+            let words = words.map(|one| format!("{}/{}", one.factor_millionths, one.used_s));
+            assert_eq!(words.collect::<Vec<_>>().join(" "), expected, "{queues:?}");
+        }
+        assert!(read("Account|User|RawShares|RawUsage|FairShare\nx|a|1|1|?\n").is_ok());
     }
 
     #[test]

@@ -210,6 +210,38 @@ fn what_a_queue_holds_itself_is_not_held_against_it() {
     assert_eq!(told, 1, "the next is looked at as soon as the first has started");
 }
 
+/// `b` drains n1 until tasks stop for it on n0. `e` is first in turn and fits nowhere. What `b` has
+/// left on n1 is for `c` in the next decision, also where nobody asks for reasons: then only the
+/// first of all that wait are looked for.
+#[test]
+fn what_a_reservation_leaves_when_tasks_stop_is_found_by_the_next_in_turn() {
+    let mut config = slots_config(4, &under("long-term", rules()), &["a", "b", "c", "e"]);
+    config = on_nodes(config, &[4, 5, 1]);
+    config.nodes[2].capacity = Resources::new(&[500]);
+    (config.queues[1].weight, config.queues[3].weight) = (8000, 2000);
+    let mut shadow = Shadow::new(&config);
+    let ids: Vec<QueueId> = shadow.engine.queue_ids().skip(1).collect();
+    let half = TaskGroup::new(1, Resources::new(&[500]));
+    let one = |wide: u64| TaskGroup::new(1, slots(wide));
+    for (at, queue, group, starts) in [
+        (0, 0, ones().remove(0), 4),
+        (0, 1, one(2), 1),
+        (0, 2, one(1), 1),
+        (0, 3, one(1), 1),
+        (100, 1, one(4), 0),
+        (100, 3, one(4), 0),
+        (100, 2, one(1), 0),
+        (101, 0, half, 1),
+    ] {
+        shadow.apply(at * S, &job(ids[queue], group)).expect("sound");
+        assert_eq!(shadow.decide(at * S).len(), starts, "{queue} at {at} s");
+    }
+    assert_eq!(told_at(&mut shadow, 110), [3, 2, 1, 0]);
+    let starts = shadow.decide(111 * S);
+    let told = starts.iter().map(|start| (start.queue, start.node.index()));
+    assert_eq!(told.collect::<Vec<_>>(), [(ids[2], 1)]);
+}
+
 #[test]
 fn without_memory_only_a_minimum_share_takes_back() {
     let mut config = config(&under("fair", rules()));

@@ -83,9 +83,12 @@ fn a_minimum_is_given_back_whatever_is_reserved() {
     for reservations in [1, 2, 4, 8, 0] {
         let mut config = cluster(&under("fair", AN_HOUR, reservations), (1, 8), &["a", "b"]);
         config.queues.iter_mut().for_each(|queue| queue.min = Some(slots(4)));
-        let jobs = [days(0, 0, 8, false), days(1, 600, 8, false)].concat();
-        let (_, stream) = audited(&config, &jobs);
-        assert_eq!(stops_at_first(&stream), 4, "{reservations} reservations");
+        for late in [8, 9, 16] {
+            let jobs = [days(0, 0, late, false), days(1, 600, late, false)].concat();
+            let (stops, stream) = audited(&config, &jobs);
+            let told = (stops_at_first(&stream), stops);
+            assert_eq!(told, (4, 4), "{late} jobs each, {reservations} reservations");
+        }
     }
 }
 

@@ -77,6 +77,10 @@ impl Rule for FairTree {
         }
     }
 
+    fn used(&self) -> &[f64] {
+        &self.usage
+    }
+
     fn ranks(&self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
         let (shares, usage) = (seen.weights(), self.usage.iter().sum::<f64>());
         let of = |(child, &used): (&super::Child, &f64)| {

@@ -19,7 +19,8 @@ impl Engine {
     #[inline]
     pub(super) fn start_at_once(&mut self, explain: bool) -> Option<Start> {
         match &self.holds.as_ref()?.list[..] {
-            [hold] if hold.at.is_none() => self.start_alone_at_once(explain),
+            // Where room is taken back it may give way.
+            [hold] if hold.at.is_none() && !self.reclaims() => self.start_alone_at_once(explain),
             _ => None,
         }
     }

@@ -11,7 +11,8 @@
 //!   gets one: meanwhile nobody else gets one either. Not who has lent more than it has borrowed,
 //!   where the order has a memory: it gets the next that may be made.
 //! - A reservation is kept until its task starts, whoever is first meanwhile. So a task that has
-//!   one waits no longer than the tasks that hold its room.
+//!   one waits no longer than the tasks that hold its room. Under reclaim it gives way to one for
+//!   which its task would be stopped soon after (`reclaim::way`).
 //! - It moves to an earlier instant whenever room comes free, in the order in which they were made;
 //!   to a later one only where what was expected does not come about: a task runs beyond its limit,
 //!   a node goes. That is counted.
@@ -730,7 +731,10 @@ impl Engine {
             };
             hold.at == Some(self.now) && hold.parts().all(has_room)
         };
-        let index = holds.list.iter().position(due)?;
+        let index = self.first_due(holds, due)?;
+        if let Some(start) = self.start_owed(index, explain) {
+            return Some(start);
+        }
         let holds = self.holds.as_mut()?;
         let hold = holds.remove(index);
         if hold.is_joint() {

@@ -46,6 +46,11 @@ impl LeastTree {
         &self.row(place)[1..]
     }
 
+    /// The least rank of all.
+    pub(super) fn least_rank(&self) -> u64 {
+        self.vertex(1)[0]
+    }
+
     /// The least amounts of all.
     pub(super) fn least_of_all(&self) -> &[u64] {
         &self.vertex(1)[1..]

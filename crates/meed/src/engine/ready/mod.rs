@@ -439,6 +439,11 @@ impl Ready {
         !self.parked.is_empty()
     }
 
+    /// Whether the key of a leaf that waits for room may be below this one, as a quick look tells.
+    pub(super) fn may_wait_before(&self, key: &Key) -> bool {
+        self.parked.may_be_before(key)
+    }
+
     /// Of the parked leaves that one of `rooms` helps the one with the smallest key, below `below`;
     /// see [`Parked::first_helped`].
     pub(super) fn first_helped(

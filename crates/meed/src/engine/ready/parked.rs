@@ -194,6 +194,11 @@ impl Parked {
         (!self.is_empty()).then(|| self.tree.least_of_all())
     }
 
+    /// Whether the key of one of them may be below this one, as their bounds tell.
+    pub(super) fn may_be_before(&self, key: &Key) -> bool {
+        !self.is_empty() && self.tree.least_rank() <= rank(position(key))
+    }
+
     /// Whether no leaf waits for room.
     #[inline]
     pub(in crate::engine) fn is_empty(&self) -> bool {

@@ -26,6 +26,10 @@ pub(crate) struct Audit<'a> {
     owed: Vec<usize>,
     /// The longest that tasks had run when they were stopped.
     ran: BTreeMap<TaskName, u64>,
+    /// How many jobs have come.
+    came: usize,
+    /// Whether all tasks are alike, single, and without limits.
+    alike: bool,
 }
 
 /// What was told in one decision for one winner.
@@ -40,6 +44,11 @@ impl Audit<'_> {
     pub(crate) fn new<'a>(config: &'a Config, jobs: &'a [Work]) -> Audit<'a> {
         let (queues, rules) = (config.queues.len(), config.root.reclaim.expect("it reclaims"));
         let kinds = config.kinds.len();
+        let mut groups = jobs.iter().flat_map(|job| &job.groups);
+        let alike = groups.all(|group| {
+            let plain = group.gang.is_none() && group.limit.is_none();
+            plain && group.demand == jobs[0].groups[0].demand
+        });
         Audit {
             config,
             jobs,
@@ -53,6 +62,8 @@ impl Audit<'_> {
             keeps: BTreeMap::new(),
             owed: Vec::new(),
             ran: BTreeMap::new(),
+            came: 0,
+            alike,
         }
     }
 
@@ -150,8 +161,14 @@ impl Audit<'_> {
             self.pass(*now);
             at += 1;
             match record {
-                Record::Arrived => self.keeps.clear(),
-                Record::Started { task, node, .. } => {
+                Record::Arrived => {
+                    self.came += 1;
+                    self.keeps.clear();
+                }
+                Record::Started { task, node, reserved_for } => {
+                    if reserved_for.is_some() {
+                        self.check_gives_way(*task);
+                    }
                     self.running.insert(*task, (*now, *node));
                     self.count(*task, true);
                     // Whoever starts besides those for whom others stopped changes what is owed.
@@ -302,6 +319,58 @@ impl Audit<'_> {
         let a = self.key(first, last, &with, guard);
         let b = self.key(last, first, &less, guard);
         assert!(a < b, "{names:?}: the order turns too soon");
+    }
+
+    /// Where all tasks are alike, nobody starts by a reservation whose task could be stopped for
+    /// one that waits. What was freed by stopping tasks is its own, and while tasks stop nobody
+    /// gives way.
+    fn check_gives_way(&self, task: TaskName) {
+        if !self.alike || self.owed.contains(&task.0) || !self.told.is_empty() {
+            return;
+        }
+        let leaf = self.jobs[task.0].queue;
+        for (job, work) in self.jobs[..self.came].iter().enumerate() {
+            let (ours, theirs) = (self.path(work.queue), self.path(leaf));
+            let Some((&first, &last)) = ours.iter().zip(&theirs).find(|(a, b)| a != b) else {
+                continue;
+            };
+            let waits = (0..work.groups.len())
+                .any(|group| self.begun(job, group) < u64::from(work.groups[group].count));
+            let names = (self.name(first), self.name(last));
+            assert!(
+                !waits || !self.could_stop(first, last),
+                "{task:?} starts by its reservation, {names:?}: job {job} is owed"
+            );
+        }
+    }
+
+    /// Whether one task of all alike could have one of another side stopped, if that has run long
+    /// enough, ties apart.
+    fn could_stop(&self, first: usize, last: usize) -> bool {
+        let demand = &self.jobs[0].groups[0].demand;
+        let turn: Vec<u64> = self.kinds().map(|kind| demand.get(kind)).collect();
+        if self.is_below(first) {
+            let counted: Vec<u128> = turn.iter().map(|&turn| turn.into()).collect();
+            let (a, b) = (self.of_minimum(first), self.of_minimum(last));
+            let uses = self.config.root.measure == Measure::Usage;
+            let less = !self.is_below(last) || uses && a.0 * b.1 < b.0 * a.1;
+            return self.counted(&counted) > 0 && less;
+        }
+        if self.is_below(last) || self.config.root.measure != Measure::Usage {
+            return false;
+        }
+        let mut with = self.held[first].clone();
+        self.kinds().for_each(|kind| with[kind] += turn[kind]);
+        let within = |kind: usize| {
+            let (share, of) = self.share(first, kind);
+            turn[kind] == 0 || u128::from(with[kind]) * of <= share
+        };
+        let comes_first = |ours: &[u64], micros: u128| {
+            let a = self.key(first, last, ours, micros);
+            a < self.key(last, first, &self.held[last], micros)
+        };
+        let guard = u128::from(self.rules.guard.as_micros());
+        self.kinds().all(within) && comes_first(&self.held[first], 0) && comes_first(&with, guard)
     }
 
     /// Who was stopped before has run more than twice as long as then.

@@ -16,6 +16,7 @@ pub(crate) mod shadow;
 pub(crate) mod stream;
 pub(crate) mod tetris;
 pub(crate) mod verify;
+pub(crate) mod way;
 
 use meed::place::{BestFit, FirstFit, Placement};
 use meed::*;

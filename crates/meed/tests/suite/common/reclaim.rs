@@ -374,19 +374,45 @@ impl Model {
         sides.sort_unstable();
         sides.dedup();
         let stopped: Vec<usize> = taken.iter().flat_map(|unit| unit.tasks.clone()).collect();
-        sides.into_iter().all(|(first, last)| {
-            let parent = self.queues[first].parent.expect("not the root");
-            let mut then = self.now + rules.guard.as_micros();
-            if let Memory::Rounds(length) = self.queues[parent].spec.policy.memory {
-                let length = length.as_micros();
-                then = then.min(self.now / length * length + length - 1);
-            }
-            self.is_below_minimum(first) || {
-                let a = self.key_then(at, first, then, &stopped, starts);
-                let b = self.key_then(at, last, then, &stopped, starts);
-                a.0.cmp_value(&b.0).then(a.1.cmp(&b.1)) == Ordering::Less
-            }
-        })
+        let job = self.holds[at].job;
+        let keeps = |sides| self.comes_first_then(job, rules, sides, &stopped, starts);
+        sides.into_iter().all(keeps)
+    }
+
+    /// Whether by the ledgers the first side comes before the last when the guard has passed, with
+    /// a turn of the job started and these stopped.
+    pub(crate) fn comes_first_then(
+        &self,
+        job: usize,
+        rules: Reclaim,
+        (first, last): (usize, usize),
+        stopped: &[usize],
+        starts: &Places,
+    ) -> bool {
+        let parent = self.queues[first].parent.expect("not the root");
+        let mut then = self.now + rules.guard.as_micros();
+        if let Memory::Rounds(length) = self.queues[parent].spec.policy.memory {
+            let length = length.as_micros();
+            then = then.min(self.now / length * length + length - 1);
+        }
+        self.is_below_minimum(first) || {
+            let a = self.key_then(job, first, then, stopped, starts);
+            let b = self.key_then(job, last, then, stopped, starts);
+            a.0.cmp_value(&b.0).then(a.1.cmp(&b.1)) == Ordering::Less
+        }
+    }
+
+    /// Whether a queue that gets `turn` holds no more than its share of what that asks for, or is
+    /// below its minimum share and gets some of that.
+    pub(crate) fn may_get(&self, first: usize, turn: &Resources) -> bool {
+        let within = |kind: usize| {
+            let with = self.held(first).get(kind) + turn.get(kind);
+            turn.get(kind) == 0 || with <= self.share(first).get(kind)
+        };
+        match self.is_below_minimum(first) {
+            true => self.counts_some(first, turn),
+            false => (0..turn.kinds()).all(within),
+        }
     }
 
     /// All that may be stopped for a task of the leaf, in order.
@@ -441,10 +467,6 @@ impl Model {
         };
         let all = units.clone();
         units.retain(|unit| {
-            let within = (0..turn.kinds()).all(|kind| {
-                let with = self.held(unit.first).get(kind) + turn.get(kind);
-                turn.get(kind) == 0 || with <= self.share(unit.first).get(kind)
-            });
             // With the core all of the gang stops.
             let of_gang = |other: &&Unit| *other == unit || unit.core && other.gang == unit.gang;
             let minimum = self.is_below_minimum(unit.first) && !self.is_below_minimum(unit.last);
@@ -453,10 +475,7 @@ impl Model {
             tasks().all(may)
                 && tasks().all(again)
                 && self.owes(unit.first, unit.last)
-                && match self.is_below_minimum(unit.first) {
-                    true => self.counts_some(unit.first, turn),
-                    false => within,
-                }
+                && self.may_get(unit.first, turn)
         });
         let by_number = |task: &usize| self.tasks[*task].number;
         units.iter_mut().for_each(|unit| unit.tasks.sort_by_key(by_number));
@@ -498,24 +517,25 @@ impl Model {
     /// starts.
     fn key_then(
         &self,
-        at: usize,
+        job: usize,
         q: usize,
         then: u64,
         stopped: &[usize],
         starts: &Places,
     ) -> (Ratio, (usize, usize)) {
-        let (mut model, held) = (self.clone(), &self.holds[at]);
+        let mut model = self.clone();
         stopped.iter().for_each(|&task| model.tasks[task].end = Some(self.now));
         let each = starts.iter().flat_map(|(group, nodes)| each_start(*group, nodes));
         model.tasks.extend(each.map(|(group, node)| Task {
-            allocation: self.tasks[stopped[0]].allocation,
-            queue: self.jobs[held.job].queue,
-            job: held.job,
+            // Of any: nobody asks for it.
+            allocation: self.tasks[0].allocation,
+            queue: self.jobs[job].queue,
+            job,
             group,
             number: 0,
             failures: 0,
             node,
-            demand: self.jobs[held.job].groups[group].demand,
+            demand: self.jobs[job].groups[group].demand,
             start: self.now,
             seen: self.now,
             end: None,
@@ -528,10 +548,14 @@ impl Model {
 
     /// Whether all that have reservations owe the leaf.
     pub(crate) fn is_owed_by_all(&self, leaf: usize) -> bool {
-        self.holds.iter().map(|held| self.jobs[held.job].queue).all(|other| {
-            let sides = self.path(leaf).into_iter().zip(self.path(other));
-            sides.into_iter().find(|(a, b)| a != b).is_some_and(|(a, b)| self.owes(a, b))
-        })
+        let mut holds = self.holds.iter();
+        holds.all(|held| self.owing(leaf, self.jobs[held.job].queue).is_some())
+    }
+
+    /// Where the paths of two leaves part, if the second one owes the first.
+    pub(crate) fn owing(&self, leaf: usize, other: usize) -> Option<(usize, usize)> {
+        let mut sides = self.path(leaf).into_iter().zip(self.path(other));
+        sides.find(|(a, b)| a != b).filter(|&(a, b)| self.owes(a, b))
     }
 
     fn owes(&self, first: usize, last: usize) -> bool {

@@ -35,7 +35,7 @@ pub(crate) struct Held {
     /// So many waiting tasks are in no order for it.
     covers: u64,
     /// It is counted: not while another place is looked for.
-    counts: bool,
+    pub(crate) counts: bool,
 }
 
 impl Held {
@@ -674,14 +674,17 @@ impl Model {
             self.plan();
         }
         self.settle_idle();
-        if let Some(due) = self.holds.iter().position(|held| held.at == Some(self.now)) {
+        if let Some(due) = self.first_due() {
+            if let Some(expected) = self.who_has_its_room(due) {
+                return Some(expected);
+            }
             let held = self.holds.remove(due);
             let (job, group, waited) = (held.job, held.group, self.now - held.since);
             let mut starts = each_start(held.group, &held.nodes);
             held.with.iter().for_each(|(group, nodes)| starts.extend(each_start(*group, nodes)));
             let (_, node) = starts.remove(0);
             self.starts_on = starts;
-            return Some(Expected::Held { job, group, node, waited });
+            return Some(Expected::Held { job, group, node, waited: Some(waited) });
         }
         let reclaims = self.queues[0].spec.policy.reclaim.is_some();
         while self.holds.len() < most || reclaims {

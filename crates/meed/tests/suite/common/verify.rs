@@ -24,8 +24,8 @@ fn fits_better(demand: &Resources, a: &Resources, b: &Resources) -> bool {
 pub(crate) enum Expected {
     /// With the others of its gang.
     WithGang { job: usize, group: usize, node: usize },
-    /// By a reservation.
-    Held { job: usize, group: usize, node: usize, waited: u64 },
+    /// By a reservation, which it had for so long, or where one gave way to it.
+    Held { job: usize, group: usize, node: usize, waited: Option<u64> },
     /// In turn; `any_size`: where all that waits stood in the order, fitting or not.
     Walked {
         leaf: usize,
@@ -255,7 +255,7 @@ impl Model {
             }
             Expected::Held { job, group, node, waited } => {
                 assert_eq!(got, (job, group, node), "by reservation, at {} us", self.now);
-                assert_eq!(reason.reserved_for.map(Span::as_micros), Some(waited));
+                assert_eq!(reason.reserved_for.map(Span::as_micros), waited);
                 return;
             }
             Expected::Walked { leaf, starved, job, group, node, any_size } => {

@@ -27,6 +27,7 @@
 mod places;
 mod room_left;
 mod victims;
+mod way;
 
 use std::collections::BTreeSet;
 
@@ -36,7 +37,7 @@ use crate::reclaim::{Reclaim, Stop, Winner};
 use crate::spec::{AllocationId, JobId};
 use crate::time::Time;
 use places::Wanted;
-use victims::Unit;
+use victims::{Sides, Unit};
 
 /// What the rest of the engine tells, and asks.
 impl Engine {
@@ -74,6 +75,8 @@ impl Engine {
                 if self.is_plan_due() {
                     self.replan();
                 }
+                // Nothing starts now: whom the room helps that it has left is in the next walk.
+                self.wake_next(true);
                 return false;
             }
         }

@@ -178,7 +178,7 @@ impl Engine {
 
     /// Whether a queue that gets `turn` holds no more than its share of what it asks for, or is
     /// below its minimum and gets some of what that counts: by anything else it stays below.
-    fn may_get(&self, queue: QueueRow, turn: &Resources) -> bool {
+    pub(super) fn may_get(&self, queue: QueueRow, turn: &Resources) -> bool {
         match self.books.is_below_minimum(queue) {
             true => self.books.counts_some(queue, turn),
             false => self.is_within_share(queue, turn),

@@ -1,0 +1,259 @@
+//! Jobs that are kept, so that a file is read once, however often its jobs are asked for.
+//!
+//! Most jobs of logs have one group of equal tasks. Such a job takes a row of 80 bytes, and names
+//! besides; all others are kept as they are.
+//!
+//! Invariant: a [`KeptSource`] hands out what the source handed out that was read, job for job.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use meed::{Gang, Resources, Span, Time};
+
+use crate::{BadLine, Durations, Job, JobGroup, JobLabel, JobSource, SourceCounts, TraceError};
+
+/// All jobs of a source, and what it tells of itself.
+#[derive(Debug)]
+pub struct KeptJobs {
+    queues: Vec<String>,
+    rows: Vec<Row>,
+    demands: Vec<Resources>,
+    names: Vec<Box<str>>,
+    others: Vec<Job>,
+    counts: SourceCounts,
+    bad_lines: Vec<BadLine>,
+    assumptions: Vec<String>,
+    clock_us: Option<u64>,
+}
+
+/// A job, and how long it waited in the input.
+#[derive(Debug)]
+struct Row {
+    waited: Option<Span>,
+    job: RowJob,
+}
+
+#[derive(Debug)]
+enum RowJob {
+    /// Of one group, of which nothing else is said.
+    Plain(Plain),
+    /// A job of [`KeptJobs::others`].
+    Other(u32),
+}
+
+#[derive(Debug)]
+struct Plain {
+    label: Label,
+    submit: Time,
+    duration: Span,
+    /// Zero: there is none.
+    limit: Span,
+    queue: u32,
+    weight: u32,
+    count: u32,
+    /// A row of [`KeptJobs::demands`].
+    demand: u32,
+    /// Its tasks start together.
+    is_gang: bool,
+}
+
+#[derive(Debug)]
+enum Label {
+    Number(u64),
+    /// A row of [`KeptJobs::names`].
+    Name(u32),
+}
+
+impl KeptJobs {
+    /// Reads `source` to its end; `None`: it has more than `most` jobs. Its queues may become known
+    /// as its jobs do.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use meed::{ResourceKinds, Resources, Unit};
+    /// use meed_workload::kept::KeptJobs;
+    /// use meed_workload::swf::{SwfAssumptions, SwfSource};
+    /// use meed_workload::{JobSource, OnBadLine, Origin};
+    ///
+    /// let row = "1 0 5 60 2 -1 -1 2 90 -1 1 7 -1 -1 -1 -1 -1 -1\n";
+    /// let kinds = ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?;
+    /// let (file, assumed) = (Origin::bytes("log.swf", row.as_bytes()), SwfAssumptions::default());
+    /// let mut source = SwfSource::once(&file, &kinds, &assumed, OnBadLine::Stop)?;
+    /// let kept = KeptJobs::read(&mut source, 1000)?.map(Arc::new).ok_or("too many")?;
+    /// let [mut one, mut other] = [KeptJobs::source(&kept), KeptJobs::source(&kept)];
+    /// assert_eq!(one.next_job()?, other.next_job()?);
+    /// assert_eq!(one.next_job()?, None);
+    /// assert_eq!(one.queues(), ["u7"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the source.
+    pub fn read(source: &mut dyn JobSource, most: usize) -> Result<Option<KeptJobs>, TraceError> {
+        let mut kept = KeptJobs {
+            queues: Vec::new(),
+            rows: Vec::new(),
+            demands: Vec::new(),
+            names: Vec::new(),
+            others: Vec::new(),
+            counts: SourceCounts::default(),
+            bad_lines: Vec::new(),
+            assumptions: Vec::new(),
+            clock_us: None,
+        };
+        let mut known = BTreeMap::new();
+        while let Some(job) = source.next_job()? {
+            if kept.rows.len() == most {
+                return Ok(None);
+            }
+            let job = kept.row(job, &mut known);
+            kept.rows.push(Row { waited: source.waited(), job });
+        }
+        kept.rows.shrink_to_fit();
+        kept.queues = source.queues().to_vec();
+        kept.counts = source.counts();
+        kept.bad_lines = source.bad_lines().into_iter().cloned().collect();
+        kept.assumptions = source.assumptions();
+        kept.clock_us = source.clock_us();
+        Ok(Some(kept))
+    }
+
+    /// Whether all lines were right.
+    pub fn is_right(&self) -> bool {
+        self.counts.bad == 0
+    }
+
+    /// Its jobs, from the first.
+    pub fn source(kept: &Arc<KeptJobs>) -> KeptSource {
+        KeptSource { kept: Arc::clone(kept), next: 0 }
+    }
+
+    fn row(&mut self, job: Job, known: &mut BTreeMap<Resources, u32>) -> RowJob {
+        let Some(group) = plain_group(&job) else {
+            self.others.push(job);
+            return RowJob::Other(last_of(&self.others));
+        };
+        let (duration, limit, count) = (group.1, group.0.limit, group.0.count);
+        let is_gang = group.0.gang.is_some();
+        let demand = *known.entry(group.0.demand).or_insert_with(|| {
+            self.demands.push(group.0.demand);
+            last_of(&self.demands)
+        });
+        let label = match job.label {
+            JobLabel::Number(number) => Label::Number(number),
+            JobLabel::Name(name) => {
+                self.names.push(name);
+                Label::Name(last_of(&self.names))
+            }
+        };
+        RowJob::Plain(Plain {
+            label,
+            submit: job.submit,
+            duration,
+            limit: limit.unwrap_or(Span::ZERO),
+            queue: job.queue,
+            weight: job.weight,
+            count,
+            demand,
+            is_gang,
+        })
+    }
+
+    fn job(&self, row: &Row) -> Job {
+        let plain = match &row.job {
+            RowJob::Plain(plain) => plain,
+            RowJob::Other(other) => return self.others[*other as usize].clone(),
+        };
+        let demand = self.demands[plain.demand as usize];
+        let group = JobGroup {
+            limit: Some(plain.limit).filter(|limit| *limit > Span::ZERO),
+            gang: plain.is_gang.then(|| Box::new(Gang::of(plain.count))),
+            ..JobGroup::new(plain.count, demand, Durations::Same(plain.duration))
+        };
+        Job {
+            label: match plain.label {
+                Label::Number(number) => JobLabel::Number(number),
+                Label::Name(name) => JobLabel::Name(self.names[name as usize].clone()),
+            },
+            queue: plain.queue,
+            submit: plain.submit,
+            weight: plain.weight,
+            chain: None,
+            groups: vec![group],
+        }
+    }
+}
+
+/// The only group of a job that a row can hold, and how long its tasks run.
+fn plain_group(job: &Job) -> Option<(&JobGroup, Span)> {
+    let [group] = &job.groups[..] else { return None };
+    let Durations::Same(duration) = group.duration else { return None };
+    let is_whole_gang = group.gang.as_ref().is_none_or(|gang| **gang == Gang::of(group.count));
+    let is_plain = job.chain.is_none()
+        && group.stage == 0
+        && group.constraints.is_none()
+        && group.checkpoint.is_none()
+        && !group.cut
+        && is_whole_gang;
+    is_plain.then_some((group, duration))
+}
+
+/// The number of the last row.
+fn last_of<T>(rows: &[T]) -> u32 {
+    u32::try_from(rows.len().saturating_sub(1)).unwrap_or(u32::MAX)
+}
+
+/// The jobs of a [`KeptJobs`].
+#[derive(Clone, Debug)]
+pub struct KeptSource {
+    kept: Arc<KeptJobs>,
+    next: usize,
+}
+
+impl JobSource for KeptSource {
+    fn queues(&self) -> &[String] {
+        &self.kept.queues
+    }
+
+    fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
+        let Some(row) = self.kept.rows.get(self.next) else { return Ok(None) };
+        self.next += 1;
+        Ok(Some(self.kept.job(row)))
+    }
+
+    fn waited(&self) -> Option<Span> {
+        self.kept.rows.get(self.next.checked_sub(1)?)?.waited
+    }
+
+    fn counts(&self) -> SourceCounts {
+        SourceCounts { jobs: self.next as u64, ..self.kept.counts }
+    }
+
+    fn bad_lines(&self) -> Vec<&BadLine> {
+        self.kept.bad_lines.iter().collect()
+    }
+
+    fn assumptions(&self) -> Vec<String> {
+        self.kept.assumptions.clone()
+    }
+
+    fn clock_us(&self) -> Option<u64> {
+        self.kept.clock_us
+    }
+
+    fn progress(&self) -> Option<f64> {
+        Some(self.next as f64 / self.kept.rows.len().max(1) as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_as_large_as_is_said() {
+        assert_eq!(size_of::<Row>(), 80);
+    }
+}

@@ -1,0 +1,293 @@
+//! A reservation gives way to a task for which its own would be stopped.
+//!
+//! A reservation is kept until its task starts, whoever is first meanwhile. But where its queue
+//! owes somebody who waits, its task would be stopped soon after: two stops and a start in vain
+//! where nobody had to stop at all. So before it starts, all are asked that wait:
+//!
+//! > the reservations of single tasks that do not start soon, in order; then the leaves, in order,
+//! > each with the first of its single tasks that fits and has no reservation
+//!
+//! Its room goes to one that could have its task stopped: that is owed by its queue, may have its
+//! turn, keeps its place in the order for as long as the guard asks for, and fits where the
+//! reservation is, by all that is held there but for the reservation itself and what waits after
+//! it. Of several it is the first, or the one that the queue of that owes, and so on. The task
+//! starts, where it fits without that room there, and the reservation is planned anew.
+//!
+//! Gangs do not give way. Room that was freed for a reservation by stopping tasks is its own, and
+//! while tasks stop no reservation gives way: ledgers and shares still count them.
+//!
+//! No walk is made for that: who stands in it stays as it is, so that the same is decided with and
+//! without reasons. Cost of a start by a reservation: O(reservations), and a quick look at each
+//! level where nobody comes before its queue, else O(siblings). Where some of these are owed,
+//! O(leaves below them, their shapes, the tasks and holds on the node); for each that gives way
+//! O(nodes x reservations).
+
+use smallvec::{SmallVec, smallvec};
+
+use super::Sides;
+use crate::decision::{Reason, Start};
+use crate::engine::Engine;
+use crate::engine::books::Used;
+use crate::engine::holds::kept::Kept;
+use crate::engine::holds::still::alone_on;
+use crate::engine::holds::{Hold, Holds};
+use crate::order::key::Key;
+use crate::reclaim::Reclaim;
+use crate::spec::{NodeRow, QueueRow};
+
+/// Why a task starts in the place of a reservation.
+const IN_ITS_PLACE: &str = "where room was held for a task whose queue owes its own";
+
+/// The room of a reservation whose task could start now.
+struct Place {
+    /// Its place in the list, and its leaf.
+    due: usize,
+    leaf: QueueRow,
+    node: NodeRow,
+    /// What is free there but for what others hold.
+    kept: Kept,
+    rules: Reclaim,
+}
+
+/// A task that waits.
+#[derive(Clone, Copy)]
+struct Waits {
+    /// Its group, and its leaf.
+    slot: u32,
+    leaf: QueueRow,
+    /// The place of its reservation in the list, if it has one.
+    held: Option<usize>,
+}
+
+/// Who has the room of a reservation.
+impl Engine {
+    /// Of all that are `due` the place in the list of the one that starts first: the first, or,
+    /// under reclaim, the one that its queue owes, and so on.
+    pub(in crate::engine::holds) fn first_due(
+        &self,
+        holds: &Holds,
+        due: impl Fn(&Hold) -> bool,
+    ) -> Option<usize> {
+        let mut all = (0..holds.list.len()).filter(|&index| due(&holds.list[index]));
+        let first = all.next()?;
+        if holds.reclaim.is_none() {
+            return Some(first);
+        }
+        let leaf = |index: usize| self.leaf_of(holds.list[index].slot());
+        let is_owed = |by: usize, other: usize| self.owing(leaf(other), leaf(by)).is_some();
+        Some(all.fold(first, |first, other| if is_owed(first, other) { other } else { first }))
+    }
+
+    /// Starts the task to which the reservation at `due` gives way, if it does.
+    pub(in crate::engine::holds) fn start_owed(
+        &mut self,
+        due: usize,
+        explain: bool,
+    ) -> Option<Start> {
+        let holds = self.holds.as_ref()?;
+        let (rules, hold) = (holds.reclaim?, &holds.list[due]);
+        let node = alone_on(hold).filter(|_| !hold.reclaims && holds.stopping.is_empty())?;
+        let leaf = self.leaf_of(hold.slot());
+        let (waiting, sides) = (self.waiting_holds(holds, leaf, &rules), self.owed_by(leaf));
+        if waiting.is_empty() && sides.is_empty() {
+            return None;
+        }
+        let kept = self.kept_before(holds, due, node);
+        let mut place = Place { due, leaf, node, kept, rules };
+        let mut found = None;
+        for waits in waiting {
+            self.give_to(&mut found, waits, &mut place);
+        }
+        let mut leaves: Vec<QueueRow> =
+            sides.iter().flat_map(|side| self.leaves_of(side)).collect();
+        leaves.sort_unstable();
+        for leaf in leaves {
+            if let Some(slot) = self.first_that_fits(leaf, &place) {
+                self.give_to(&mut found, Waits { slot, leaf, held: None }, &mut place);
+            }
+        }
+        self.start_in_its_place(found?, &place, explain)
+    }
+
+    /// The room goes to a task, if that may have it, unless nobody owes it who would have it else.
+    fn give_to(&self, found: &mut Option<Waits>, waits: Waits, place: &mut Place) {
+        let is_owed = found.is_none_or(|found| self.owing(waits.leaf, found.leaf).is_some());
+        if is_owed && self.could_stop(&waits, place) {
+            *found = Some(waits);
+        }
+    }
+}
+
+/// Who waits.
+impl Engine {
+    /// The reservations of single tasks which a leaf owes, and which do not start soon.
+    fn waiting_holds(&self, holds: &Holds, leaf: QueueRow, rules: &Reclaim) -> Vec<Waits> {
+        let soon = self.now.saturating_add(rules.grace);
+        let waits = |hold: &Hold| {
+            alone_on(hold).is_some() && hold.at.is_none_or(|at| at > soon) && !hold.is_pinned()
+        };
+        let all = holds.list.iter().enumerate().filter(|(_, hold)| waits(hold));
+        let all = all.map(|(index, hold)| {
+            let slot = hold.slot();
+            Waits { slot, leaf: self.leaf_of(slot), held: Some(index) }
+        });
+        all.filter(|waits| self.owing(waits.leaf, leaf).is_some()).collect()
+    }
+
+    /// The queues beside the path of a leaf which those on it owe, but for some below which nothing
+    /// is in the walk or could be.
+    fn owed_by(&self, leaf: QueueRow) -> SmallVec<[QueueRow; 4]> {
+        let mut owed = SmallVec::new();
+        for (last, parent) in self.tree.up(leaf) {
+            if self.comes_first(parent, last) {
+                continue;
+            }
+            let others = self.tree[parent].children().iter().copied();
+            owed.extend(others.filter(|&first| first != last && self.owes(&Sides { first, last })));
+        }
+        owed
+    }
+
+    /// Whether `queue` comes before all other children of `parent` below which something may be in
+    /// the walk, as a quick look tells.
+    fn comes_first(&self, parent: QueueRow, queue: QueueRow) -> bool {
+        // Rescaled parents keep other keys.
+        !self.rescales && {
+            let key: Key = self.books.key_seen(self.now, queue);
+            let before = self.ready.first(parent).is_some_and(|(least, _)| least < key);
+            !before && !self.ready.may_wait_before(&key)
+        }
+    }
+
+    /// The leaves of a queue in which something waits.
+    fn leaves_of(&self, queue: &QueueRow) -> Vec<QueueRow> {
+        let (mut leaves, mut queues) = (Vec::new(), vec![*queue]);
+        while let Some(queue) = queues.pop() {
+            queues.extend(self.tree[queue].children());
+            if self.ready.waiting(queue) > 0 {
+                leaves.push(queue);
+            }
+        }
+        leaves
+    }
+
+    /// The first group of a leaf with a single task that has no reservation, may start by all
+    /// maximum shares, and fits there.
+    fn first_that_fits(&mut self, leaf: QueueRow, place: &Place) -> Option<u32> {
+        let fits = |engine: &Engine, index: usize| {
+            let bucket = &engine.ready.buckets(leaf)[index];
+            let (shape, room) = (bucket.shape(), &engine.room);
+            !bucket.is_empty()
+                && (room.turn_of(shape) == 1 && !room.is_joint(shape))
+                && room.could_start(shape, place.node)
+                && place.kept.profile.fits(&engine.need(shape), engine.now)
+                && engine.capped_by(leaf, bucket).is_none()
+        };
+        let mut first = None;
+        for index in 0..self.ready.buckets(leaf).len() {
+            if !fits(self, index) {
+                continue;
+            }
+            if let Some(group) = self.least_group(leaf, index)
+                && first.is_none_or(|first| group < first)
+            {
+                first = Some(group);
+            }
+        }
+        first.map(|(_, slot)| slot)
+    }
+}
+
+/// Whether a task may have the room, and what happens then.
+impl Engine {
+    /// What is free on a node but for what is held there by others than the reservation at `due`:
+    /// at a known start, or before it.
+    fn kept_before(&self, holds: &Holds, due: usize, node: NodeRow) -> Kept {
+        let mut kept = self.profile_of(node);
+        let counts = |(index, hold): &(usize, &Hold)| {
+            *index != due && (*index < due || hold.at.is_some() || hold.is_pinned())
+        };
+        let all = holds.list.iter().enumerate().filter(counts);
+        let parts = all.flat_map(|(_, hold)| hold.parts()).filter(|(on, _)| *on == node);
+        parts.for_each(|(_, part)| kept.put_back(&part));
+        kept
+    }
+
+    /// Whether a task could have that of the reservation stopped, if it ran there.
+    fn could_stop(&self, waits: &Waits, place: &mut Place) -> bool {
+        let Some(sides) = self.owing(waits.leaf, place.leaf) else { return false };
+        let (group, node) = (self.work.group(waits.slot), place.node);
+        let (shape, demand) = (group.turn(), self.room.demand(group.shape));
+        let node_weight = self.room.weight(node);
+        let used = Used { job: group.job, queue: waits.leaf, demand, node_weight };
+        let time = (self.now, place.rules.guard);
+        let keeps = || self.books.stays_before(time, (sides.first, sides.last), &[used], &[]);
+        self.may_get(sides.first, demand)
+            && self.room.could_start(shape, node)
+            && self.fits_in_place(waits, place)
+            && (self.books.is_below_minimum(sides.first) || keeps())
+    }
+
+    /// Whether it fits there, what it holds there itself not counted.
+    fn fits_in_place(&self, waits: &Waits, place: &mut Place) -> bool {
+        let list = self.holds.iter().flat_map(|holds| &holds.list).enumerate();
+        let own = list.filter(|(index, hold)| {
+            Some(*index) == waits.held && (*index < place.due || hold.at.is_some())
+        });
+        let own = own.flat_map(|(_, hold)| hold.parts()).filter(|(on, _)| *on == place.node);
+        let own: SmallVec<[_; 1]> = own.map(|(_, part)| part).collect();
+        own.iter().for_each(|part| place.kept.give_back(part));
+        let need = self.need(self.work.group(waits.slot).turn());
+        let fits = place.kept.profile.fits(&need, self.now);
+        own.iter().for_each(|part| place.kept.put_back(part));
+        fits
+    }
+
+    /// Starts the task to which a reservation gives way: where there is room besides, or in its
+    /// place.
+    fn start_in_its_place(
+        &mut self,
+        Waits { slot, held, .. }: Waits,
+        place: &Place,
+        explain: bool,
+    ) -> Option<Start> {
+        if let Some(index) = held {
+            let mut hold = self.holds.as_mut()?.give_up(index);
+            (hold.nodes, hold.spares) = (smallvec![smallvec![(place.node, 1)]], smallvec![]);
+            let mut start = self.start_reserved(&hold, explain)?;
+            if let Some(reason) = &mut start.reason {
+                reason.place = IN_ITS_PLACE;
+            }
+            self.look_everywhere(place.node);
+            return Some(start);
+        }
+        let shape = self.work.group(slot).turn();
+        let besides = self.room.find_or_block(shape);
+        let (node, why) = match besides {
+            Some(node) => (node, self.room.why()),
+            None => (place.node, IN_ITS_PLACE),
+        };
+        let reason = explain.then(|| Box::new(Reason::of(why)));
+        let start = self.start(slot, None, node, reason);
+        self.room.sift(node);
+        self.room.block_if_full(shape);
+        if besides.is_none() {
+            self.look_everywhere(node);
+        }
+        Some(start)
+    }
+
+    /// Who was about to start on a node may not: what it held there later is free, and elsewhere
+    /// there may have been room for it all along.
+    fn look_everywhere(&mut self, node: NodeRow) {
+        self.upset_node(node, true);
+        let Some(holds) = &self.holds else { return };
+        let has_room = |node: &NodeRow| {
+            let free = self.room.balance(*node);
+            holds.list.iter().any(|hold| hold.need().fits(&free))
+        };
+        let rows = (0..self.room.nodes() as u32).map(NodeRow);
+        let with_room: Vec<NodeRow> = rows.filter(has_room).collect();
+        self.holds.as_mut().expect("it was there").freed.extend(with_room);
+    }
+}
