@@ -196,6 +196,18 @@ pub(crate) struct TableArgs {
     /// Which run of a log that holds several is meant, where a log is the trace (docs/traces.md).
     #[arg(long, value_name = "N|POLICY")]
     pub(crate) run: Option<String>,
+    /// The part of the log that is read, by dates or by times since its first job (7d..35d): jobs
+    /// that ran at FROM start there with what is left of them. `all`: all of it; without the
+    /// option it is found (docs/traces.md).
+    #[arg(long, value_name = "FROM..TO")]
+    pub(crate) window: Option<String>,
+    /// Leaves what is submitted in the first TIME out of figures. Default for a bare trace: as long
+    /// as an empty cluster takes to fill.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) warm_up: Option<String>,
+    /// The same of what is submitted in the last TIME.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) cool_down: Option<String>,
 }
 
 impl TableArgs {
@@ -204,6 +216,9 @@ impl TableArgs {
         let mut all = Setting::parse_all(sets)?;
         all.extend(self.format.as_deref().map(Setting::trace_format));
         all.extend(self.run.as_deref().map(Setting::trace_run));
+        all.extend(self.window.as_deref().map(Setting::trace_window));
+        all.extend(self.warm_up.as_deref().map(Setting::warm_up));
+        all.extend(self.cool_down.as_deref().map(Setting::cool_down));
         for pair in self.map.iter().flat_map(|map| map.split(',')) {
             let known = pair.split_once('=').map(|(key, column)| (key.trim(), column.trim()));
             let Some((key, column)) = known.filter(|(key, _)| !key.is_empty()) else {

@@ -190,6 +190,7 @@ impl Workload {
             checkpoint: None,
             delays: Default::default(),
             infeasible: Default::default(),
+            counted: Default::default(),
             strict: true,
             series_points: 0,
             keep_jobs: false,

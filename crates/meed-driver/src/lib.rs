@@ -84,6 +84,7 @@ mod books;
 mod by_queue;
 mod capacity;
 pub mod counters;
+mod counting;
 mod driver;
 pub mod explain;
 mod header;
@@ -103,6 +104,7 @@ mod virtual_time;
 
 pub use books::Books;
 pub use capacity::CapacityTime;
+pub use counting::{CountedSpan, Counting};
 pub use driver::{CancelledJob, Driver, Ended, Taken, Withdrawn, finish_of, keys_line};
 pub use header::header_of;
 pub use journal::{Failed, Journal, Off};

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use meed::fairness::Integrals;
 use meed::fairness::indices::{jain, sharing_benefit, sharing_loss};
-use meed::fairness::{Integrals, Lending};
 use meed::{Engine, MAX_KINDS, QueueId, Time};
 
-use crate::books::{Books, leaves, lending};
-use crate::record::{GroupRecord, JOB_PERCENTILES, JobRecord, QueueRecord, RunRecord};
+use crate::books::{Books, leaves};
+use crate::counting::{CountedSpan, Counting, LeafMark, Mark};
+use crate::record::{
+    CountedRecord, GroupRecord, JOB_PERCENTILES, JobRecord, QueueRecord, RunRecord,
+};
 use crate::series::Sampler;
 use crate::tally::KeptJob;
 
@@ -19,6 +22,8 @@ pub struct Ending {
     pub sampler: Option<Sampler>,
     /// Its jobs one by one, where they were kept.
     pub jobs: Vec<KeptJob>,
+    /// What was seen at both ends of the part of it that counts; all does where nobody looked.
+    pub counting: Option<Counting>,
 }
 
 /// The record of a run under the policy called `policy`. What only its world knows (lines of a
@@ -28,17 +33,18 @@ pub fn outcome(
     books: &mut impl Books,
     ending: Ending,
 ) -> Result<RunRecord, meed::Rejected> {
-    let Ending { end, sampler, jobs: kept } = ending;
+    let Ending { end, sampler, jobs: kept, counting } = ending;
     books.advance(end)?;
     let (books, leaves) = (&*books, leaves(books));
-    let lending = lending(end, &leaves, books);
-    let (tree, totals, capacity) = (books.tree(), books.totals(), books.capacity_time(end));
+    let span = counting.as_ref().map(Counting::span);
+    let seen = match counting {
+        Some(counting) => counting.figures(end, books),
+        None => Mark::of(end, books),
+    };
+    let (tree, totals, capacity) = (books.tree(), books.totals(), seen.capacity);
     let (kinds, measured) = (tree.kinds(), tree.measured());
-    let queues: Vec<QueueRecord> = leaves
-        .iter()
-        .zip(lending)
-        .map(|(&leaf, lent)| queue_record(leaf, lent, end, books))
-        .collect();
+    let queues: Vec<QueueRecord> =
+        seen.leaves.iter().map(|mark| queue_record(mark, end, books)).collect();
     let rhos = || queues.iter().filter_map(|queue| queue.rho);
     let dominant = || queues.iter().filter_map(|queue| queue.dominant_rho);
     let jobs: u64 = leaves.iter().map(|leaf| books.tally(*leaf).jobs).sum();
@@ -47,7 +53,7 @@ pub fn outcome(
     let counted = || leaves.iter().map(|leaf| books.tally(*leaf));
     let part = |of: fn(&Integrals) -> &[u128; MAX_KINDS]| -> BTreeMap<String, f64> {
         let fraction = |kind: usize| {
-            let amounts = leaves.iter().map(|&leaf| of(&integrals(leaf, end, books))[kind]);
+            let amounts = seen.leaves.iter().map(|mark| of(&mark.integrals)[kind]);
             let sum: u128 = amounts.sum();
             let fraction =
                 if capacity[kind] > 0 { sum as f64 / capacity[kind] as f64 } else { 0.0 };
@@ -88,23 +94,30 @@ pub fn outcome(
             .filter_map(|queue| queue.longest_wait)
             .max()
             .map(|span| span.as_secs_f64()),
-        groups: groups(books, end),
+        groups: groups(books, &seen, end),
+        counted: span.map(|span| CountedRecord::of(span, end)),
         series: sampler.map(|sampler| sampler.series(books)).unwrap_or_default(),
         mapreduce: None,
         accounts: None,
-        jobs: job_records(&leaves, kept, kinds.unit(measured).scale()),
+        jobs: job_records(&leaves, kept, kinds.unit(measured).scale(), span.unwrap_or_default()),
         chart: None,
         queues,
     })
 }
 
 /// With queues by their place in the record.
-fn job_records(leaves: &[QueueId], kept: Vec<KeptJob>, scale: u64) -> Vec<JobRecord> {
+fn job_records(
+    leaves: &[QueueId],
+    kept: Vec<KeptJob>,
+    scale: u64,
+    span: CountedSpan,
+) -> Vec<JobRecord> {
     let places: BTreeMap<QueueId, usize> =
         leaves.iter().enumerate().map(|(place, leaf)| (*leaf, place)).collect();
     let record = |job: KeptJob| JobRecord {
         queue: places[&job.queue],
         label: job.label,
+        counts: span.holds(job.submit),
         submit_s: job.submit.as_secs_f64(),
         started_s: job.started.map(Time::as_secs_f64),
         ended_s: job.ended.map(Time::as_secs_f64),
@@ -118,17 +131,13 @@ fn mean_seconds(micros: u128, count: u64) -> Option<f64> {
     (count > 0).then(|| micros as f64 / count as f64 / 1e6)
 }
 
-fn integrals(leaf: QueueId, end: Time, books: &impl Books) -> Integrals {
-    let (engine, queue) = books.leaf(leaf).expect("it is a leaf");
-    engine.integrals(queue, end)
-}
-
-fn queue_record(leaf: QueueId, lent: Lending, end: Time, books: &impl Books) -> QueueRecord {
+fn queue_record(mark: &LeafMark, end: Time, books: &impl Books) -> QueueRecord {
+    let LeafMark { leaf, integrals, lending: lent } = *mark;
     let (engine, queue) = books.leaf(leaf).expect("it is a leaf");
     let tree = books.tree();
     let (kinds, measured) = (tree.kinds(), tree.measured());
     let scale = kinds.unit(measured).scale() as f64;
-    let (view, integrals) = (tree.queue(leaf), engine.integrals(queue, end));
+    let view = tree.queue(leaf);
     let counted = books.tally(leaf);
     let percentiles = counted.times.percentiles(&JOB_PERCENTILES);
     let at = |wanted: f64| {
@@ -169,13 +178,13 @@ pub fn resource_seconds(usage: &[u128], engine: &Engine) -> BTreeMap<String, f64
     (0..kinds.len()).map(|kind| (kinds.name(kind).to_owned(), seconds(kind))).collect()
 }
 
-fn groups(books: &impl Books, end: Time) -> Vec<GroupRecord> {
+fn groups(books: &impl Books, seen: &Mark, end: Time) -> Vec<GroupRecord> {
     let tree = books.tree();
     let scale = tree.kinds().unit(tree.measured()).scale() as f64;
     let mut sums = vec![[0u128; meed::MAX_KINDS]; tree.queue_ids().len()];
-    for leaf in leaves(books) {
-        let used = integrals(leaf, end, books).usage;
-        let mut at = tree.queue(leaf).parent;
+    for mark in &seen.leaves {
+        let used = mark.integrals.usage;
+        let mut at = tree.queue(mark.leaf).parent;
         while let Some(id) = at {
             sums[id.index()].iter_mut().zip(used).for_each(|(sum, used)| *sum += used);
             at = tree.queue(id).parent;

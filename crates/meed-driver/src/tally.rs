@@ -8,6 +8,7 @@ use meed_journal::{Arrival, JobKey};
 use serde::{Deserialize, Serialize};
 
 use crate::by_queue::ByQueue;
+use crate::counting::CountedSpan;
 
 /// Job times: exact while few, a histogram of relative precision 1 % beyond.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -222,6 +223,10 @@ pub struct Tally {
     queues: ByQueue<QueueTally>,
     /// Over all queues.
     pub totals: Totals,
+    /// What is submitted, or begins to wait, outside is in no figure.
+    counted: CountedSpan,
+    /// The end that is told now says nothing of how long its job takes.
+    is_cut: bool,
 }
 
 /// A job that has ended, or that was there at the end.
@@ -247,7 +252,18 @@ pub struct KeptJob {
 impl Tally {
     /// Of these queues, with what was counted of all.
     pub(crate) fn of(queues: ByQueue<QueueTally>, totals: Totals) -> Tally {
-        Tally { queues, totals }
+        Tally { queues, totals, ..Tally::default() }
+    }
+
+    /// Counts what is submitted, or begins to wait, in this span only.
+    pub(crate) fn count_only(&mut self, counted: CountedSpan) {
+        self.counted = counted;
+    }
+
+    /// From now on ends are those of jobs of which nobody knows how long they take, or known ones
+    /// again.
+    pub(crate) fn cuts(&mut self, is_cut: bool) {
+        self.is_cut = is_cut;
     }
 
     pub(crate) fn add_queue(&mut self, queue: QueueId) {
@@ -287,26 +303,41 @@ impl Tally {
         }
     }
 
+    /// A task starts at `now` that could have started since `since`.
     #[inline]
-    pub(crate) fn task_started(&mut self, queue: QueueId, waited: Span) {
+    pub(crate) fn task_started(&mut self, queue: QueueId, since: Time, now: Time) {
         self.totals.starts += 1;
+        if !self.counted.holds(since) {
+            return;
+        }
+        let waited = now.saturating_since(since);
         let queue = &mut self.queues[queue];
         queue.waits += 1;
         queue.wait_micros += u128::from(waited.as_micros());
         queue.longest_wait = queue.longest_wait.max(Some(waited));
     }
 
+    /// A task of a job that was submitted then has ended well.
     #[inline]
-    pub(crate) fn task_ended(&mut self, queue: QueueId) {
-        self.queues[queue].tasks += 1;
+    pub(crate) fn task_ended(&mut self, queue: QueueId, submit: Time) {
+        self.queues[queue].tasks += u64::from(!self.is_cut && self.counted.holds(submit));
     }
 
-    pub(crate) fn job_ended(&mut self, queue: QueueId, took: Span, done: bool) {
+    /// A job that was submitted then is gone.
+    pub(crate) fn job_ended(&mut self, queue: QueueId, submit: Time, now: Time, done: bool) {
         if !done {
             self.totals.failed += 1;
             return;
         }
         self.totals.jobs_ended += 1;
+        if self.is_cut {
+            self.totals.unfinished += 1;
+            return;
+        }
+        if !self.counted.holds(submit) {
+            return;
+        }
+        let took = now.saturating_since(submit);
         self.totals.times.add(took);
         let queue = &mut self.queues[queue];
         queue.jobs += 1;
@@ -314,10 +345,12 @@ impl Tally {
         queue.times.add(took);
     }
 
-    /// A task that has not started by the end of the run.
-    pub(crate) fn still_waits(&mut self, queue: QueueId, waited: Span) {
-        let queue = &mut self.queues[queue];
-        queue.longest_wait = queue.longest_wait.max(Some(waited));
+    /// A task that could have started since then has not by the end of the run.
+    pub(crate) fn still_waits(&mut self, queue: QueueId, since: Time, end: Time) {
+        if self.counted.holds(since) {
+            let queue = &mut self.queues[queue];
+            queue.longest_wait = queue.longest_wait.max(Some(end.saturating_since(since)));
+        }
     }
 }
 

@@ -152,8 +152,9 @@ pub fn run(
 ) -> Result<RunRecord, MapReduceError> {
     let world = MapReduceWorld::new(setup, log)?;
     let Finished { mut driver, end, sampler, record: mapreduce } = world.run(progress)?;
-    let mut record = outcome(policy, &mut driver, Ending { end, sampler, jobs: Vec::new() })
-        .map_err(|why| MapReduceError::Change { at: end, why })?;
+    let mut record =
+        outcome(policy, &mut driver, Ending { end, sampler, jobs: Vec::new(), counting: None })
+            .map_err(|why| MapReduceError::Change { at: end, why })?;
     record.mapreduce = Some(Box::new(mapreduce));
     Ok(record)
 }

@@ -11,9 +11,9 @@ use meed_driver::record::{Comparison, JobRecord};
 /// "Metrics and Benchmarking for Parallel Job Scheduling" (JSSPP 1998), Sec. 2.
 const SHORT: f64 = 10.0;
 
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 12] = [
     "policy", "job", "queue", "submit_s", "start_s", "end_s", "wait_s", "job_s", "slowdown",
-    "tasks", "width",
+    "tasks", "width", "counted",
 ];
 
 /// Writes a heading and a line for each job of each run that has kept its jobs.
@@ -29,7 +29,7 @@ pub fn write_jobs(comparison: &Comparison, out: impl Write) -> std::io::Result<(
     csv.flush()
 }
 
-fn cells(policy: &str, queue: &str, job: &JobRecord) -> [String; 11] {
+fn cells(policy: &str, queue: &str, job: &JobRecord) -> [String; 12] {
     let since = |at: Option<f64>| at.map(|at| at - job.submit_s);
     [
         policy.to_owned(),
@@ -43,6 +43,7 @@ fn cells(policy: &str, queue: &str, job: &JobRecord) -> [String; 11] {
         cell(bounded_slowdown(job)),
         job.tasks.to_string(),
         cell(Some(job.width)),
+        u8::from(job.counts).to_string(),
     ]
 }
 

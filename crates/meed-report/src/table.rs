@@ -2,7 +2,7 @@
 //! there is.
 
 use comfy_table::{Attribute, Cell, CellAlignment, Color, LineStyle, Table, TableStyle};
-use meed_driver::record::{Comparison, QueueRecord, RunRecord, assumed_cluster};
+use meed_driver::record::{Comparison, QueueRecord, RunRecord, assumed_cluster, counted_words};
 
 use crate::gains;
 use crate::legend;
@@ -51,7 +51,10 @@ pub fn summary_table(comparison: &Comparison, options: &TableOptions) -> String 
     };
     let assumed = assumed_cluster(&comparison.assumptions);
     let assumed = assumed.map(|words| capital(&clean(words)) + ".");
-    let gains = say(&mut assumed.into_iter().chain(gains::sentences(comparison)));
+    let counted = counted_words(&comparison.assumptions);
+    let counted = counted.map(|words| capital(&clean(words)) + ".");
+    let first = assumed.into_iter().chain(counted);
+    let gains = say(&mut first.chain(gains::sentences(comparison)));
     let gains = if gains.is_empty() { gains } else { gains + "\n" };
     let (policies, metrics) = (policies(runs), metrics(runs));
     let titles = policies.columns.iter().filter_map(|column| column.title.first());

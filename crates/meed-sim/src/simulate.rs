@@ -255,6 +255,7 @@ pub(crate) fn setup_of<'a>(
         checkpoint: scenario.checkpoint(),
         delays,
         infeasible: scenario.infeasible(),
+        counted: scenario.counted(),
         strict: false,
         series_points: 0,
         keep_jobs: false,

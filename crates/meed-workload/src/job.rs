@@ -87,6 +87,9 @@ pub struct JobGroup {
     pub checkpoint: Option<Span>,
     /// Whether they start together or not at all; `None`: each as it fits.
     pub gang: Option<Box<Gang>>,
+    /// They ran still when their log ended: they run for as long as is known, and what that makes
+    /// of their job's time is no figure.
+    pub cut: bool,
 }
 
 impl JobGroup {
@@ -102,6 +105,7 @@ impl JobGroup {
             limit: None,
             checkpoint: None,
             gang: None,
+            cut: false,
         }
     }
 

@@ -195,6 +195,7 @@ fn plain_group(job: &Job) -> Option<(&JobGroup, Span)> {
         && group.stage == 0
         && group.constraints.is_none()
         && group.checkpoint.is_none()
+        && !group.cut
         && is_whole_gang;
     is_plain.then_some((group, duration))
 }

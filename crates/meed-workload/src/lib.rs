@@ -13,8 +13,9 @@
 //! - the nodes of a cluster, as its own scheduler tells them: [`cluster`]
 //! - a look at a source, or a copy of it: [`inspect`], [`convert`]; its jobs kept, to be read
 //!   once: [`kept`]
-//! - a source whose submissions come faster or slower: [`stretch`](mod@stretch); one without
-//!   its outliers: [`outliers`]
+//! - a source whose submissions come faster or slower: [`stretch`](mod@stretch); one without its
+//!   outliers: [`outliers`]; one whose jobs are kept to nodes: [`partitions`]; the time for which a
+//!   log has all jobs: [`window`], and what of it a cluster takes to fill: [`filling`]
 //! - below all of them: the files of [`meed_files`], and [`error`]
 //!
 //! Invariants: a source hands out jobs in order of submission, each of which passes [`Job::check`];
@@ -29,6 +30,7 @@ pub mod cluster;
 pub mod convert;
 pub mod error;
 mod fields;
+pub mod filling;
 pub mod format;
 pub mod generate;
 pub mod google;
@@ -46,6 +48,7 @@ pub mod mwf;
 pub mod noted;
 mod ordered;
 pub mod outliers;
+pub mod partitions;
 pub mod philly;
 mod records;
 pub mod size;
@@ -55,6 +58,7 @@ pub mod swf;
 pub mod swim;
 pub mod table;
 mod whole;
+pub mod window;
 pub mod yarn;
 
 pub use error::{BadLine, OnBadLine, TraceError};

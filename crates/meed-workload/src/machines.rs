@@ -2,6 +2,7 @@
 
 use meed::{NodeSpec, Resources, Time};
 
+use crate::partitions::PartitionTerms;
 use crate::{BadLine, error::BadLines};
 
 /// The machines of a file, or of a published mix.
@@ -17,6 +18,8 @@ pub struct Machines {
     pub ignored: u64,
     /// What was assumed, in words.
     pub assumptions: Vec<String>,
+    /// The partitions that a cluster's own file tells, besides the labels of its nodes.
+    pub partitions: Vec<PartitionTerms>,
     /// What a cluster's own file tells, in words: the first thing to be said of a run.
     pub told: Vec<String>,
     pub(crate) bad: BadLines,

@@ -110,7 +110,7 @@ impl Footprints {
     }
 
     /// How many jobs there are.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.submits.len()
     }
 
@@ -136,14 +136,48 @@ impl Footprints {
         self.widths[job * self.kinds + kind]
     }
 
-    fn end(&self, job: usize) -> u64 {
+    /// What a job holds at once.
+    pub(crate) fn held(&self, job: usize, kind: usize) -> u64 {
+        self.held[job * self.kinds + kind]
+    }
+
+    /// When a job was submitted.
+    pub(crate) fn submitted(&self, job: usize) -> Time {
+        Time::from_micros(self.submits[job]).unwrap_or(Time::MAX)
+    }
+
+    /// When a job started, where that is known.
+    pub(crate) fn started(&self, job: usize) -> Option<Time> {
+        Some(self.starts[job]).filter(|start| *start != NEVER).and_then(Time::from_micros)
+    }
+
+    pub(crate) fn end(&self, job: usize) -> u64 {
         self.starts[job].saturating_add(self.lengths[job])
     }
 
     /// Whether the starts of most jobs are known.
-    fn tells_starts(&self) -> bool {
+    pub(crate) fn tells_starts(&self) -> bool {
         let known = self.starts.iter().filter(|start| **start != NEVER).count();
         known > 0 && known * 2 >= self.starts.len()
+    }
+
+    /// When the last job but outliers comes, in a source without these.
+    pub fn last_submission(&self, outliers: &Outliers) -> Option<Time> {
+        let left_out = self.without(outliers);
+        let kept: Vec<usize> = self.kept(&left_out).collect();
+        let (first, last) = (self.submit(*kept.first()?), self.submit(*kept.last()?));
+        let zero = self.submits.first().copied().unwrap_or(0);
+        Time::from_micros(last - (first - zero))
+    }
+
+    /// How many jobs but outliers come in that time, in a source without these.
+    pub fn submitted_in(&self, outliers: &Outliers, from: Time, to: Time) -> (usize, usize) {
+        let left_out = self.without(outliers);
+        let zero = self.submits.first().copied().unwrap_or(0);
+        let first = self.kept(&left_out).next().map_or(zero, |job| self.submit(job));
+        let submits = || self.kept(&left_out).map(|job| self.submit(job) - (first - zero));
+        let is_in = |at: &u64| *at >= from.as_micros() && (*at < to.as_micros() || to == Time::MAX);
+        (submits().filter(is_in).count(), submits().count())
     }
 
     /// Rows that are far from all others, on a cluster of this capacity, where that is known.
@@ -244,7 +278,7 @@ impl Footprints {
 }
 
 /// How long a job runs that starts at once: the longest task of each stage, after each other.
-fn length(job: &Job) -> u64 {
+pub(crate) fn length(job: &Job) -> u64 {
     let (mut all, mut stage, mut longest) = (0u64, 0, 0u64);
     for group in &job.groups {
         let most = match &group.duration {

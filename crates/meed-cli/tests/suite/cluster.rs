@@ -257,7 +257,8 @@ fn waits_of_the_log_stand_beside_the_simulated_ones() {
     let path = folder.path();
     write(path.join("sacct.txt"), log_of(&sacct())).unwrap();
     write(path.join("slurm.conf"), SLURM_CONF).unwrap();
-    let json = advise(path, "sacct.txt", &["--cluster", "slurm.conf"]);
+    let all = ["--cluster", "slurm.conf", "--warm-up", "0", "--cool-down", "0"];
+    let json = advise(path, "sacct.txt", &all);
     let mean = |what: &str| json["waits"][what]["mean_s"].as_f64().unwrap();
     assert_eq!(json["waits"]["log"]["jobs"], 600);
     assert!(mean("log") > 0.0 && mean("simulated") > 0.0, "{}", json["waits"]);
@@ -383,11 +384,14 @@ fn by_hand(folder: &Path, load: &str, policy: &str) -> [f64; 2] {
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap().split(',').collect();
     let at = |name: &str| names.iter().position(|found| *found == name).unwrap();
-    let (queue, wait, job) = (at("queue"), at("wait_s"), at("job_s"));
+    let (queue, wait, job, counted) = (at("queue"), at("wait_s"), at("job_s"), at("counted"));
     let mut waits: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     let mut times = Vec::new();
     for line in lines {
         let cells: Vec<&str> = line.split(',').collect();
+        if cells[counted] == "0" {
+            continue;
+        }
         waits.entry(cells[queue]).or_default().push(cells[wait].parse().unwrap());
         times.push(cells[job].parse::<f64>().unwrap());
     }

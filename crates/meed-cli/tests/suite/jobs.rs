@@ -52,14 +52,15 @@ fn all_jobs_stand_in_the_file() {
     succeed(folder.path(), &args);
     let of = |policy: &str| {
         format!(
-            "{policy},whole,lab,0,0,10,0,10,1,1,4\n\
-             {policy},gang,lab,1,10,15,9,14,1.4,3,3\n\
-             {policy},\"narrow, \"\"quoted\"\"\",lab,2,10,,8,,,1,1\n\
-             {policy},late,lab,16,,,,,,1,4\n"
+            "{policy},whole,lab,0,0,10,0,10,1,1,4,1\n\
+             {policy},gang,lab,1,10,15,9,14,1.4,3,3,1\n\
+             {policy},\"narrow, \"\"quoted\"\"\",lab,2,10,,8,,,1,1,1\n\
+             {policy},late,lab,16,,,,,,1,4,1\n"
         )
     };
     let heading =
-        "policy,job,queue,submit_s,start_s,end_s,wait_s,job_s,slowdown,tasks,width\n".to_owned();
+        "policy,job,queue,submit_s,start_s,end_s,wait_s,job_s,slowdown,tasks,width,counted\n"
+            .to_owned();
     let written = fs::read_to_string(folder.path().join("jobs.csv")).unwrap();
     assert_eq!(written, heading + &of("fair") + &of("fifo"));
 }

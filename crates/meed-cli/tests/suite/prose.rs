@@ -73,7 +73,7 @@ const LONG_PAGES: &[(&str, usize)] = &[
     ("docs/properties.md", 58),
     ("docs/reproduction.md", 197),
     ("docs/rivals.md", 103),
-    ("docs/scenario.md", 79),
+    ("docs/scenario.md", 80),
     ("docs/traces.md", 90),
     ("docs/wide-jobs.md", 38),
     ("docs/yarn.md", 46),

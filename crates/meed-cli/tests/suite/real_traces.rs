@@ -14,6 +14,9 @@ pub(crate) fn traces() -> Option<PathBuf> {
     std::env::var_os("MEED_TRACES").map(|folder| repository.join(folder))
 }
 
+/// All of a trace counts.
+const ALL: [&str; 6] = ["--window", "all", "--warm-up", "0", "--cool-down", "0"];
+
 fn simulate(scenario: &str, more: &[&str]) -> Value {
     let folder = folder();
     let mut args = vec!["simulate", scenario, "--json", "-", "--quiet", "--series", "20"];
@@ -47,11 +50,12 @@ fn a_log_of_679_users_also_in_our_own_format() {
     let Some(traces) = traces() else { return };
     let trace = traces.join("swf/CTC-SP2-1996-3.1-cln.swf.gz").display().to_string();
     // As our own format is run, which does not say that a batch system made the log.
-    let original = simulate(&trace, &["--strict", "--set", "policy.when_blocked=skip"]);
+    let original =
+        simulate(&trace, &[&["--strict", "--set", "policy.when_blocked=skip"], &ALL[..]].concat());
     check_whole(&original, 77_222);
     let folder = folder();
     let copy = folder.path().join("ctc.jsonl.zst").display().to_string();
-    succeed(folder.path(), &["trace", "convert", &trace, &copy]);
+    succeed(folder.path(), &["trace", "convert", &trace, &copy, "--window", "all"]);
     let mut converted =
         simulate(&copy, &["--strict", "--set", "cluster.node.0.capacity={cpu=338}"]);
     for key in ["scenario", "assumptions"] {
@@ -64,7 +68,10 @@ fn a_log_of_679_users_also_in_our_own_format() {
 fn a_national_grid_with_its_own_number_of_processors() {
     let Some(traces) = traces() else { return };
     let trace = traces.join("swf/METACENTRUM-2009-2.swf.gz").display().to_string();
-    let json = simulate(&trace, &["--strict", "--set", "cluster.node.0.capacity.cpu=806"]);
+    let json = simulate(
+        &trace,
+        &[&["--strict", "--set", "cluster.node.0.capacity.cpu=806"], &ALL[..]].concat(),
+    );
     check_whole(&json, 103_656);
 }
 
@@ -72,7 +79,7 @@ fn a_national_grid_with_its_own_number_of_processors() {
 fn virtual_clusters_of_gpus_on_the_cluster_that_is_assumed() {
     let Some(traces) = traces() else { return };
     let trace = traces.join("philly/philly_via_gavel_vc_jobs.csv.xz").display().to_string();
-    let json = simulate(&trace, &["--strict"]);
+    let json = simulate(&trace, &[&["--strict"], &ALL[..]].concat());
     check_whole(&json, 15_264);
     let shares = json["runs"][1]["queues"]
         .as_array()

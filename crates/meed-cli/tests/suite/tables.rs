@@ -124,7 +124,10 @@ fn pods_of_openb_run_on_the_nodes_beside_them() {
     let folder = folder();
     let pods = traces.join("alibaba/gpu_v2023_openb_pod_list_default.csv.xz");
     let pods = pods.display().to_string();
-    let json = succeed(folder.path(), &["trace", "inspect", &pods, "--json", "--strict"]);
+    let json = succeed(
+        folder.path(),
+        &["trace", "inspect", &pods, "--json", "--strict", "--window", "all"],
+    );
     let json: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!((&json["jobs"], &json["ignored_lines"]), (&7255.into(), &897.into()));
     let gpu = json["resources"].as_array().expect("resources")[2].clone();

@@ -171,7 +171,7 @@ impl<J, K: Journal> Driver<J, K> {
     ) -> Result<(), Failed> {
         *gone = self.jobs.take(id.slot());
         let live = gone.as_ref().expect("a job ends once");
-        self.tally.job_ended(live.queue, now - live.submit, outcome == Outcome::Done);
+        self.tally.job_ended(live.queue, live.submit, now, outcome == Outcome::Done);
         if let Some(index) = &mut self.index {
             index.drop_job(&live.key, id);
         }

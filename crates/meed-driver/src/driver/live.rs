@@ -118,7 +118,7 @@ impl<J, K: Journal> Driver<J, K> {
         let live = self.live_mut(job);
         let (ready, attempt) = live.starts(task);
         let queue = live.queue;
-        self.tally.task_started(queue, since.saturating_since(ready));
+        self.tally.task_started(queue, ready, since);
         self.tasks.put(id.slot(), Task { allocation: id, job, task, attempt, node });
         if let Some(index) = &mut self.index {
             let live = self.jobs.get(job.slot()).expect("a task of it has just started");

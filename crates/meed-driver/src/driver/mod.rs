@@ -31,6 +31,7 @@ use meed_journal::{Fact, Finish, Name, StartReason};
 use crate::books::Books;
 use crate::by_queue::ByQueue;
 use crate::capacity::CapacityTime;
+use crate::counting::CountedSpan;
 use crate::explain::{self, QueueStatus, Standing, Subject};
 use crate::index::Index;
 use crate::journal::{Failed, Journal, Off};
@@ -149,6 +150,13 @@ impl<J, K: Journal> Driver<J, K> {
         self
     }
 
+    /// What is submitted, or begins to wait, outside of `counted` is in no figure of jobs, tasks
+    /// and waits. Nothing is decided otherwise.
+    pub fn counting(mut self, counted: CountedSpan) -> Driver<J, K> {
+        self.tally.count_only(counted);
+        self
+    }
+
     /// In records its only queue is called `name`, and its nodes follow from other records: a
     /// tenant that is alone on its share (static partition).
     pub fn alone(mut self, name: &str) -> Driver<J, K> {
@@ -231,7 +239,7 @@ impl<J, K: Journal> Driver<J, K> {
     pub fn finish(&mut self, end: Time) {
         for live in self.jobs.iter() {
             if let Some(waiting) = live.waiting() {
-                self.tally.still_waits(live.queue, end.saturating_since(waiting.since));
+                self.tally.still_waits(live.queue, waiting.since, end);
             }
             self.tally.totals.unfinished += 1;
         }

@@ -29,9 +29,21 @@ impl<J, K: Journal> Driver<J, K> {
     #[inline]
     pub fn task_ended(&mut self, now: Time, task: AllocationId) -> Result<Ended<J>, Failed> {
         let (task, state, stopped) = self.end(now, task, Event::TaskEnded(task))?;
-        let queue = self.live_mut(task.job).queue;
-        self.tally.task_ended(queue);
+        let (queue, submit) = {
+            let live = self.live_mut(task.job);
+            (live.queue, live.submit)
+        };
+        self.tally.task_ended(queue, submit);
         self.ended(now, task, state, &stopped, Fact::End)
+    }
+
+    /// The same of a task of a job of which nobody knows how long it takes: it ran still when its
+    /// log ended. Its job counts as unfinished, and is in no figure of times.
+    pub fn task_cut(&mut self, now: Time, task: AllocationId) -> Result<Ended<J>, Failed> {
+        self.tally.cuts(true);
+        let ended = self.task_ended(now, task);
+        self.tally.cuts(false);
+        ended
     }
 
     /// A task has failed; it waits again until its job's attempts are used up.
@@ -314,7 +326,7 @@ fn started<J>(
 ) {
     let live = jobs.get_mut(start.job.slot()).expect("a job that the engine knows has a row");
     let (since, attempt) = live.starts(start.task);
-    tally.task_started(live.queue, now - since);
+    tally.task_started(live.queue, since, now);
     let Start { allocation, job, task, node, .. } = *start;
     if let Some(index) = index {
         index.add_task(&live.key, task, allocation);

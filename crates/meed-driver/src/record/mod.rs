@@ -12,9 +12,11 @@ mod overtaken;
 
 use std::collections::BTreeMap;
 
+use meed::Time;
 use meed_journal::JobKey;
 use serde::Serialize;
 
+use crate::counting::CountedSpan;
 use mapreduce::MapReduceRecord;
 
 pub use accounts::{AccountRecord, AccountsRecord};
@@ -23,6 +25,14 @@ pub use overtaken::{MostOvertaken, OVERTAKERS, Overtaken, Overtaker, WithReserve
 
 /// How an assumption begins that says which cluster was assumed: what all figures rest on.
 pub const ASSUMED_CLUSTER: &str = "assumed cluster: ";
+
+/// How an assumption begins that says which part of a log makes the figures.
+pub const COUNTED: &str = "counted: ";
+
+/// The assumption that says which part of a log makes the figures, where that is not all of it.
+pub fn counted_words(assumptions: &[String]) -> Option<&str> {
+    assumptions.iter().find_map(|words| words.strip_prefix(COUNTED))
+}
 
 /// The assumption that says which cluster was assumed, where one was.
 pub fn assumed_cluster(assumptions: &[String]) -> Option<&String> {
@@ -127,6 +137,10 @@ pub struct RunRecord {
     pub queues: Vec<QueueRecord>,
     /// Parent queues, in order of declaration, without the root.
     pub groups: Vec<GroupRecord>,
+    /// The part of the run whose jobs, waits and use make the figures, where that is not all of
+    /// it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted: Option<CountedRecord>,
     /// Samples over time; empty arrays when none were asked for.
     pub series: Series,
     /// Jobs, locality, slots and nodes of a run of the MapReduce world; not there for others.
@@ -141,6 +155,29 @@ pub struct RunRecord {
     /// Nodes over a window of time, for the report; not part of the JSON output.
     #[serde(skip)]
     pub chart: Option<Box<NodeChart>>,
+}
+
+impl RunRecord {
+    /// Those of [`RunRecord::jobs`] that are in figures.
+    pub fn counted_jobs(&self) -> impl Iterator<Item = &JobRecord> {
+        self.jobs.iter().filter(|job| job.counts)
+    }
+}
+
+/// The part of a run of which figures are told.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct CountedRecord {
+    /// Its beginning.
+    pub from_s: f64,
+    /// Its end.
+    pub to_s: f64,
+}
+
+impl CountedRecord {
+    /// Of a run that ends at `end`.
+    pub(crate) fn of(span: CountedSpan, end: Time) -> CountedRecord {
+        CountedRecord { from_s: span.from.as_secs_f64(), to_s: span.to.min(end).as_secs_f64() }
+    }
 }
 
 /// Tasks that were stopped for others.
@@ -159,6 +196,8 @@ pub struct JobRecord {
     pub queue: usize,
     /// What the source calls it.
     pub label: JobKey,
+    /// Whether it is in figures: it was submitted in the part of the run that counts.
+    pub counts: bool,
     /// When it arrived.
     pub submit_s: f64,
     /// When its first task started; `None` where none has.

@@ -7,7 +7,7 @@ use meed_report::page::{
 use serde_json::{Value, json};
 
 use super::aims::{FIGURES, Figure};
-use meed_sim::record::assumed_cluster;
+use meed_sim::record::{COUNTED, assumed_cluster, counted_words};
 
 use super::chance::SAMPLES;
 use super::choice::{Advice, Candidate, Observed};
@@ -32,9 +32,12 @@ pub fn page(question: &Question, answer: &AdviceAnswer, charts: bool, notes: &[S
         assumed.map(|note| format!("{}.", capital(note))).into_iter().collect();
     let answer = Some(lead.len());
     lead.extend(view.lead());
+    lead.extend(counted_words(notes).map(|words| format!("{}.", capital(words))));
     lead.extend(view.incidents());
     // The loads are said already, all of them.
-    let is_told = |note: &&String| note.starts_with("load ") || Some(*note) == assumed;
+    let is_told = |note: &&String| {
+        note.starts_with("load ") || note.starts_with(COUNTED) || Some(*note) == assumed
+    };
     let assumed = notes.iter().filter(|note| !is_told(note)).cloned().collect();
     // Where the log lies is nobody's business who reads the page.
     let file = question.log.as_path();

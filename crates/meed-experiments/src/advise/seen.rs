@@ -87,8 +87,8 @@ impl Seen {
     /// What `run` shows, whose times are those of the log divided by `load`. Parts of time are of
     /// the log's own time, so that they are the same ones at each load.
     pub fn of(run: &RunRecord, load: f64) -> Seen {
-        let first = run.jobs.iter().map(|job| job.submit_s).fold(f64::INFINITY, f64::min);
-        let last = run.jobs.iter().map(|job| job.submit_s).fold(0.0, f64::max);
+        let first = run.counted_jobs().map(|job| job.submit_s).fold(f64::INFINITY, f64::min);
+        let last = run.counted_jobs().map(|job| job.submit_s).fold(0.0, f64::max);
         let span = ((last - first) * load).max(0.0);
         let part_s = [WEEK, DAY].into_iter().find(|part| span >= part * PARTS);
         let part_s = part_s.unwrap_or((span / PARTS).max(1.0));
@@ -99,7 +99,7 @@ impl Seen {
         let mut sums: BTreeMap<(usize, usize), Sums> = BTreeMap::new();
         let mut noticed = 0u64;
         let mut waits = Vec::with_capacity(run.jobs.len());
-        for job in &run.jobs {
+        for job in run.counted_jobs() {
             let wait = job.started_s.unwrap_or(run.end_s) - job.submit_s;
             let own = sums.entry((job.queue, part_of(job))).or_default();
             own.jobs += 1.0;
@@ -126,7 +126,7 @@ impl Seen {
                 .map(|((_, part), sums)| (*part, *sums))
                 .collect(),
         };
-        let jobs = run.jobs.len() as f64;
+        let jobs = run.counted_jobs().count() as f64;
         Seen {
             jobs: run.jobs.len() as u64,
             figures: FIGURES.iter().map(|row| figure(run, row.column)).collect(),

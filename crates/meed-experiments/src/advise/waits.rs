@@ -37,7 +37,11 @@ impl Waits {
     pub fn of_log(scenario: &Scenario, seed: u64) -> Result<Option<Waits>, TraceError> {
         let mut source = scenario.source(seed, OnBadLine::Skip)?;
         let (mut waits, mut all) = (Vec::new(), 0usize);
-        while source.next_job()?.is_some() {
+        let counted = scenario.counted();
+        while let Some(job) = source.next_job()? {
+            if !counted.holds(job.submit) {
+                continue;
+            }
             all += 1;
             waits.extend(source.waited().map(|wait| wait.as_secs_f64()));
         }

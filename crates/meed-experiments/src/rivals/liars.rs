@@ -256,7 +256,7 @@ impl Ledger {
             (queue.queue.clone(), Row { tasks: queue.tasks, waited, ..Row::default() })
         };
         let mut tenants: BTreeMap<String, Row> = run.queues.iter().map(row).collect();
-        for job in &run.jobs {
+        for job in run.counted_jobs() {
             let row = run.queues.get(job.queue).and_then(|queue| tenants.get_mut(&queue.queue));
             if let Some(row) = row {
                 row.jobs += 1;

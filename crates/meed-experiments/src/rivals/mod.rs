@@ -263,6 +263,7 @@ impl Contest {
         setup: WorldSetup<'a>,
         watcher: &'a mut Watcher,
     ) -> Result<RunRecord, SweepError> {
+        watcher.windows = Windows::over(setup.counted);
         let setup =
             WorldSetup { strict: self.strict, keep_jobs: true, attendant: Some(watcher), ..setup };
         let run = run_one(&contender.words, setup, &mut Unwatched);

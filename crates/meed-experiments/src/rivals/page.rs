@@ -4,7 +4,7 @@
 use meed_report::page::{
     Badge, Block, Cell, HeatMap, Page, Section, SpreadChart, SpreadRow, Table, Tone, capital,
 };
-use meed_sim::record::assumed_cluster;
+use meed_sim::record::{COUNTED, assumed_cluster, counted_words};
 use serde_json::{Map, Value, json};
 
 use super::figures::{FIGURES, FigureUnit, Replicates, RivalFigure};
@@ -72,7 +72,9 @@ pub fn page(contest: &Contest, all: &[Fared], charts: bool, notes: &[String]) ->
     lead.extend(
         baseline(contest).map(|words| format!("Compared with {words}: as --baseline says.")),
     );
-    let assumed = notes.iter().filter(|note| Some(*note) != assumed).cloned().collect();
+    lead.extend(counted_words(notes).map(|words| format!("{}.", capital(words))));
+    let is_told = |note: &&String| note.starts_with(COUNTED) || Some(*note) == assumed;
+    let assumed = notes.iter().filter(|note| !is_told(note)).cloned().collect();
     Page {
         title: format!("Rivals on {}", name.to_string_lossy()),
         lead,

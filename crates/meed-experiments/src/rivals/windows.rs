@@ -13,6 +13,7 @@
 use std::collections::BTreeSet;
 
 use meed::{Engine, QueueId, Span, Time};
+use meed_sim::world::CountedSpan;
 
 use super::lent::{Claims, Glance};
 
@@ -29,6 +30,8 @@ pub(super) struct Windows {
     known: BTreeSet<QueueId>,
     last: Option<QueueId>,
     capacity: f64,
+    /// Hours outside are no figure.
+    counted: CountedSpan,
 }
 
 struct Tenant {
@@ -62,11 +65,18 @@ impl Windows {
         Windows::default()
     }
 
+    /// Notes of the hours in this span.
+    pub(super) fn over(counted: CountedSpan) -> Windows {
+        Windows { counted, ..Windows::default() }
+    }
+
     /// Time passes to `at`.
     pub(super) fn passes(&mut self, at: Time, engine: &Engine) {
         let hour = Span::from_secs(3600).unwrap_or(Span::MAX);
         while self.next <= at {
-            self.note(engine);
+            if self.counted.holds(self.next) {
+                self.note(engine);
+            }
             self.next = self.next.saturating_add(hour);
             self.hours += 1;
         }

@@ -125,7 +125,7 @@ pub(super) fn measure(run: &RunRecord, resources: &[String]) -> Vec<String> {
 
 /// The width from which on a job is of the widest tenth.
 pub(crate) fn wide_from(run: &RunRecord) -> Option<f64> {
-    let mut widths: Vec<f64> = run.jobs.iter().map(|job| job.width).collect();
+    let mut widths: Vec<f64> = run.counted_jobs().map(|job| job.width).collect();
     widths.sort_by(|a, b| b.total_cmp(a));
     widths.get(widths.len().div_ceil(10).checked_sub(1)?).copied()
 }
@@ -181,7 +181,8 @@ struct WideWaits {
 /// all at least. A job that has not started has waited up to the end of the run.
 fn wide_waits(run: &RunRecord) -> Option<WideWaits> {
     let waited = |job: &JobRecord| job.started_s.unwrap_or(run.end_s) - job.submit_s;
-    let mut jobs: Vec<(f64, f64)> = run.jobs.iter().map(|job| (job.width, waited(job))).collect();
+    let mut jobs: Vec<(f64, f64)> =
+        run.counted_jobs().map(|job| (job.width, waited(job))).collect();
     // Waits as well: a sum of floats is the same in one order only.
     jobs.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
     let least = jobs.get(jobs.len().div_ceil(10).checked_sub(1)?)?.0;

@@ -283,6 +283,7 @@ impl Draft {
             checkpoint: None,
             delays: Default::default(),
             infeasible: Default::default(),
+            counted: Default::default(),
             strict: false,
             series_points: 0,
             keep_jobs: false,

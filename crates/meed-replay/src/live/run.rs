@@ -139,7 +139,7 @@ impl<'a> World<'a> {
         let last = finish_of(&self.driver.counted().totals);
         self.driver.note(end, || last).map_err(|why| RunError::of(end, why))?;
         self.driver.journal().borrow_mut().finish()?;
-        let ending = Ending { end, sampler: self.sampler, jobs: Vec::new() };
+        let ending = Ending { end, sampler: self.sampler, jobs: Vec::new(), counting: None };
         let mut record = outcome(name, &mut self.driver, ending)
             .map_err(|why| RunError::Change { at: end, why })?;
         if self.driver.engine().reclaims() {

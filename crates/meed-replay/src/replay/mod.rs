@@ -221,6 +221,7 @@ impl Recording {
             checkpoint: scenario.checkpoint(),
             delays: scenario.delays(),
             infeasible: scenario.infeasible(),
+            counted: scenario.counted(),
             strict: false,
             series_points,
             keep_jobs: false,

@@ -37,6 +37,19 @@ pub fn terms(arrival: &mut Arrival, chain: Option<u32>, cause: Option<Cause>) {
     arrival.not_before = not_before.filter(|time| *time > Time::ZERO);
 }
 
+/// What is told of a job that is cut ([`JobGroup::cut`]); nothing of others.
+pub fn cut_told(is_cut: bool) -> meed_journal::Detail {
+    is_cut.then(|| Box::new(serde_json::json!({ CUT: true })))
+}
+
+const CUT: &str = "cut";
+
+/// Whether a job is told to be cut.
+fn is_cut(arrival: &Arrival) -> bool {
+    let detail = arrival.detail.as_ref();
+    detail.and_then(|detail| detail.get(CUT)).and_then(serde_json::Value::as_bool) == Some(true)
+}
+
 /// A job that is refused: all its groups together.
 pub fn whole(
     number: u64,
@@ -51,6 +64,7 @@ pub fn whole(
         ..Arrival::new(queue, number.into(), groups(&job.groups, kinds))
     };
     terms(&mut arrival, job.chain, cause);
+    arrival.detail = cut_told(job.groups.iter().any(|group| group.cut));
     arrival
 }
 
@@ -101,14 +115,16 @@ pub fn job_of(
     }
     let weight = Some(arrival.weight).filter(|weight| weight.is_multiple_of(1000));
     let weight = weight.and_then(|weight| u32::try_from(weight / 1000).ok());
-    let limit = arrival.limit_of_groups();
+    let (limit, cut) = (arrival.limit_of_groups(), is_cut(arrival));
+    let group =
+        |group: &Group| group_of(group, limit, kinds).map(|group| JobGroup { cut, ..group });
     let job = Job {
         label: label_of(arrival.name()),
         queue,
         submit: t,
         weight: weight.ok_or("weight: the simulator takes whole weights below 2^32")?,
         chain: arrival.chain,
-        groups: groups.map(|group| group_of(group, limit, kinds)).collect::<Result<_, _>>()?,
+        groups: groups.map(group).collect::<Result<_, _>>()?,
     };
     job.check(queues, kinds.len())?;
     Ok((job, cause))
@@ -140,6 +156,7 @@ pub fn group_with(
         limit: group.limit.or(limit),
         checkpoint: group.checkpoint,
         gang: GangForm::read(group.gang, group.same.as_deref(), group.tasks)?,
+        cut: false,
     })
 }
 

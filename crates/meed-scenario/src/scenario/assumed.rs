@@ -2,6 +2,7 @@
 
 use meed_workload::format::TraceFormat;
 
+use super::trace::TracePlan;
 use super::{Scenario, Setting};
 
 impl Scenario {
@@ -15,11 +16,13 @@ impl Scenario {
         self.format
     }
 
-    /// Changes that spare another reading of the same trace the search for outliers, where there
-    /// are none.
+    /// Changes that spare another reading of the same trace the search for outliers and for a
+    /// window, where there are none.
     pub fn without_search(&self) -> Vec<Setting> {
         let spares = self.outliers.as_ref().is_some_and(|outliers| outliers.is_empty());
-        spares.then(|| Setting::trace_outliers(false)).into_iter().collect()
+        let all = spares && self.trace.as_ref().is_some_and(TracePlan::is_whole);
+        let outliers = spares.then(|| Setting::trace_outliers(false));
+        outliers.into_iter().chain(all.then(|| Setting::trace_window("all"))).collect()
     }
 
     /// What is known of the cluster, and assumed of it: the first of the assumptions.

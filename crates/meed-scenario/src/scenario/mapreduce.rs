@@ -111,6 +111,7 @@ pub(super) fn of_raw(
         workloads: Vec::new(),
         trace: None,
         outliers: None,
+        ran: None,
         given: None,
         inputs: Vec::new(),
         trace_queues: Vec::new(),
@@ -118,6 +119,7 @@ pub(super) fn of_raw(
         timetable: None,
         stop,
         load,
+        counting: Default::default(),
         enforce_limit: false,
         fail_per_million: 0,
         max_attempts: DEFAULT_ATTEMPTS,
@@ -171,6 +173,10 @@ fn refuse_other_world(raw: &RawMapReduce, place: &Place<'_>) -> Result<(), Scena
         return Err(
             place.whole("checkpoint means nothing beside [mapreduce]: nobody is stopped there")
         );
+    }
+    if raw.run.warm_up.is_some() || raw.run.cool_down.is_some() {
+        let what = "warm_up and cool_down of [run] mean nothing beside [mapreduce]: all counts";
+        return Err(place.whole(what));
     }
     if raw.run.heartbeat.is_some() || raw.run.master_start.is_some() || raw.run.master.is_some() {
         return Err(place.whole(

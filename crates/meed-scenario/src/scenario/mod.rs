@@ -8,8 +8,10 @@ mod assumed;
 mod changes;
 mod cluster;
 mod contributions;
+mod counting;
 mod delays;
 mod error;
+mod first_look;
 mod generators;
 mod given;
 mod infeasible;
@@ -31,6 +33,7 @@ mod reading;
 mod set;
 mod setting;
 mod trace;
+mod window;
 mod workloads;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,14 +55,15 @@ use meed_workload::format::TraceFormat;
 use meed_workload::generate::{Arrivals, GeneratorSpec, Limit};
 use meed_workload::macro_workload::MacroSpec;
 use meed_workload::outliers::Outliers;
+use meed_workload::size::Footprints;
 use meed_workload::stretch::Load;
-use meed_workload::{JobSource, OnBadLine, TraceError};
 
 use crate::changes::{Change, TimedChange};
 use crate::grants::Delays;
 use crate::plan::{NewPlacement, Plan};
 use crate::plans::Timetable;
 use crate::slots::SlotCut;
+use counting::CountingPlan;
 pub use error::LoadError;
 pub use given::GivenJobs;
 use jobs::InlineJobs;
@@ -99,6 +103,8 @@ pub struct Scenario {
     trace: Option<TracePlan>,
     /// Rows of the trace that are left out; `None`: nobody looked for them.
     outliers: Option<Arc<Outliers>>,
+    /// What the trace's jobs held and when, while it is being read.
+    ran: Option<Footprints>,
     /// Jobs that a program hands over, instead of a trace.
     given: Option<Arc<dyn GivenJobs>>,
     /// Files that it reads besides its own.
@@ -110,6 +116,8 @@ pub struct Scenario {
     timetable: Option<Arc<Timetable>>,
     stop: StopAt,
     load: Load,
+    /// What of a run is left out of figures.
+    counting: CountingPlan,
     /// Tasks are stopped at their time limits.
     enforce_limit: bool,
     fail_per_million: u32,
@@ -215,6 +223,7 @@ impl Scenario {
             workloads: workloads::read(&raw.workload, &kinds, folder, &place)?,
             trace,
             outliers: None,
+            ran: None,
             given,
             trace_queues: Vec::new(),
             inputs: inputs(&raw, folder),
@@ -222,6 +231,7 @@ impl Scenario {
             timetable,
             stop,
             load,
+            counting: CountingPlan::read(&raw.run, &place)?,
             enforce_limit: raw.run.enforce_limit,
             fail_per_million,
             max_attempts: raw.run.max_attempts.unwrap_or(DEFAULT_ATTEMPTS),
@@ -236,8 +246,10 @@ impl Scenario {
         scenario.check_workload(&raw, &place)?;
         scenario.end_generators();
         scenario.check_possible(&raw, &place)?;
+        scenario.keep_to_partitions(&machines)?;
         scenario.open_trace(on_bad_line)?;
         scenario.open_given()?;
+        scenario.find_last(&raw.run, &place)?;
         scenario.check_added(added)?;
         scenario.place_added(&raw.queue, added);
         let (all, given) = (&mut scenario.queues, raw.queues.as_ref());
@@ -381,36 +393,6 @@ impl Scenario {
         let there = self.nodes.iter().map(|node| &node.capacity);
         let later = self.changes.iter().filter_map(|change| self.joins(change));
         cluster::fits_some(demand, &mut there.chain(later), &self.kinds)
-    }
-
-    /// Opens the trace once, to learn its queues and to see what is wrong with it before anything
-    /// runs.
-    fn open_trace(&mut self, on_bad_line: OnBadLine) -> Result<(), LoadError> {
-        let Some(trace) = &self.trace else { return Ok(()) };
-        let source = trace.open(&self.kinds, on_bad_line, None)?;
-        self.trace_queues = source.queues().to_vec();
-        self.warnings.extend_from_slice(trace.remarks());
-        if trace.is_table() {
-            let words = source.assumptions();
-            let guesses = meed_workload::table::guesses(&words);
-            if !guesses.is_empty() {
-                let guesses = guesses.join("; ");
-                self.warnings.push(format!("{guesses} (--map says otherwise)"));
-            }
-        }
-        if trace.drops_outliers {
-            let outliers = self.outliers_of(trace)?;
-            self.warnings.extend(outliers.words());
-            self.outliers = Some(Arc::new(outliers));
-        }
-        meed_config::queues::add(&mut self.queues, &self.trace_queues, &mut self.warnings);
-        Ok(())
-    }
-
-    /// Rows of the trace that are far from all others.
-    fn outliers_of(&self, trace: &TracePlan) -> Result<Outliers, TraceError> {
-        let capacity = self.capacity();
-        trace.outliers(&self.kinds, &self.trace_queues, capacity.as_slice())
     }
 
     /// Every policy that the file names can be resolved, and the tree it makes is sound.

@@ -23,6 +23,7 @@ use meed_workload::OnBadLine;
 use serde::Deserialize;
 
 use super::cluster;
+use super::counting::{self, CountingPlan};
 use super::delays;
 use super::jobs::InlineJobs;
 use super::machines;
@@ -66,9 +67,12 @@ impl Scenario {
             slots_per_server: plan.slots.map(|slots| slots.per_largest()),
             max_attempts,
             checkpoint: self.checkpoint,
-            detail: infeasible::told(
-                self.infeasible,
-                delays::told(&plan.delays(self.delays), &plan.config.kinds),
+            detail: counting::told(
+                self.counted(),
+                infeasible::told(
+                    self.infeasible,
+                    delays::told(&plan.delays(self.delays), &plan.config.kinds),
+                ),
             ),
             fail_rate: (fails > 0).then(|| Number::Fraction(f64::from(fails) / 1e6)),
             until: (self.stop != StopAt::END).then_some(self.stop.at),
@@ -135,6 +139,7 @@ impl Scenario {
             workloads: Vec::new(),
             trace: None,
             outliers: None,
+            ran: None,
             given: None,
             trace_queues: Vec::new(),
             inputs: Vec::new(),
@@ -142,6 +147,7 @@ impl Scenario {
             timetable: None,
             stop: stop_of(header),
             load: Load::ONE,
+            counting: counting::of_detail(&header.detail).map_err(fail)?,
             // Recorded durations are cut already.
             enforce_limit: false,
             fail_per_million: match &header.fail_rate {
@@ -287,6 +293,15 @@ impl Scenario {
         meed_config::queues::settle_orders(&mut queues, |name| told.contains(name));
         // Recorded submissions are at the recorded load.
         let (stop, _, fail_per_million) = run_options(&raw.run, &place)?;
+        let counting = counting::of_detail(&header.detail).map_err(|what| place.whole(what))?;
+        if changes(&["run", "cool_down"]) {
+            let what = "cool_down counts back from the last submission, which a log does not tell";
+            return Err(place.whole(what));
+        }
+        let counting = match changes(&["run", "warm_up"]) {
+            true => counting.from(CountingPlan::read(&raw.run, &place)?.warm_up),
+            false => counting,
+        };
         let scenario = Scenario {
             file: file.clone(),
             seed: seed.unwrap_or(header.seed),
@@ -304,6 +319,7 @@ impl Scenario {
             workloads: Vec::new(),
             trace: None,
             outliers: None,
+            ran: None,
             given: None,
             trace_queues: Vec::new(),
             inputs: Vec::new(),
@@ -311,6 +327,7 @@ impl Scenario {
             timetable: None,
             stop,
             load: Load::ONE,
+            counting,
             // Recorded durations are cut already.
             enforce_limit: false,
             fail_per_million,

@@ -8,15 +8,18 @@ use meed::{ResourceKinds, Unit};
 use meed_config::Place;
 use meed_config::nodes::{NodeForm, ResourceForm, UnitForm};
 use meed_config::quantity::{AmountsByName, Quantity};
+use meed_driver::StopAt;
 use meed_driver::record::ASSUMED_CLUSTER;
 use meed_workload::canonical::CanonicalSource;
 use meed_workload::changed::Changed;
+use meed_workload::filling::{Filling, filling};
 use meed_workload::format::{TraceFormat, UNKNOWN};
 use meed_workload::kubernetes::{KubernetesQueues, KubernetesSource, kubernetes_kinds};
 use meed_workload::limits::AtLimit;
 use meed_workload::outliers::Outliers;
 use meed_workload::philly::PhillySource;
 use meed_workload::size::{AssumedSize, SizeRest, assumed_size};
+use meed_workload::stretch::Load;
 use meed_workload::swf::SwfSource;
 use meed_workload::table::table_resources;
 use meed_workload::yarn::YarnSource;
@@ -86,6 +89,10 @@ impl Scenario {
         let name = unnamed.then(|| format.name().to_owned());
         let mut trace = raw::Trace { file: file.clone(), format: name, ..raw::Trace::default() };
         let spreads = told.has_nodes && told.trace.shape.is_none() && SPREAD.contains(&format);
+        let is_of_others = trace::OF_OTHERS.contains(&format);
+        trace.window = Some("find".to_owned()).filter(|_| is_of_others);
+        let keeps = told.has_nodes && PARTITIONED.contains(&format);
+        trace.partitions = keeps.then(|| "nodes".to_owned());
         trace.shape = spreads.then(|| "gang".to_owned());
         let says_blocked = |setting: &Setting| setting.touches(&["policy", "when_blocked"]);
         let reserves = LIMITED.contains(&format) && !settings.iter().any(says_blocked);
@@ -93,7 +100,7 @@ impl Scenario {
         let made = Made { cluster, trace, policy };
         let mut scenario = Scenario::of_made(&file, &made, settings, reading)?;
         if told.trace.outliers.is_none()
-            && trace::OF_OTHERS.contains(&format)
+            && is_of_others
             && let Some(trace) = &scenario.trace
         {
             let outliers = scenario.outliers_of(trace)?;
@@ -126,11 +133,40 @@ impl Scenario {
         if !has_weights && scenario.trace_queues.len() > 1 {
             scenario.cluster_notes.push(EQUAL.to_owned());
         }
+        scenario.leave_out_ends(&told, is_of_others)?;
         if let Some(note) = note {
             scenario.cluster_notes.insert(0, note.clone());
             scenario.warnings.push(note);
         }
         Ok(scenario)
+    }
+}
+
+impl Scenario {
+    /// What is submitted while the cluster fills, or when nothing comes any more, is left out of
+    /// figures; of the logs of others by itself, where nobody says it.
+    fn leave_out_ends(&mut self, told: &Told, is_of_others: bool) -> Result<(), LoadError> {
+        let kind = self.measured;
+        let outliers = self.outliers.clone().unwrap_or_default();
+        let [says_first, says_last] = told.ends;
+        let Some(ran) = self.footprints()? else { return Ok(()) };
+        let chosen =
+            filling(ran, &outliers, kind).filter(|_| is_of_others && !(says_first && says_last));
+        let last = ran.last_submission(&outliers);
+        let counting = &mut self.counting;
+        if let Some(Filling { time, .. }) = chosen {
+            counting.warm_up = if says_first { counting.warm_up } else { time };
+            counting.cool_down = if says_last { counting.cool_down } else { time };
+            counting.last = last;
+        }
+        let (counting, until) = (*counting, (self.stop != StopAt::END).then_some(self.stop.at));
+        let span = counting.span(Load::ONE, until.map(|until| self.load.origin(until)));
+        let Some(ran) = self.ran.take() else { return Ok(()) };
+        let (counted, all) = ran.submitted_in(&outliers, span.from, span.to);
+        if !span.is_all() {
+            self.cluster_notes.push(counting.words(chosen, counted, all));
+        }
+        Ok(())
     }
 }
 
@@ -149,6 +185,9 @@ const SPREAD: [TraceFormat; 6] = [
     TraceFormat::Condor,
     TraceFormat::Swf,
 ];
+
+/// Formats whose jobs name their partition as nodes do.
+const PARTITIONED: [TraceFormat; 2] = [TraceFormat::Sacct, TraceFormat::SacctJson];
 
 /// Formats of batch systems, whose jobs carry time limits and which backfill behind a reservation.
 const LIMITED: [TraceFormat; 6] = [
@@ -417,6 +456,8 @@ struct Told<'a> {
     cluster: ToldCluster,
     /// Nodes are named, by a file or one by one.
     has_nodes: bool,
+    /// Whether somebody says what is left out of figures at the beginning, and at the end.
+    ends: [bool; 2],
     /// Resources whose amounts are given, and on how many nodes.
     given: Vec<String>,
     count: u64,
@@ -475,7 +516,19 @@ fn told<'a>(
     let mut count = count.filter_map(|count| u64::try_from(count.value().as_integer()?).ok());
     let count = count.next_back().unwrap_or(1);
     let (trace, enforce_limit) = (read.trace, read.run.enforce_limit);
-    Ok(Told { trace, enforce_limit, resources, cluster, has_nodes, given, count, file, reading })
+    let ends = [read.run.warm_up.is_some(), read.run.cool_down.is_some()];
+    Ok(Told {
+        trace,
+        enforce_limit,
+        resources,
+        cluster,
+        has_nodes,
+        ends,
+        given,
+        count,
+        file,
+        reading,
+    })
 }
 
 impl Told<'_> {

@@ -283,6 +283,9 @@ pub(super) struct Trace {
     pub(super) format: Option<String>,
     // All but Meed's own
     pub(super) outliers: Option<String>,
+    pub(super) window: Option<String>,
+    // Tables
+    pub(super) partitions: Option<String>,
     // Logs (and `unfinished`)
     pub(super) run: Option<Quantity>,
     // Tables
@@ -431,6 +434,8 @@ pub(super) struct Accounts {
 pub(super) struct Run {
     pub(super) seed: Option<u64>,
     pub(super) until: Option<Spanned<Quantity>>,
+    pub(super) warm_up: Option<Spanned<Quantity>>,
+    pub(super) cool_down: Option<Spanned<Quantity>>,
     pub(super) load: Option<Spanned<f64>>,
     pub(super) fail_rate: Option<Spanned<f64>>,
     pub(super) max_attempts: Option<u16>,

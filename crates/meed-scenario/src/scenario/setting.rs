@@ -149,6 +149,21 @@ impl Setting {
         Setting::new(&["trace", "outliers"], if drops { "drop" } else { "keep" })
     }
 
+    /// The part of the log that is read: `all`, `find`, or FROM..TO.
+    pub fn trace_window(window: &str) -> Setting {
+        Setting::new(&["trace", "window"], window)
+    }
+
+    /// How much of the run is left out of figures at its beginning.
+    pub fn warm_up(span: &str) -> Setting {
+        Setting::of_text("run.warm_up", span)
+    }
+
+    /// The same at its end.
+    pub fn cool_down(span: &str) -> Setting {
+        Setting::of_text("run.cool_down", span)
+    }
+
     /// How much of a resource the first node has.
     pub fn capacity(resource: &str, amount: i64) -> Setting {
         Setting::new(&["cluster", "node", "0", "capacity", resource], amount)

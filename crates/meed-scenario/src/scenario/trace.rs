@@ -1,10 +1,12 @@
 //! The trace of a scenario: its file, its format, and what its reader assumes.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use meed::{ResourceKinds, Unit};
 use meed_config::quantity::amounts;
 use meed_config::units::parse_amount;
+use meed_workload::changed::Changed;
 use meed_workload::format::TraceFormat;
 use meed_workload::google::{GoogleAssumptions, GoogleEpisode, GoogleQueues, GoogleUnfinished};
 use meed_workload::jhist::{HistoryAssumptions, HistoryEpisode, HistoryQueues, HistoryReduces};
@@ -12,6 +14,7 @@ use meed_workload::kubernetes::KubernetesQueues;
 use meed_workload::limits::TimeLimits;
 use meed_workload::mwf::{MwfAssumptions, MwfProperties, MwfQueues};
 use meed_workload::outliers::Outliers;
+use meed_workload::partitions::InPartitions;
 use meed_workload::philly::{PhillyAlign, PhillyAssumptions, PhillyShape};
 use meed_workload::swf::{SwfAssumptions, SwfMemory, SwfProcessors, SwfQueues, SwfShape};
 use meed_workload::swim::{SwimAssumptions, TenantSplit};
@@ -19,6 +22,7 @@ use meed_workload::table::{
     TableAmounts, TableAssumptions, TableDates, TableDecimal, TableDots, TableMap, TableSizes,
     separator_named,
 };
+use meed_workload::window::InWindow;
 use meed_workload::yarn::{YarnAssumptions, YarnQueues, YarnShape};
 use meed_workload::{JobSource, OnBadLine, TraceError};
 
@@ -27,6 +31,7 @@ use super::jobs::span;
 use super::raw::{self, Quantity, Tenants};
 use super::reader::Reader;
 use super::reading::TraceReading;
+use super::window::WindowPlan;
 use crate::logged::{LogAssumptions, LogTrace};
 
 /// A trace that can be opened again and again.
@@ -36,6 +41,10 @@ pub(super) struct TracePlan {
     jobs: JobsOf,
     /// Rows that are far from all others are left out.
     pub(super) drops_outliers: bool,
+    /// The part of the log that is read.
+    pub(super) window: WindowPlan,
+    /// Jobs are kept to the nodes of their partition.
+    pub(super) partitions: Option<Arc<InPartitions>>,
 }
 
 /// Where the jobs of a trace come from.
@@ -77,9 +86,22 @@ impl TracePlan {
             None => {
                 let kinds = [("keep", false), ("drop", true)];
                 let drops_outliers = one_of("outliers", &raw.outliers, &kinds, false)?;
-                Ok(TracePlan { path, jobs, drops_outliers })
+                let (said, zone) = (raw.window.as_deref(), raw.time_zone.as_deref());
+                let window = WindowPlan::read(said, zone)?;
+                Ok(TracePlan { path, jobs, drops_outliers, window, partitions: None })
             }
         }
+    }
+
+    /// Whether jobs name the partitions on whose nodes they may run.
+    pub(super) fn names_partitions(&self) -> bool {
+        matches!(&self.jobs, JobsOf::Reader(Reader::Table(table), _)
+            if table.partitions || table.map.contains_key("partition"))
+    }
+
+    /// Whether all of the log is read, and nobody looks for a part of it.
+    pub(super) fn is_whole(&self) -> bool {
+        self.window == WindowPlan::All
     }
 
     /// Whether it is a table, of which much may be guessed.
@@ -106,8 +128,26 @@ impl TracePlan {
         Outliers::of(source.as_mut(), kinds.len(), Some(capacity))
     }
 
-    /// Its jobs from their beginning; `queues`, when known from an earlier opening.
+    /// Its jobs from their beginning, within its window; `queues`, when known from an earlier
+    /// opening.
     pub(super) fn open(
+        &self,
+        kinds: &ResourceKinds,
+        on_bad_line: OnBadLine,
+        queues: Option<&[String]>,
+    ) -> Result<Box<dyn JobSource + Send>, TraceError> {
+        let source = self.open_whole(kinds, on_bad_line, queues)?;
+        let source: Box<dyn JobSource + Send> = match &self.partitions {
+            Some(within) => Box::new(Changed::new(source, Arc::clone(within))),
+            None => source,
+        };
+        Ok(match self.window {
+            WindowPlan::Known(window) => Box::new(InWindow::new(source, window)?),
+            _ => source,
+        })
+    }
+
+    pub(super) fn open_whole(
         &self,
         kinds: &ResourceKinds,
         on_bad_line: OnBadLine,
@@ -162,6 +202,7 @@ pub(super) fn table(raw: &raw::Trace, format: TraceFormat) -> Result<TableAssump
         ("day-first", TableDates::DayFirst),
     ];
     let decimals = [("point", TableDecimal::Point), ("comma", TableDecimal::Comma)];
+    let partitions = [("ignore", false), ("nodes", true)];
     let usual = says(format).map(|says| says.usual(raw)).transpose()?;
     Ok(TableAssumptions {
         form,
@@ -175,6 +216,7 @@ pub(super) fn table(raw: &raw::Trace, format: TraceFormat) -> Result<TableAssump
         decimal: one_of("decimal", &raw.decimal, &decimals, TableDecimal::default())?,
         sizes: one_of("sizes", &raw.sizes, &sizes, None)?,
         amounts: one_of("amounts", &raw.amounts, &amounts, None)?,
+        partitions: one_of("partitions", &raw.partitions, &partitions, false)?,
         dots: one_of("dots", &raw.dots, &dots, TableDots::default())?,
         accounts: raw.accounts.clone().unwrap_or_default(),
     })
@@ -362,7 +404,7 @@ pub(super) const OF_OTHERS: &[TraceFormat] = &[
 ];
 
 /// Each key of a format, whether it is given, and the formats that it means something for.
-fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 44] {
+fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 46] {
     use TraceFormat::{
         Alibaba2018, AzureVms, Condor, Csv, Google, GridEngine, Jhist, Kubernetes, Log, Lsf, Mwf,
         Openb, Pbs, Philly, Sacct, SacctJson, Swf, Swim, Tsv, Yarn,
@@ -372,6 +414,7 @@ fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 44] 
     const TABLES: &[TraceFormat] = DATED.split_at(1).1;
     [
         ("outliers", raw.outliers.is_some(), OF_OTHERS),
+        ("window", raw.window.is_some(), OF_OTHERS),
         ("run", raw.run.is_some(), &[Log]),
         ("map", raw.map.is_some(), TABLES),
         ("separator", raw.separator.is_some(), &[Csv, Tsv, Sacct, Openb, Alibaba2018, AzureVms]),
@@ -383,6 +426,7 @@ fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 44] 
         ("amounts", raw.amounts.is_some(), TABLES),
         ("dots", raw.dots.is_some(), TABLES),
         ("accounts", raw.accounts.is_some(), TABLES),
+        ("partitions", raw.partitions.is_some(), TABLES),
         (
             "queues",
             raw.queues.is_some(),

@@ -198,7 +198,10 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         }
         let told = told(&delays, late.up, now);
         let attempt = self.failures.run(luck, start.task, start.failures, duration);
-        let ending = if attempt.fails { Ending::Fails } else { Ending::Done };
+        let ending = match attempt.fails {
+            true => Ending::Fails,
+            false => self.ending_of(place, start.job),
+        };
         let task = Running { at: place, allocation: start.allocation, ending };
         let end = self.beats.reported(node, told.saturating_add(attempt.lasts));
         self.put_end(end, task);

@@ -31,15 +31,27 @@ pub(super) struct Staged {
 impl PlannedTasks {
     fn new(groups: Vec<JobGroup>, first_stage: usize) -> PlannedTasks {
         match groups.as_slice() {
-            [JobGroup { count, duration: Durations::Same(span), checkpoint: None, .. }]
-                if first_stage > 0 =>
-            {
-                PlannedTasks::Alike(*count, *span)
-            }
+            [
+                JobGroup {
+                    count,
+                    duration: Durations::Same(span),
+                    checkpoint: None,
+                    cut: false,
+                    ..
+                },
+            ] if first_stage > 0 => PlannedTasks::Alike(*count, *span),
             _ => {
                 let first_tasks = first_tasks(&groups);
                 PlannedTasks::Staged(Box::new(Staged { groups, first_tasks, told: first_stage }))
             }
+        }
+    }
+
+    /// Whether nobody knows how long they run: the log ended before they did.
+    pub(super) fn is_cut(&self) -> bool {
+        match self {
+            PlannedTasks::Alike(..) => false,
+            PlannedTasks::Staged(staged) => staged.groups.iter().any(|group| group.cut),
         }
     }
 
@@ -136,6 +148,7 @@ impl Planned {
             }
         }
         forms::terms(arrival, self.chain, cause);
+        arrival.detail = forms::cut_told(self.tasks.is_cut());
         arrival.submitted = forms::groups(submitted.map_or(&[][..], |job| &job.groups), kinds);
         // All tasks that may come are told.
         arrival.open = false;

@@ -29,7 +29,7 @@ mod wheel;
 pub use attend::Attendant;
 pub(crate) use desk::{Desk, OneDriver};
 pub use failures::Failures;
-pub use meed_driver::{Progress, StopAt};
+pub use meed_driver::{CountedSpan, Progress, StopAt};
 pub use notes::Looks;
 pub(crate) use notes::Most;
 pub use notes::overtaken::Widths;
@@ -45,7 +45,7 @@ use std::ops::ControlFlow;
 
 use meed::memory::expect_at;
 use meed::{AllocationId, JobId, JobState, QueueId, Rank, Span, Start, Time};
-use meed_driver::{Failed, KeptJob, LiveJob, Sampler, finish_of};
+use meed_driver::{Counting, Failed, KeptJob, LiveJob, Sampler, finish_of};
 use meed_mapreduce::MapReduceError;
 use meed_mapreduce::classes::ClassesError;
 use meed_scenario::changes::TimedChange;
@@ -72,6 +72,8 @@ struct Running<At> {
 #[derive(Clone, Copy)]
 enum Ending {
     Done,
+    /// It ran still when its log ended: nobody knows how long it runs.
+    Cut,
     Fails,
     /// Its room was taken back.
     Stopped,
@@ -122,6 +124,7 @@ pub(crate) struct Finished<D> {
     pub(crate) desk: D,
     pub(crate) end: Time,
     pub(crate) sampler: Option<Sampler>,
+    pub(crate) counting: Option<Counting>,
     pub(crate) jobs: Vec<KeptJob>,
     pub(crate) counts: meed_workload::SourceCounts,
     pub(crate) notes: Notes,
@@ -231,6 +234,8 @@ pub(crate) struct World<'a, D: Desk<'a>> {
     stop: StopAt,
     strict: bool,
     sampler: Option<Sampler>,
+    /// Looks at both ends of the part that counts, where that is not all.
+    counting: Option<Counting>,
     attendant: Option<&'a mut dyn Attendant>,
     accounts: Option<Box<Accounts>>,
     /// Ranks that were said for the coming instant.
@@ -291,6 +296,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             if at > last {
                 break;
             }
+            self.count_until(at);
             self.sample_until(at);
             self.attend(at)?;
             self.now = at;
@@ -425,6 +431,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         let driver = self.desk.driver_mut(at);
         let ended = match ending {
             Ending::Done => driver.task_ended(self.now, allocation),
+            Ending::Cut => driver.task_cut(self.now, allocation),
             Ending::Fails => driver.task_failed(self.now, allocation),
             Ending::Stopped => return self.task_stopped(at, allocation),
         };
@@ -434,11 +441,14 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             if drained {
                 self.next_stages.push((at, ended.task.job));
             }
-        } else if matches!(ending, Ending::Done) && ended.gone.is_none() {
+        } else if matches!(ending, Ending::Done | Ending::Cut) && ended.gone.is_none() {
             self.ended_late(at, ended.task.job, ended.task.task, drained);
         }
         match &ended.gone {
-            Some(job) => self.job_gone(at, job, ended.state == JobState::Done),
+            Some(job) => {
+                let is_known = !matches!(ending, Ending::Cut);
+                self.job_gone(at, job, is_known && ended.state == JobState::Done)
+            }
             None => Ok(()),
         }
     }
@@ -491,10 +501,20 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         }
         let (luck, duration) = self.still_to_run(at, start.job, (start.group, start.task));
         let attempt = self.failures.run(luck, start.task, start.failures, duration);
-        let ending = if attempt.fails { Ending::Fails } else { Ending::Done };
+        let ending = match attempt.fails {
+            true => Ending::Fails,
+            false => self.ending_of(at, start.job),
+        };
         let task = Running { at, allocation: start.allocation, ending };
         self.put_end(self.now.saturating_add(attempt.lasts), task);
         Ok(())
+    }
+
+    /// How tasks of a job end that do not fail.
+    #[inline]
+    fn ending_of(&self, at: D::At, job: JobId) -> Ending {
+        let is_cut = self.desk.driver(at).job(job).is_some_and(|live| live.detail.tasks.is_cut());
+        if is_cut { Ending::Cut } else { Ending::Done }
     }
 
     /// A task ends so then, unless it is lost before.
@@ -525,8 +545,18 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         }
     }
 
+    /// What counts begins or ends by `at`: the books are looked at as of then. Nothing is changed,
+    /// so what is sampled or seen of times before comes after that.
+    fn count_until(&mut self, at: Time) {
+        let Some(counting) = &mut self.counting else { return };
+        while let Some(due) = counting.due(at) {
+            counting.look(due, &self.desk);
+        }
+    }
+
     fn finish(mut self) -> Result<Finished<D>, RunError> {
         let end = self.now.max(if self.stop.hold { self.stop.at } else { Time::ZERO });
+        self.count_until(end);
         self.sample_until(end);
         self.attend_end(end)?;
         if let Some(accounts) = &mut self.accounts {
@@ -547,6 +577,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             desk: self.desk,
             end,
             sampler: self.sampler,
+            counting: self.counting,
             jobs,
             counts: self.arrivals.counts(),
             bad_lines: self.arrivals.bad_lines(),

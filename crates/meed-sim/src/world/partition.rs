@@ -12,7 +12,7 @@ use meed::{
     Config, Engine, Infeasible, MAX_KINDS, NodeSpec, QueueId, QueueSpec, Rejected, Resources, Span,
     Start, Time,
 };
-use meed_driver::{Books, Driver, Failed, QueueTally, Totals};
+use meed_driver::{Books, CountedSpan, Driver, Failed, QueueTally, Totals};
 use meed_journal::{Fact, QueueMark};
 use meed_scenario::changes::Change;
 use meed_scenario::plan::NewPlacement;
@@ -53,7 +53,7 @@ impl<'a> Partition<'a> {
     pub(crate) fn new(
         config: Config,
         (place, seed): (NewPlacement, u64),
-        infeasible: Infeasible,
+        (infeasible, counted): (Infeasible, CountedSpan),
         log: &SharedLog<'a>,
     ) -> Result<Partition<'a>, RunError> {
         let policies: Vec<_> = config.queues.iter().map(|queue| queue.policy.clone()).collect();
@@ -84,7 +84,7 @@ impl<'a> Partition<'a> {
             let name = view.name.to_owned();
             let place = place(config.kinds.len(), seed);
             let driver = OneDriver::new(alone, place, SharedLog::clone(log))?.alone(&name);
-            let driver = told(driver, infeasible)?;
+            let driver = told(driver.counting(counted), infeasible)?;
             let own = driver.engine().queue_ids().nth(1).expect("the only queue");
             route.push(Some(tenants.len() as u32));
             tenants.push(Tenant { driver, leaf, own, touched: false, draining: false });

@@ -41,9 +41,11 @@ fn run_world<'a, D: Desk<'a>>(
     script: Option<Script<'a>>,
     progress: Watching<'_>,
 ) -> Result<Ran, RunError> {
-    let Finished { mut desk, end, sampler, jobs, counts, bad_lines, notes, stops, accounts } =
-        world.run(script, progress)?;
-    let mut record = outcome(policy, &mut desk, Ending { end, sampler, jobs })
+    let finished = world.run(script, progress)?;
+    let Finished { mut desk, end, sampler, counting, jobs, counts, .. } = finished;
+    let (bad_lines, notes) = (finished.bad_lines, finished.notes);
+    let (stops, accounts) = (finished.stops, finished.accounts);
+    let mut record = outcome(policy, &mut desk, Ending { end, sampler, jobs, counting })
         .map_err(|why| RunError::Change { at: end, why })?;
     record.trace_lines = counts.lines;
     record.skipped_lines = counts.bad;

@@ -1,7 +1,7 @@
 //! What a run starts from.
 
 use meed::{Config, Infeasible, Span, Time};
-use meed_driver::{Driver, Sampler, StopAt};
+use meed_driver::{CountedSpan, Counting, Driver, Sampler, StopAt};
 use meed_scenario::changes::TimedChange;
 use meed_scenario::grants::Delays;
 use meed_scenario::plan::NewPlacement;
@@ -42,6 +42,8 @@ pub struct WorldSetup<'a> {
     pub delays: Delays,
     /// What becomes of tasks that no node could hold.
     pub infeasible: Infeasible,
+    /// The part of the run whose jobs, waits and use make the figures.
+    pub counted: CountedSpan,
     /// Whether a refused job stops the run.
     pub strict: bool,
     /// Samples to be taken over the run; 0 for none.
@@ -66,7 +68,7 @@ impl<'a> World<'a, OneDriver<'a>> {
         let (config, log) = (setup.config.clone(), setup.shared_log());
         let place = (setup.placement)(config.kinds.len(), setup.failures.seed);
         let driver = Driver::new(config, place, SharedLog::clone(&log))?.remembering_all_queues();
-        let driver = told(driver, setup.infeasible)?;
+        let driver = told(driver.counting(setup.counted), setup.infeasible)?;
         Ok(World::of(driver, log, setup))
     }
 }
@@ -91,7 +93,8 @@ impl<'a> World<'a, Partition<'a>> {
     ) -> Result<World<'a, Partition<'a>>, RunError> {
         setup.delays.check(&setup.config).map_err(|what| RunError::Delays { what })?;
         let (config, log, seed) = (setup.config.clone(), setup.shared_log(), setup.failures.seed);
-        let desk = Partition::new(config, (setup.placement, seed), setup.infeasible, &log)?;
+        let rules = (setup.infeasible, setup.counted);
+        let desk = Partition::new(config, (setup.placement, seed), rules, &log)?;
         Ok(World::of(desk, log, setup))
     }
 }
@@ -112,6 +115,7 @@ impl<'a> WorldSetup<'a> {
             checkpoint: None,
             delays: Delays::default(),
             infeasible: Infeasible::Refuse,
+            counted: CountedSpan::ALL,
             strict: false,
             series_points: 0,
             keep_jobs: false,
@@ -164,6 +168,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             partitioned: setup.partitioned,
             strict: setup.strict,
             sampler,
+            counting: (!setup.counted.is_all()).then(|| Counting::over(setup.counted)),
             attendant: setup.attendant.filter(|_| !setup.partitioned),
             accounts: setup.accounts,
             said: Vec::new(),

@@ -6,6 +6,7 @@
 
 mod backfill;
 mod charts;
+mod counted;
 mod delays;
 mod dominant;
 mod given;

@@ -62,6 +62,8 @@ pub(super) struct GroupLine<'a> {
     pub(super) same: Option<Cow<'a, str>>,
     #[serde(default)]
     pub(super) constraints: Option<ConstraintsForm>,
+    #[serde(default)]
+    pub(super) cut: bool,
 }
 
 fn one() -> u32 {

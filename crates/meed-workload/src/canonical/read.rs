@@ -276,10 +276,10 @@ impl Context<'_> {
         let limit = group.limit_s.map(|raw| seconds("limit_s", raw.get())).transpose()?.map(span);
         let checkpoint = group.checkpoint_s.map(|raw| seconds("checkpoint_s", raw.get()));
         let checkpoint = checkpoint.transpose()?.map(span);
-        let (stage, count) = (group.stage, group.count);
+        let (stage, count, cut) = (group.stage, group.count, group.cut);
         let gang = GangForm::read(group.gang, group.same.as_deref(), count)
             .map_err(|why| BadRow::field("gang", why))?;
-        Ok(JobGroup { stage, count, demand, duration, constraints, limit, checkpoint, gang })
+        Ok(JobGroup { stage, count, demand, duration, constraints, limit, checkpoint, gang, cut })
     }
 
     fn demand(

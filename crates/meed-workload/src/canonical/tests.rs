@@ -303,6 +303,7 @@ fn any_group() -> impl Strategy<Value = JobGroup> {
             limit,
             checkpoint,
             gang: (gang.least > 1 || joint || gang.same.is_some()).then(|| Box::new(gang)),
+            cut: count % 3 == 0,
             ..JobGroup::new(count, Resources::new(&[amounts.0, amounts.1]), duration)
         }
     })

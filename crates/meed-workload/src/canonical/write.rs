@@ -184,6 +184,9 @@ fn compose_group(line: &mut String, group: &JobGroup, kinds: &ResourceKinds) -> 
             write!(line, ",\"same\":{}", json(same))?;
         }
     }
+    if group.cut {
+        line.push_str(",\"cut\":true");
+    }
     match &group.constraints {
         None => Ok(()),
         Some(constraints) => {

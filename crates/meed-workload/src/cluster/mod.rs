@@ -38,6 +38,7 @@ use meed_config::words::quote;
 pub use hosts::expand_hosts;
 
 use crate::machines::Machines;
+use crate::partitions::{PARTITION, PartitionTerms};
 use crate::table::resource_named;
 use crate::{Origin, TraceError};
 
@@ -69,6 +70,8 @@ pub struct ClusterFile {
     pub format: &'static str,
     /// Its nodes, each name once, in the order of the file.
     pub nodes: Vec<ClusterNode>,
+    /// What it says of partitions; only a `slurm.conf` tells.
+    pub partitions: Vec<PartitionTerms>,
     /// What was left out or taken for granted, in words.
     pub words: Vec<String>,
     /// The order in which the cluster serves, in the words of `meed rivals`, and where that is
@@ -331,10 +334,11 @@ impl ClusterFile {
             }
             let labels: Labels = match node.partitions.is_empty() {
                 true => Labels::default(),
-                false => [("partition".to_owned(), node.partitions.join(","))].into(),
+                false => [(PARTITION.to_owned(), node.partitions.join(","))].into(),
             };
             machines.nodes.push(NodeSpec { labels, ..NodeSpec::new(&node.name, capacity) });
         }
+        machines.partitions = self.partitions.clone();
         machines.lines = self.nodes.len() as u64;
         machines.ignored = left_out;
         let nodes = self.nodes_in_words();

@@ -169,6 +169,7 @@ pub(super) fn read(
         let list = keys.get("nodes").map(String::as_str).unwrap_or_default();
         place(&name, list, line, &sets, cluster, &known)?;
     }
+    cluster.partitions = used_by.iter().map(|(_, keys)| slurm_order::terms(keys)).collect();
     let partitions = used_by.iter().map(|(_, keys)| keys);
     cluster.words.extend(slurm_order::not_followed(&own, partitions));
     cluster.order = Some(slurm_order::order(&own));

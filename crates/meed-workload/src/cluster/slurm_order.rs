@@ -9,15 +9,17 @@
 //! | `PriorityCalcPeriod` | `cadence` of `fair-tree` |
 //! | `PriorityUsageResetPeriod` | `reset` of `fair-tree`, from the log's first instant on |
 //! | `PriorityFlags=NO_FAIR_TREE` | `fair-tree`: the same order where no account is below another; said |
-//! | other weights, partitions, QOS | not followed, counted and said |
+//! | `DefaultTime`, `MaxTime` of partitions | limits of jobs that have none ([`crate::partitions`]) |
+//! | other weights, other keys of partitions, QOS | not followed, counted and said |
 //!
 //! Source: slurm.conf(5) of Slurm 22.05.8, run.
 
 use std::collections::BTreeMap;
 
-use meed::MICROS_PER_S;
+use meed::{MICROS_PER_S, Span};
 
 use super::slurm_conf::Keys;
+use crate::partitions::PartitionTerms;
 use crate::table::times::clock;
 
 /// Reset periods and their lengths in days.
@@ -35,22 +37,38 @@ const WEIGHTS: [&str; 6] = [
 ];
 
 /// Keys of a partition that are not followed, and the values with which they say nothing.
-const LIMITS: [(&str, &[&str]); 13] = [
+const OTHERS: [(&str, &[&str]); 6] = [
     ("PriorityTier", &["1"]),
     ("PriorityJobFactor", &["1"]),
-    ("MaxTime", &["infinite", "unlimited"]),
-    ("MaxNodes", &["infinite", "unlimited"]),
-    ("MaxCPUsPerNode", &["infinite", "unlimited"]),
-    ("AllowAccounts", &["all"]),
-    ("AllowGroups", &["all"]),
-    ("AllowQos", &["all"]),
-    ("DenyAccounts", &[]),
     ("QOS", &["n/a"]),
     ("PreemptMode", &["off"]),
     ("State", &["up"]),
     // Use is counted in processors here, and in `billing` in Slurm.
     ("TRESBillingWeights", &[]),
 ];
+
+/// Keys that jobs met when they ran: nothing is to be checked of a log.
+const MET: [(&str, &[&str]); 6] = [
+    ("MaxNodes", &["infinite", "unlimited"]),
+    ("MaxCPUsPerNode", &["infinite", "unlimited"]),
+    ("AllowAccounts", &["all"]),
+    ("AllowGroups", &["all"]),
+    ("AllowQos", &["all"]),
+    ("DenyAccounts", &[]),
+];
+
+/// What a line of a partition says besides its nodes.
+pub(super) fn terms(keys: &Keys) -> PartitionTerms {
+    let limit = |name: &str| {
+        let minutes = minutes(get(keys, name)).filter(|minutes| *minutes > 0)?;
+        Span::from_micros(minutes.checked_mul(60 * MICROS_PER_S)?)
+    };
+    PartitionTerms {
+        name: get(keys, "PartitionName").to_owned(),
+        limit: limit("DefaultTime").or_else(|| limit("MaxTime")),
+        tier: get(keys, "PriorityTier").parse().unwrap_or(1),
+    }
+}
 
 /// Slurm's default of `PriorityCalcPeriod`, and the cadence of `fair-tree`, in minutes.
 const DEFAULT_PERIOD: u64 = 5;
@@ -138,29 +156,31 @@ pub(super) fn not_followed<'a>(
     if !weights.is_empty() {
         all.push(format!("{} are not followed: only fair share orders jobs", weights.join(", ")));
     }
-    let mut count = 0;
+    let partitions: Vec<&Keys> = partitions.collect();
+    let others = said(&OTHERS, &partitions);
+    if !others.is_empty() {
+        all.push(format!("these keys of partitions are not followed: {others}"));
+    }
+    let met = said(&MET, &partitions);
+    if !met.is_empty() {
+        all.push(format!("jobs of a log met these keys of partitions when they ran: {met}"));
+    }
+    all
+}
+
+/// Which of these keys say something, and of how many partitions.
+fn said(keys: &[(&str, &[&str])], partitions: &[&Keys]) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for keys in partitions {
-        count += 1;
-        for (name, none) in LIMITS {
-            let value = get(keys, name).to_ascii_lowercase();
+    for partition in partitions {
+        for (name, none) in keys {
+            let value = get(partition, name).to_ascii_lowercase();
             if !value.is_empty() && !none.contains(&value.as_str()) {
                 *counts.entry(name).or_default() += 1;
             }
         }
     }
-    if count > 1 {
-        all.push(format!(
-            "the nodes of {count} partitions are open to all jobs, for jobs are not kept to the \
-             nodes of their partition"
-        ));
-    }
-    if !counts.is_empty() {
-        let words: Vec<String> =
-            counts.iter().map(|(name, count)| format!("{name} (of {count})")).collect();
-        all.push(format!("these keys of partitions are not followed: {}", words.join(", ")));
-    }
-    all
+    let words = counts.iter().map(|(name, count)| format!("{name} (of {count})"));
+    words.collect::<Vec<_>>().join(", ")
 }
 
 /// A time of Slurm in whole minutes, rounded up: `90`, `12:30:00`, `7-0`, `7-12:00`.

@@ -135,6 +135,7 @@ impl Generator {
                     limit: spec.limit,
                     checkpoint: spec.checkpoint,
                     gang: spec.gang.as_ref().map(|gang| Box::new(gang.of(count))),
+                    cut: false,
                 }
             })
             .collect();

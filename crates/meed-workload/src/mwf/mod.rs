@@ -12,7 +12,8 @@
 //! which the original demanded.
 //!
 //! Queues become known as the jobs do ([`MwfSource::once`]), or are collected in a first pass unless
-//! the caller names them. Invariant: both passes judge every line by the same code. Cost: memory for one line and the names of the queues.
+//! the caller names them. Invariant: both passes judge every line by the same code. Cost: memory for
+//! one line and the names of the queues.
 
 mod assumptions;
 mod hosts;

@@ -24,6 +24,7 @@ pub(super) enum Role {
     Count,
     Nodes,
     Gang,
+    Partition,
 }
 
 /// Which units a role's numbers can have.
@@ -35,7 +36,9 @@ pub(super) enum Units {
 }
 
 /// Each role, the key that names it, and the names of columns that are it.
-pub(super) const ROLES: [(Role, &str, &[&str]); 12] = [
+pub(super) const ROLES: [(Role, &str, &[&str]); 13] = [
+    // Nobody guesses it: it binds jobs to nodes.
+    (Role::Partition, "partition", &[]),
     (
         Role::Submit,
         "submit",

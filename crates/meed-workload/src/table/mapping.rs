@@ -91,12 +91,16 @@ pub(super) struct Mapping {
     pub(super) count: Option<Source>,
     pub(super) nodes: Option<Source>,
     pub(super) gang: Option<Source>,
+    /// Whose nodes it may run on, where that is asked for.
+    pub(super) partition: Option<Source>,
     pub(super) held: Vec<Held>,
     /// How many cpus the whole row has, where a column says so.
     pub(super) cpus: Option<Source>,
     /// Where nothing says what tasks hold: one of this.
     pub(super) one_of: Option<usize>,
     pub(super) drops: Vec<(&'static Drop, usize)>,
+    /// What says that a job ran still when the table was made.
+    pub(super) runs: Option<(&'static Drop, usize)>,
     pub(super) binary: bool,
     pub(super) per_job: bool,
     /// `>24` is 24.
@@ -249,6 +253,11 @@ impl Maker<'_> {
         let [name, count, nodes, gang] =
             [Role::Name, Role::Count, Role::Nodes, Role::Gang].map(|role| self.found(role));
         let (name, count, nodes, gang) = (name?, count?, nodes?, gang?);
+        let partition = match self.options.partitions || self.options.map.contains_key("partition")
+        {
+            true => self.found(Role::Partition)?,
+            false => None,
+        };
         let held = self.all_held(kinds)?;
         let one_of = self.one_of(&held, kinds)?;
         let binary = self.options.sizes.map_or_else(
@@ -268,13 +277,14 @@ impl Maker<'_> {
         let counted = |held: &&Held| kinds.name(held.kind) == CPU;
         let cpus = cpus.or_else(|| held.iter().find(counted).map(|held| held.source.clone()));
         let drops = preset.map_or(&[][..], |preset| preset.drops).iter();
-        let drops = drops
-            .filter_map(|drop| {
-                let column = self.names.iter().position(|name| name == drop.column)?;
-                self.used.insert(column);
-                Some((drop, column))
-            })
-            .collect();
+        let runs = preset.and_then(|preset| preset.runs.as_ref());
+        let mut placed = |drop: &'static Drop| {
+            let column = self.names.iter().position(|name| name == drop.column)?;
+            self.used.insert(column);
+            Some((drop, column))
+        };
+        let drops = drops.filter_map(&mut placed).collect();
+        let runs = runs.and_then(&mut placed);
         self.rest(&submit.times, per_job && count.is_some());
         let dots = self.options.dots;
         let title = preset.map_or("table", |preset| preset.title);
@@ -299,10 +309,12 @@ impl Maker<'_> {
             count,
             nodes,
             gang,
+            partition,
             held,
             cpus,
             one_of,
             drops,
+            runs,
             binary,
             per_job,
             over: preset.is_some_and(|preset| preset.over),

@@ -17,12 +17,13 @@
 //! rows are wrong is refused: its mapping is.
 //!
 //! Invariant: jobs come in order of submission; equal times in order of the file. Cost: the file is
-//! read once; memory grows with it by 72 bytes a job, names besides, and one sort.
+//! read once; memory grows with it by 80 bytes a job, names besides, and one sort.
 
 mod accounting;
 mod accounts;
 mod amounts;
 mod condor;
+mod dates;
 mod day_order;
 mod decimals;
 mod expression;
@@ -46,10 +47,12 @@ mod when;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use meed::{Gang, ResourceKinds, Resources, Unit};
+use meed::{Constraints, Gang, ResourceKinds, Resources, Unit};
 use meed_files::lines::{LINE_LIMIT, Lines};
 use meed_files::open::{Input, Origin};
 
+pub use dates::{format_date, parse_date_in};
+pub(crate) use dates::{local_date, parse_date, zone_named};
 pub use day_order::TableDates;
 pub use decimals::TableDecimal;
 pub use mapping::TableMap;
@@ -60,6 +63,7 @@ pub use when::{date_of_run, people as date_for_people};
 
 use crate::error::{BadRow, no_jobs_in};
 use crate::fields::{span, time};
+use crate::partitions::PARTITION;
 use crate::whole::Whole;
 use crate::{
     BadLine, Durations, Job, JobGroup, JobSource, MAX_TASKS, OnBadLine, SourceCounts, TraceError,
@@ -75,6 +79,7 @@ use slurm::GpuTotals;
 use slurm::jobs as jobs_of_parts;
 use slurm::json::{self, JsonJobs};
 use slurm::parts::{self, Part, Parts};
+use slurm::qos::Qos;
 
 /// How the values of a table are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -170,6 +175,8 @@ pub struct TableAssumptions {
     pub sizes: Option<TableSizes>,
     /// Whose the amounts of a row are.
     pub amounts: Option<TableAmounts>,
+    /// Whether jobs name the partitions on whose nodes they may run ([`crate::partitions`]).
+    pub partitions: bool,
     /// What a dot in the name of a tenant is.
     pub dots: TableDots,
     /// What accounts, the first part of a tenant's path, are called instead: `physics.optics` for
@@ -204,27 +211,6 @@ pub(crate) fn resource_named(name: &str) -> Option<(&'static str, Unit)> {
     guess::resource_of(name).map(|(name, unit, _)| (name, unit))
 }
 
-/// A date by ISO 8601, in UTC where it has no zone, as microseconds since 1970.
-pub(crate) fn parse_date(text: &[u8]) -> Option<u64> {
-    times::date(text, &jiff::tz::TimeZone::UTC).ok()
-}
-
-/// A date by ISO 8601, in `zone` where it has none, as microseconds since 1970. Of the two instants
-/// of the hour that comes twice it is the first that is not before `least`.
-pub(crate) fn local_date(text: &[u8], zone: &jiff::tz::TimeZone, least: u64) -> Option<u64> {
-    times::date_after(text, zone, least).ok()
-}
-
-/// The time zone of this name.
-pub(crate) fn zone_named(name: &str) -> Option<jiff::tz::TimeZone> {
-    times::zone(name)
-}
-
-/// A time since 1970 as people read it.
-pub fn format_date(micros: u64) -> String {
-    times::format_date(micros)
-}
-
 /// Those of a table's assumptions that say what was guessed.
 pub fn guesses(assumptions: &[String]) -> Vec<&str> {
     assumptions.iter().map(String::as_str).filter(|words| words.ends_with(GUESSED)).collect()
@@ -240,6 +226,7 @@ const SAMPLE: usize = 1000;
 pub struct TableSource {
     file: Whole<Row>,
     demands: Vec<Resources>,
+    partitions: Vec<Vec<String>>,
     words: Vec<String>,
     clock_us: Option<u64>,
     /// Of the job that was taken last.
@@ -284,12 +271,21 @@ impl TableSource {
         JobGroup {
             limit: (row.limit > 0).then(|| span(row.limit)),
             gang,
+            constraints: self.constraints(row),
+            cut: row.cut,
             ..JobGroup::new(
                 row.count,
                 self.demands[row.demand as usize],
                 Durations::Same(span(row.duration)),
             )
         }
+    }
+
+    #[inline(always)]
+    fn constraints(&self, row: &Row) -> Option<Box<Constraints>> {
+        let names = self.partitions.get((row.partition as usize).checked_sub(1)?)?;
+        let require = [(PARTITION.to_owned(), names.clone())].into();
+        Some(Box::new(Constraints { require, ..Constraints::default() }))
     }
 
     /// The job of several rows of which `first` is one.
@@ -586,6 +582,7 @@ impl Table {
             reasons: Reasons::default(),
             columns: self.columns(),
             parts: mapping.is_slurm.then(|| Parts::of(&self.names)),
+            qos: mapping.is_slurm.then(|| Qos::of(&self.names, mapping.tenant.columns())),
         };
         for (line, record) in std::mem::take(&mut self.sample) {
             match record {
@@ -619,6 +616,7 @@ struct Taker<'a> {
     columns: Option<usize>,
     /// Of a table of Slurm.
     parts: Option<Parts>,
+    qos: Option<Qos>,
 }
 
 impl Taker<'_> {
@@ -631,6 +629,9 @@ impl Taker<'_> {
             let mut row = self.rows.row(record)?;
             if let Some(parts) = &mut self.parts {
                 row.part = parts.part(record, row.submit, row.queue);
+            }
+            if let Some(qos) = &mut self.qos {
+                qos.note(record);
             }
             Ok(row)
         });
@@ -657,7 +658,7 @@ impl Taker<'_> {
     }
 
     fn done(self, file: &Arc<str>, mapping: &Mapping) -> Result<TableSource, TraceError> {
-        let Taker { rows, mut whole, reasons, parts, .. } = self;
+        let Taker { rows, mut whole, reasons, parts, qos, .. } = self;
         let counts = whole.counts();
         let reasons = reasons.words();
         if counts.lines > 0 && counts.bad > counts.lines / 2 {
@@ -682,6 +683,8 @@ impl Taker<'_> {
             words.extend(parts.words(whole.left(), mapping));
             words.extend(rows.without_gpus());
         }
+        words.extend(rows.cut());
+        words.extend(qos.and_then(|qos| qos.words()));
         // Stable: equal times stay in the order of the file.
         whole.rows().sort_by_key(|row| row.submit);
         parts::group(&mut whole);
@@ -708,6 +711,7 @@ impl Taker<'_> {
         Ok(TableSource {
             file: whole,
             demands: rows.demands.all,
+            partitions: rows.partitions.all,
             words,
             clock_us,
             waited: rows::NO_WAIT,

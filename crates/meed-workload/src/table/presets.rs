@@ -21,6 +21,8 @@ pub(super) struct Preset {
     pub(super) falls_back: bool,
     /// Rows that are left out.
     pub(super) drops: &'static [Drop],
+    /// Rows of jobs that ran still when the table was made.
+    pub(super) runs: Option<Drop>,
     /// What is said of a file that has no jobs, and is not empty.
     pub(super) nothing: &'static str,
     /// What is assumed, in words.
@@ -91,6 +93,7 @@ pub(super) const SLURM: Preset = Preset {
         ("limit", "TimelimitRaw:min|Timelimit"),
         ("tenant", "User|Account"),
         ("name", "JobID|JobIDRaw"),
+        ("partition", "Partition"),
         ("nodes", "AllocTRES[node]|AllocNodes|NNodes|ReqTRES[node]|ReqNodes"),
         ("cpu", "AllocTRES[cpu]|AllocCPUS|NCPUS|ReqTRES[cpu]|ReqCPUS"),
         ("memory", "AllocTRES[mem]:MiB|ReqTRES[mem]:MiB|ReqMem:MiB"),
@@ -105,21 +108,18 @@ pub(super) const SLURM: Preset = Preset {
         Drop { column: "JobIDRaw", when: When::Holds(b'.'), why: "steps of jobs" },
         Drop {
             column: "State",
-            when: When::Begins(&[
-                "PENDING",
-                "RUNNING",
-                "SUSPENDED",
-                "COMPLETING",
-                "CONFIGURING",
-                "PD",
-                "CG",
-            ]),
-            why: NOT_ENDED,
+            when: When::Begins(&["PENDING", "CONFIGURING", "PD", "CF"]),
+            why: NEVER_STARTED,
         },
         // Older ones write a start for jobs that were cancelled before it.
         Drop { column: "AllocTRES", when: When::Is(""), why: NEVER_STARTED },
         Drop { column: "AllocCPUS", when: When::Is("0"), why: NEVER_STARTED },
     ],
+    runs: Some(Drop {
+        column: "State",
+        when: When::Begins(&["RUNNING", "SUSPENDED", "COMPLETING", "STOPPED", "CG"]),
+        why: "jobs that ran still, and nothing says how long (ask sacct for Elapsed)",
+    }),
     nothing: NO_ROWS_OF_SACCT,
     words: &["run times are those under the scheduler of then, as is who waited for whom"],
 };
@@ -137,6 +137,7 @@ pub(super) const PBS: Preset = Preset {
         ("limit", "Resource_List.walltime:s"),
         ("tenant", "user"),
         ("name", "record.job"),
+        ("partition", "queue"),
         ("nodes", "Resource_List.nodect|hosts"),
         // Torque's ncpus may be a queue's default beside nodes=2:ppn=8.
         ("cpu", "slots|Resource_List.ncpus"),
@@ -161,6 +162,7 @@ pub(super) const PBS: Preset = Preset {
         },
         Drop { column: "start", when: When::Is("0"), why: NEVER_STARTED },
     ],
+    runs: None,
     nothing: NO_ROWS,
     words: &[
         "run times are those under the scheduler of then, as is who waited for whom",
@@ -200,6 +202,7 @@ pub(super) const LSF: Preset = Preset {
         },
         Drop { column: "startTime", when: When::Is("0"), why: NEVER_STARTED },
     ],
+    runs: None,
     nothing: NO_ROWS,
     words: &[
         "run times are those under the scheduler of then, as is who waited for whom",
@@ -232,6 +235,7 @@ pub(super) const GRID_ENGINE: Preset = Preset {
             why: "tasks of parallel jobs that have a line of their own beside their job's",
         },
     ],
+    runs: None,
     nothing: NO_LINES,
     words: &[
         "run times are those under the scheduler of then, as is who waited for whom",
@@ -273,6 +277,7 @@ pub(super) const CONDOR: Preset = Preset {
         Drop { column: "RemoteWallClockTime", when: When::Is("0.0"), why: NEVER_STARTED },
         Drop { column: "RemoteWallClockTime", when: When::Is("0"), why: NEVER_STARTED },
     ],
+    runs: None,
     nothing: NO_ROWS,
     words: &[
         "run times are those under the scheduler of then, as is who waited for whom",
@@ -300,6 +305,7 @@ pub(super) const OPENB: Preset = Preset {
     over: false,
     falls_back: false,
     drops: &[],
+    runs: None,
     nothing: NO_ROWS,
     words: &[
         "the file names no users; quality-of-service classes stand in for tenants, so no \
@@ -342,6 +348,7 @@ pub(super) const ALIBABA_2018: Preset = Preset {
         when: When::Begins(&["Running", "Ready", "Waiting", "Interrupted"]),
         why: "tasks that have not ended",
     }],
+    runs: None,
     nothing: NO_ROWS,
     words: &[
         "the file names no users; types of tasks stand in for tenants, so no figure \
@@ -384,6 +391,7 @@ pub(super) const AZURE_VMS: Preset = Preset {
     over: true,
     falls_back: false,
     drops: &[],
+    runs: None,
     nothing: NO_ROWS,
     words: &[
         "a virtual machine is a task, submitted when it was created; one that is there when the \

@@ -44,6 +44,10 @@ pub(super) struct Row {
     pub(super) label: JobLabel,
     /// The job of several rows that it is of.
     pub(super) part: Part,
+    /// The number of its partitions, from 1; 0: it names none.
+    pub(super) partition: u32,
+    /// It ran still when the table was made: its duration is what is known of it.
+    pub(super) cut: bool,
 }
 
 impl Row {
@@ -103,11 +107,16 @@ pub(super) struct Rows<'a> {
     units: Vec<Unit>,
     pub(super) tenants: Tenants,
     pub(super) demands: Numbered<Resources>,
+    /// Partitions as jobs name them, several of one job together.
+    pub(super) partitions: Numbered<Vec<String>>,
+    /// Jobs that ran still when the table was made.
+    cut: u64,
 }
 
 impl<'a> Rows<'a> {
     pub(super) fn new(mapping: &'a Mapping, units: Vec<Unit>) -> Rows<'a> {
-        Rows { mapping, units, tenants: Tenants::default(), demands: Numbered::new() }
+        let (tenants, demands) = (Tenants::default(), Numbered::new());
+        Rows { mapping, units, tenants, demands, partitions: Numbered::new(), cut: 0 }
     }
 
     /// What `record` is.
@@ -122,12 +131,18 @@ impl<'a> Rows<'a> {
         if !there(&mapping.started) {
             return Err(NoJob::LeftOut("jobs that never started"));
         }
-        if !there(&mapping.ended) {
+        let runs = mapping.runs.filter(|(runs, at)| runs.says(record, *at));
+        // One that is ending has an end.
+        let runs = runs.filter(|_| !there(&mapping.ended));
+        if runs.is_none() && !there(&mapping.ended) {
             return Err(NoJob::LeftOut("jobs without an end"));
         }
         let submit = instant(&mapping.submit, "submit", record, 0);
         let known = submit.as_ref().map_or(0, |submit| submit.unwrap_or(0));
-        let duration = length(mapping, record, known)?;
+        let duration = match runs {
+            Some((runs, _)) => length_so_far(mapping, record)?.ok_or(NoJob::LeftOut(runs.why))?,
+            None => length(mapping, record, known)?,
+        };
         let submit = submit?.ok_or_else(|| {
             wrong("submit", "it has no time of submission", &mapping.submit.source)
         })?;
@@ -161,8 +176,51 @@ impl<'a> Rows<'a> {
         };
         let queue = self.tenants.of(mapping, record)?;
         let demand = self.demands.of(&demand);
-        let part = Part::Whole;
-        Ok(Row { submit, duration, wait, limit, queue, count, gang, demand, label, part })
+        let partition = self.partition(record);
+        let (part, cut) = (Part::Whole, runs.is_some());
+        self.cut += u64::from(cut);
+        Ok(Row {
+            submit,
+            duration,
+            wait,
+            limit,
+            queue,
+            count,
+            gang,
+            demand,
+            label,
+            part,
+            partition,
+            cut,
+        })
+    }
+
+    /// The number of the partitions that a row names, from 1; 0: none.
+    fn partition(&mut self, record: &Record) -> u32 {
+        let source = self.mapping.partition.as_ref();
+        let Some(found) = source.and_then(|source| source.find(record)) else { return 0 };
+        let text = String::from_utf8_lossy(found.text);
+        let mut names: Vec<String> = text
+            .split(',')
+            .map(str::trim)
+            .filter(|name| !name.is_empty())
+            .map(str::to_owned)
+            .collect();
+        names.sort();
+        names.dedup();
+        if names.is_empty() { 0 } else { self.partitions.of(&names) + 1 }
+    }
+
+    /// What is said of jobs that ran still when the table was made.
+    pub(super) fn cut(&self) -> Option<String> {
+        let (jobs, each) = match self.cut {
+            0 => return None,
+            1 => ("1 job".to_owned(), "it runs as long as it had by then, counts"),
+            more => (format!("{more} jobs"), "each runs as long as it had by then, counts"),
+        };
+        Some(format!(
+            "{jobs} ran still when the log ended: {each} as unfinished, and its time is no figure"
+        ))
     }
 
     /// What is said where Slurm tells of GPUs and no job holds one.
@@ -415,6 +473,12 @@ fn length(mapping: &Mapping, record: &Record, submit: u64) -> Result<u64, NoJob>
     let Some(time) = lasting(suspended, "suspended", record)? else { return Ok(between) };
     let why = "it was suspended for longer than from its start to its end";
     between.checked_sub(time).ok_or_else(|| wrong("suspended", why, &suspended.source))
+}
+
+/// How long a job has run that runs still, where a row says it.
+fn length_so_far(mapping: &Mapping, record: &Record) -> Result<Option<u64>, NoJob> {
+    let said = mapping.length.said();
+    said.map_or(Ok(None), |said| lasting(said, "duration", record))
 }
 
 /// What a row says of a duration, if it does.

@@ -46,6 +46,7 @@ fn rows(source: &mut TableSource) -> Vec<String> {
         if let Some(gang) = &group.gang {
             row += &format!(" gang {}", gang.least);
         }
+        row += if group.cut { " cut" } else { "" };
         rows.push(row);
     }
     rows
@@ -337,16 +338,18 @@ fn jobs_of_slurm_are_read() {
     let expected = [
         "1002_4 eve 0 1x 1000/4000/0 90001",
         "1001 ann 1 1x 16000/65536/2000 7200 limit 86400",
+        "1004 bob 3601 1x 2000/0/0 432000 cut",
         "1005 bob 3601 1x 2000/2560/0 0 limit 600",
     ];
     let mut source = open_as(SACCT, &slurm(&[]), OnBadLine::Stop).unwrap();
     let words = source.assumptions().join("\n");
     assert_eq!(rows(&mut source), expected);
-    assert_eq!(source.counts(), SourceCounts { lines: 8, jobs: 3, bad: 0, ignored: 5 });
+    assert_eq!(source.counts(), SourceCounts { lines: 8, jobs: 4, bad: 0, ignored: 4 });
     for told in [
         "Slurm: 2 rows left out: steps of jobs (the first is line 3)",
-        "Slurm: 2 rows left out: jobs that have not ended (the first is line 6)",
-        "Slurm: 1 row left out: jobs that never started (the first is line 7)",
+        "Slurm: 2 rows left out: jobs that never started (the first is line 6)",
+        "Slurm: 1 job ran still when the log ended: it runs as long as it had by then, counts as \
+         unfinished, and its time is no figure",
         "Slurm: time 0 is the first submission, 2026-01-05T07:59:59Z",
         "Slurm: tenant is `User|Account`",
     ] {
@@ -359,6 +362,7 @@ fn jobs_of_slurm_are_read() {
     let expected = [
         "1002_4 lab.eve 0 1x 1000/4000/0 90001",
         "1001 lab.ann 1 2x 8000/32768/1000 7200 limit 86400 gang 2",
+        "1004 ops.bob 3601 1x 2000/0/0 432000 cut",
         "1005 ops.bob 3601 1x 2000/2560/0 0 limit 600",
     ];
     assert_eq!(read(SACCT, &slurm(&map)), expected);

@@ -361,9 +361,11 @@ fn sacct_json_is_read_whole_and_line_by_line() {
     assert_eq!(shown(&mut as_json(&list).unwrap()), expected);
 
     let mut source = open(JSON_LATER);
-    assert_eq!(shown(&mut source), ["20 @0 0:1x3/0 10s", "22_0 @5 0:1x1/1 90s"]);
+    let expected = ["20 @0 0:1x3/0 10s", "21_0 @0 0:1x3/0 10s", "22_0 @5 0:1x1/1 90s"];
+    assert_eq!(shown(&mut source), expected);
     let words = source.assumptions().join("\n");
     assert!(words.contains("1 run requeued"), "{words}");
+    assert!(words.contains("1 job ran still when the log ended"), "{words}");
     assert_eq!(source.queues(), ["ann", "bob"]);
 }
 

@@ -72,6 +72,32 @@ impl Integrals {
     pub fn dominant_rho(&self) -> Option<f64> {
         ratio(self.dominant_used, self.dominant_entitled, self.dominant_rest)
     }
+
+    /// What has come since `earlier`, of the same leaf: usage, what it was entitled to and what was
+    /// held idle. What is so now stays.
+    pub fn since(&self, earlier: &Integrals) -> Integrals {
+        let each = |now: [u128; MAX_KINDS], then: [u128; MAX_KINDS]| {
+            std::array::from_fn(|kind| now[kind].saturating_sub(then[kind]))
+        };
+        let (entitled, entitled_rest) = rest::difference(
+            (self.entitled, self.entitled_rest),
+            (earlier.entitled, earlier.entitled_rest),
+        );
+        let (dominant_entitled, dominant_rest) = rest::difference(
+            (self.dominant_entitled, self.dominant_rest),
+            (earlier.dominant_entitled, earlier.dominant_rest),
+        );
+        Integrals {
+            usage: each(self.usage, earlier.usage),
+            held_idle: each(self.held_idle, earlier.held_idle),
+            dominant_used: self.dominant_used.saturating_sub(earlier.dominant_used),
+            entitled,
+            entitled_rest,
+            dominant_entitled,
+            dominant_rest,
+            ..*self
+        }
+    }
 }
 
 /// Measures one leaf; two whole lines of memory.

@@ -71,6 +71,27 @@ impl Rest {
     }
 }
 
+/// What a sum of whole units and the part of one has grown by since it was `then`: exactly, where
+/// both parts are of one denominator or of such as divide 2^64, as those of [`Rest::so_far`] are.
+pub(super) fn difference(
+    (whole, part): (u128, (u128, u128)),
+    (whole_then, part_then): (u128, (u128, u128)),
+) -> (u128, (u128, u128)) {
+    let grains = |(up, down): (u128, u128)| up.saturating_mul((1 << 64) / down.max(1));
+    let ((up, up_then), down) = match part.1 == part_then.1 {
+        true => ((part.0, part_then.0), part.1),
+        false => ((grains(part), grains(part_then)), 1 << 64),
+    };
+    let (borrowed, up) = match up.checked_sub(up_then) {
+        Some(up) => (0, up),
+        None => (1, up + down - up_then),
+    };
+    match whole.checked_sub(whole_then).and_then(|whole| whole.checked_sub(borrowed)) {
+        Some(whole) => (whole, (up, down)),
+        None => (0, (0, 1)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,6 +132,20 @@ mod tests {
         assert_eq!(again.so_far(at(20)), (2, (0, 1)));
         assert!(Rest::restored((0, -1), at(9), (1, 2), false).is_none());
         assert!(Rest::restored((0, 10), at(9), (1, 2), false).is_none());
+    }
+
+    #[test]
+    fn differences_are_exact() {
+        let half = (1 << 63, 1 << 64);
+        for (now, then, grown) in [
+            ((5, (0, 1)), (2, (0, 1)), (3, (0, 1))),
+            ((5, half), (2, (0, 1)), (3, half)),
+            ((5, (0, 1)), (2, half), (2, half)),
+            ((5, (1, 3)), (2, (2, 3)), (2, (2, 3))),
+            ((2, half), (2, half), (0, (0, 1 << 64))),
+        ] {
+            assert_eq!(difference(now, then), grown, "{now:?} {then:?}");
+        }
     }
 
     #[test]

@@ -286,6 +286,7 @@ fn run(policy: &str, names: &[&str], weights: &[f64], arrivals: &[Vec<f64>]) -> 
     let weighted: f64 = queues.iter().filter_map(|q| q.mean_job_s.map(|m| m * q.jobs as f64)).sum();
     RunRecord {
         accounts: None,
+        counted: None,
         policy: policy.into(),
         measured: "cpu".into(),
         end_s: steps as f64 * STEP_S,

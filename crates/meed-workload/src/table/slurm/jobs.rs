@@ -94,6 +94,7 @@ fn add(group: &mut JobGroup, more: &JobGroup) {
         group.duration = Durations::Each(own.chain(others).collect());
     }
     group.count += more.count;
+    group.cut |= more.cut;
 }
 
 /// Whether the engine can count the ways in which groups of so many tasks fit at once.

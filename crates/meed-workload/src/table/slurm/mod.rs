@@ -1,6 +1,6 @@
 //! What a row of Slurm's accounting needs besides the mapping of its columns: GPUs that are counted
-//! by type only (here), rows that are parts of one job ([`parts`],
-//! [`jobs`]), `sacct --json` ([`json`]), and output that is no such table ([`unnamed`]).
+//! by type only (here), rows that are parts of one job ([`parts`], [`jobs`]), what QOS they have
+//! ([`qos`]), `sacct --json` ([`json`]), and output that is no such table ([`unnamed`]).
 //!
 //! Sources: Slurm 22.05.8, its program and its source (`src/sacct`,
 //! `src/plugins/openapi/dbv0.0.38`, `src/plugins/accounting_storage`).
@@ -8,6 +8,7 @@
 pub(super) mod jobs;
 pub(super) mod json;
 pub(super) mod parts;
+pub(super) mod qos;
 pub(super) mod unnamed;
 
 use super::record::Record;
