@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use meed::{Rank, Span};
 use meed_experiments::order::NamedOrder;
