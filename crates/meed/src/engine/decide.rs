@@ -405,6 +405,8 @@ impl Engine {
     pub(super) fn add_leaf_waiting(&mut self, leaf: QueueRow, tasks: u64) {
         if let Some(guard) = self.guard.as_mut().filter(|_| self.ready.waiting(leaf) == 0) {
             guard.begins(self.now, leaf);
+            // It may have had children, whose services count as its own.
+            guard.set_tie(leaf, self.books.terms(leaf).tie);
         }
         self.ready.add_waiting(self.now, leaf, tasks);
         self.ready.unpark(leaf);

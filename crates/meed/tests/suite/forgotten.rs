@@ -93,6 +93,35 @@ fn who_owes_most_is_remembered_and_so_are_the_last() {
     assert_eq!(engine.charged(old, micros(at)), 0.0, "somebody new");
 }
 
+/// A queue whose children are gone waits as a leaf: among equals the guard serves whoever was
+/// served longest ago, and services of children count.
+#[test]
+fn the_guard_knows_when_a_leaf_was_served_as_a_parent() {
+    let root = Policy { t_wait: Some(Span::from_secs(2).unwrap()), ..policy("long-term") };
+    let mut live = engine(&slots_config(2, &root, &["p", "p.a", "b", "c"]));
+    let [p, a, b, c] = ["p", "p.a", "b", "c"].map(|name| live.find_queue(name).expect("declared"));
+    run(&mut live, a, 0, 10);
+    remove(&mut live, 20, a);
+    let mut running = Vec::new();
+    for queue in [c, p, b] {
+        let groups = [TaskGroup::new(2, slots(1))];
+        let job = JobSpec { queue, weight: 1000, groups: &groups, open: false, max_attempts: 0 };
+        live.apply(micros(30), Event::JobArrived(job)).expect("sound");
+        live.decide(false, |start| running.push(start.allocation));
+    }
+    for task in running {
+        live.apply(micros(5_000_000), Event::TaskEnded(task)).expect("it runs");
+    }
+    let mut again = Engine::from_state(&live.state(), Box::new(FirstFit::new(1))).expect("sound");
+    for engine in [&mut live, &mut again] {
+        let mut served = Vec::new();
+        engine.decide(true, |start| served.push((start.queue, start.reason)));
+        let (first, reason) = served.swap_remove(0);
+        assert!(reason.is_some_and(|reason| reason.starved_for.is_some()));
+        assert_eq!(first, b);
+    }
+}
+
 /// A tree whose queues seldom stay, and never come back.
 struct Flux {
     queues: Vec<(QueueId, String)>,
