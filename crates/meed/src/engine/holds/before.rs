@@ -7,10 +7,10 @@
 //! > a task that was stopped, and had run r, is not stopped again before it has run more than 2 r
 //!
 //! unless the winner's side is below its minimum share and the task's is not: a minimum is given
-//! back at once, and is never taken back by a stop, so that nothing swings.
+//! back at once. One random run is known in which such stops swing (docs/reclaim.md).
 //!
-//! Proof that every run ends: each stop of a task but for minimums doubles r, which stays below
-//! the time that the task takes. So a task that takes T is stopped at most 2 + log2 T times (T in
+//! Proof that a run without such stops ends: each stop of a task doubles r, which stays below the
+//! time that the task takes. So a task that takes T is stopped at most 2 + log2 T times (T in
 //! microseconds), and loses less than 2 T. Cost: O(log stopped tasks) for each.
 
 use std::collections::BTreeMap;
