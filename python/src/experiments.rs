@@ -164,8 +164,17 @@ pub(crate) fn rivals(
     let work = move |done: &(dyn Fn(usize, usize) + Sync)| {
         let settings = Setting::parse_all(&sets)?;
         let reading = OnBadLine::of(strict).into();
-        let request =
-            RivalsRequest { log, settings, orders, baseline, loads, seeds, cadence, liars, reading };
+        let request = RivalsRequest {
+            log,
+            settings,
+            orders,
+            baseline,
+            loads,
+            seeds,
+            cadence,
+            liars,
+            reading,
+        };
         let contest = Contest::prepare(&request)?;
         let [remarks, notes] = taken(&contest.scenarios[0], contest.seeds[0], strict)?;
         let count = contest.runs();

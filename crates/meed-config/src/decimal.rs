@@ -125,8 +125,8 @@ fn parse_exponent(text: &[u8]) -> Option<(i32, &[u8])> {
     Some((sign * exponent, rest))
 }
 
-/// All of `text` as a number, times `scale`, as a whole number of at most `limit`. Readers of traces
-/// spend much of their time here: it is built as they are.
+/// All of `text` as a number, times `scale`, as a whole number of at most `limit`. Readers of
+/// traces spend much of their time here: it is built as they are.
 #[inline]
 pub fn parse_scaled(
     text: &[u8],

@@ -1,6 +1,6 @@
 //! Scenario files: cluster, queue tree, policies and workload in one TOML file (docs/scenario.md).
 //!
-//! TraceReading is strict: an unknown key, an impossible value or a contradiction is an error that names
+//! Reading is strict: an unknown key, an impossible value or a contradiction is an error that names
 //! file, line, key and what would be right. A [`Scenario`] that could be read can be run, but for
 //! what only the trace itself shows.
 
@@ -33,6 +33,7 @@ mod reading;
 mod set;
 mod setting;
 mod trace;
+mod trace_keys;
 mod window;
 mod workloads;
 

@@ -30,7 +30,7 @@ use super::raw;
 use super::reader::Reader;
 use super::set::{self, Draft};
 use super::setting::Setting;
-use super::{LoadError, Scenario, ScenarioError, TraceReading, trace};
+use super::{LoadError, Scenario, ScenarioError, TraceReading, trace_keys};
 
 /// GPUs of a server, of which the pool for a Philly trace is a multiple.
 const GPUS_PER_SERVER: u64 = 8;
@@ -89,7 +89,7 @@ impl Scenario {
         let name = unnamed.then(|| format.name().to_owned());
         let mut trace = raw::Trace { file: file.clone(), format: name, ..raw::Trace::default() };
         let spreads = told.has_nodes && told.trace.shape.is_none() && SPREAD.contains(&format);
-        let is_of_others = trace::OF_OTHERS.contains(&format);
+        let is_of_others = trace_keys::OF_OTHERS.contains(&format);
         trace.window = Some("find".to_owned()).filter(|_| is_of_others);
         let keeps = told.has_nodes && PARTITIONED.contains(&format);
         trace.partitions = keeps.then(|| "nodes".to_owned());
@@ -334,7 +334,7 @@ fn cluster_for(
         TraceFormat::Swf => {
             let name = told.name(&told.trace.processor_resource, "cpu");
             let kinds = told.kinds(vec![(name.to_owned(), Unit::Milli)])?;
-            let assumptions = told.assumed(trace::swf)?;
+            let assumptions = told.assumed(trace_keys::swf)?;
             let header = SwfSource::header_of(&Origin::path(path), &kinds, &assumptions)?;
             let wrong = || match header.processors_field() {
                 Some((key, value)) => {
@@ -387,7 +387,7 @@ fn cluster_for(
             let name = told.name(&told.trace.gpu_resource, "gpu");
             let kinds = told.kinds(vec![(name.to_owned(), Unit::Milli)])?;
             let origin = Origin::path(path);
-            let assumptions = told.assumed(trace::philly)?;
+            let assumptions = told.assumed(trace_keys::philly)?;
             let size = PhillySource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?.size();
             // Whole servers, and rounded down: as much work as the cluster can do between first and
             // last submission.
@@ -436,7 +436,7 @@ fn kinds_of(
         }
         TraceFormat::Log => Vec::new(),
         _ => {
-            let options = trace::table(&told.trace, format).map_err(|why| told.error(why))?;
+            let options = trace_keys::table(&told.trace, format).map_err(|why| told.error(why))?;
             table_resources(&Origin::path(path), &options)?
         }
     })
@@ -628,7 +628,7 @@ fn cluster_for_yarn(path: &Path, told: &Told<'_>) -> Result<(Cluster, Option<Str
     let cpu = told.name(&told.trace.processor_resource, "cpu").to_owned();
     let memory_name = told.name(&told.trace.memory_resource, "memory").to_owned();
     let kinds = told.kinds(vec![(cpu.clone(), Unit::Milli), (memory_name.clone(), Unit::Bytes)])?;
-    let assumptions = told.assumed(trace::yarn)?;
+    let assumptions = told.assumed(trace_keys::yarn)?;
     let source = YarnSource::open(&Origin::path(path), &kinds, &assumptions, OnBadLine::Skip)?;
     let size = source.size();
     let memory = format!("{}GiB", size.memory.div_ceil(1 << 30));
@@ -658,7 +658,7 @@ fn cluster_for_table(
     format: TraceFormat,
     told: &Told<'_>,
 ) -> Result<(Cluster, Option<String>), LoadError> {
-    let options = trace::table(&told.trace, format).map_err(|why| told.error(why))?;
+    let options = trace_keys::table(&told.trace, format).map_err(|why| told.error(why))?;
     let origin = Origin::path(path);
     let kinds = table_resources(&origin, &options)?;
     let too_many = |why: meed::ConfigError| TraceError::Header {

@@ -14,7 +14,7 @@ use meed_workload::table::{TableAssumptions, TableSource};
 use meed_workload::yarn::{YarnAssumptions, YarnSource};
 use meed_workload::{JobSource, OnBadLine, Origin, TraceError};
 
-use super::{raw, trace};
+use super::{raw, trace_keys};
 
 /// See the module. Two that are equal read a file alike.
 #[derive(Clone, PartialEq, Debug)]
@@ -42,14 +42,14 @@ impl Reader {
         kinds: &ResourceKinds,
     ) -> Result<Option<Reader>, String> {
         Ok(Some(match format {
-            TraceFormat::Swf => Reader::Swf(trace::swf(raw)?),
-            TraceFormat::Mwf => Reader::Mwf(trace::mwf(raw)?),
-            TraceFormat::Google => Reader::Google(Box::new(trace::google(raw, kinds)?)),
-            TraceFormat::Swim => Reader::Swim(Box::new(trace::swim(raw, kinds)?)),
-            TraceFormat::Philly => Reader::Philly(trace::philly(raw)?),
-            TraceFormat::Yarn => Reader::Yarn(trace::yarn(raw)?),
-            TraceFormat::Jhist => Reader::History(trace::history(raw, kinds)?),
-            TraceFormat::Kubernetes => Reader::Kubernetes(trace::kubernetes(raw)?),
+            TraceFormat::Swf => Reader::Swf(trace_keys::swf(raw)?),
+            TraceFormat::Mwf => Reader::Mwf(trace_keys::mwf(raw)?),
+            TraceFormat::Google => Reader::Google(Box::new(trace_keys::google(raw, kinds)?)),
+            TraceFormat::Swim => Reader::Swim(Box::new(trace_keys::swim(raw, kinds)?)),
+            TraceFormat::Philly => Reader::Philly(trace_keys::philly(raw)?),
+            TraceFormat::Yarn => Reader::Yarn(trace_keys::yarn(raw)?),
+            TraceFormat::Jhist => Reader::History(trace_keys::history(raw, kinds)?),
+            TraceFormat::Kubernetes => Reader::Kubernetes(trace_keys::kubernetes(raw)?),
             TraceFormat::Canonical => Reader::Canonical,
             TraceFormat::Log => return Ok(None),
             TraceFormat::Csv
@@ -63,7 +63,7 @@ impl Reader {
             | TraceFormat::Condor
             | TraceFormat::Openb
             | TraceFormat::Alibaba2018
-            | TraceFormat::AzureVms => Reader::Table(Box::new(trace::table(raw, format)?)),
+            | TraceFormat::AzureVms => Reader::Table(Box::new(trace_keys::table(raw, format)?)),
         }))
     }
 

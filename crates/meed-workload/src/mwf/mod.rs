@@ -11,9 +11,9 @@
 //! ran on as many different ones: so it is a constraint here. The tasks need not start together,
 //! which the original demanded.
 //!
-//! Queues become known as the jobs do ([`MwfSource::once`]), or are collected in a first pass unless
-//! the caller names them. Invariant: both passes judge every line by the same code. Cost: memory for
-//! one line and the names of the queues.
+//! Queues become known as the jobs do ([`MwfSource::once`]), or are collected in a first pass
+//! unless the caller names them. Invariant: both passes judge every line by the same code. Cost:
+//! memory for one line and the names of the queues.
 
 mod assumptions;
 mod hosts;
