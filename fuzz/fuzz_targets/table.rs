@@ -56,6 +56,7 @@ fn options(choice: u8) -> TableAssumptions {
         sizes: (!often).then_some(TableSizes::Binary),
         amounts: (!often).then_some(TableAmounts::PerJob),
         dots: if choice & 128 == 0 { TableDots::Flat } else { TableDots::Path },
+        partitions: often,
         dates: TableDates::default(),
         decimal: if choice & 32 == 0 { TableDecimal::Point } else { TableDecimal::Comma },
         accounts: [("a".to_owned(), "x.y/".to_owned()), ("b".to_owned(), "x.b".to_owned())].into(),
