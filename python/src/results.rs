@@ -184,6 +184,7 @@ impl PyResults {
         table.maybe("job_s", rows.iter().map(|(_, job)| since(job, job.ended_s)))?;
         table.maybe("slowdown", rows.iter().map(|(_, job)| bounded_slowdown(job)))?;
         columns!(table, rows, numbers: tasks, width);
+        table.numbers("counted", rows.iter().map(|(_, job)| u64::from(job.counts)))?;
         Ok(table.done())
     }
 
