@@ -127,8 +127,7 @@ pub(crate) fn advise(
         let request =
             AdviceRequest { log, settings, baseline, policies, loads, seeds, aims, reading };
         let mut question = Question::prepare(&request)?;
-        let queues = question.scenarios[0].queue_names().map(str::to_owned).collect();
-        question.ranked_by_slurm(WeightArgs { weights }.standings(&queues)?)?;
+        question.ranked_by_slurm(WeightArgs { weights }.standings(&question.scenarios[0])?)?;
         let [remarks, notes] = taken(&question.scenarios[0], question.seeds[0], strict)?;
         let count = question.count();
         let answer = question.answer(threads, &|now| done(now, count))?;

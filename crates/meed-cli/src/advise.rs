@@ -3,7 +3,6 @@
 use clap::Args;
 use meed_experiments::advise::{self, AdviceRequest, Aims, Baseline, Question};
 use meed_report::page;
-use meed_scenario::TraceReading;
 
 use crate::baseline::BaselineArgs;
 use crate::exit::Failure;
@@ -50,7 +49,7 @@ pub(crate) struct AdviseArgs {
 pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     let aims = Aims::read(args.aim.as_deref(), &args.at_most).map_err(Failure::Usage)?;
     let (many, loads) = (&args.many, loads(&args.loads)?);
-    let reading = TraceReading::from(many.on_bad_line());
+    let reading = many.reading();
     let (mut files, policies, settings) = many.begin(&args.policy, &reading)?;
     let baseline = match &args.baseline.baseline {
         Some(words) => Some(Baseline::asked(words)),
@@ -66,8 +65,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
         aims,
         reading,
     })?;
-    let queues = question.scenarios[0].queue_names().map(str::to_owned).collect();
-    question.ranked_by_slurm(many.weights.standings(&queues)?)?;
+    question.ranked_by_slurm(many.weights.standings(&question.scenarios[0])?)?;
     many.read(&mut files, &question.scenarios)?;
     let answer = many.run(question.count(), |threads, done| question.answer(threads, done))?;
     let first = question.scenarios[0].source(question.seeds[0], many.on_bad_line())?;

@@ -67,6 +67,11 @@ impl ManyArgs {
         OnBadLine::of(self.strict)
     }
 
+    /// How the log is read, by all that reads it.
+    pub(crate) fn reading(&self) -> TraceReading {
+        self.on_bad_line().into()
+    }
+
     /// The files, guarded, the policies by name, and all changes of the scenario.
     pub(crate) fn begin(
         &self,

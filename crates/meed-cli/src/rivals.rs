@@ -4,7 +4,6 @@ use clap::Args;
 use meed_experiments::rivals::table::{RIVALS, span};
 use meed_experiments::rivals::{Contest, RivalsRequest, page};
 use meed_report::page::{to_html_made, to_text};
-use meed_scenario::TraceReading;
 
 use crate::baseline::BaselineArgs;
 use crate::exit::Failure;
@@ -65,7 +64,7 @@ pub(crate) fn run(args: &RivalsArgs) -> Result<(), Failure> {
     let (many, loads) = (&args.many, loads(&args.loads)?);
     let cadence = args.cadence.as_deref().map(span).transpose();
     let cadence = cadence.map_err(|why| Failure::Usage(format!("--cadence: {why}")))?;
-    let reading = TraceReading::from(many.on_bad_line());
+    let reading = many.reading();
     let (mut files, orders, settings) = many.begin(&args.policy, &reading)?;
     let contest = Contest::prepare(&RivalsRequest {
         log: many.log.clone(),

@@ -1,13 +1,14 @@
 //! `--weights FILE`: weights of queues from a table, as changes of the scenario.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use meed_config::words::suggest;
+use meed_experiments::advise::ranks::SlurmRanks;
 use meed_files::open::Origin;
-use meed_scenario::Setting;
-use meed_workload::table::{SlurmStanding, WeightTable, WeightsFound, read_weights, weights_of};
+use meed_scenario::{Scenario, Setting};
+use meed_workload::table::{WeightTable, WeightsFound, read_weights, weights_of};
 
 use crate::exit::Failure;
 
@@ -26,15 +27,14 @@ impl WeightArgs {
         self.weights.as_deref().map(|path| ("weights", path))
     }
 
-    /// Where Slurm's own fair share puts these queues, where the file is of `sshare` and says so.
-    pub fn standings(
-        &self,
-        queues: &BTreeSet<String>,
-    ) -> Result<BTreeMap<String, SlurmStanding>, Failure> {
-        let Some(path) = &self.weights else { return Ok(BTreeMap::new()) };
+    /// Where Slurm's own fair share puts the queues of a scenario, where the file is of `sshare`
+    /// and says so.
+    pub fn standings(&self, scenario: &Scenario) -> Result<SlurmRanks, Failure> {
+        let Some(path) = &self.weights else { return Ok(SlurmRanks::new()) };
+        let queues = scenario.queue_names().map(str::to_owned).collect();
         let origin = Origin::path(path);
         let table = read_weights(&origin)?;
-        let found = weights_of(&origin, &table.rows, queues)?;
+        let found = weights_of(&origin, &table.rows, &queues)?;
         Ok(found.standings.into_iter().map(|(queue, one)| (queue.to_owned(), one)).collect())
     }
 

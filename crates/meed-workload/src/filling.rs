@@ -38,9 +38,8 @@ pub struct Filling {
 /// How long a cluster takes to fill with these jobs, but for outliers; by this resource. Nothing
 /// where there are too few of them.
 pub fn filling(ran: &Footprints, outliers: &Outliers, kind: usize) -> Option<Filling> {
-    let mut is_out = vec![false; ran.count()];
-    outliers.rows().iter().for_each(|row| is_out[row.number()] = true);
-    let jobs = || (0..ran.count()).filter(|job| !is_out[*job]);
+    let left_out = ran.without(outliers);
+    let jobs = || ran.kept(&left_out);
     if jobs().count() < FEW {
         return None;
     }

@@ -172,6 +172,22 @@ impl Durations {
         }
     }
 
+    /// Run time of the task that runs longest.
+    ///
+    /// ```
+    /// use meed::Span;
+    /// use meed_workload::Durations;
+    ///
+    /// let [one, two] = [1, 2].map(|seconds| Span::from_secs(seconds).unwrap_or_default());
+    /// assert_eq!(Durations::Each([two, one].into()).longest(), two);
+    /// ```
+    pub fn longest(&self) -> Span {
+        match self {
+            Durations::Same(span) => *span,
+            Durations::Each(spans) => spans.iter().copied().max().unwrap_or(Span::ZERO),
+        }
+    }
+
     /// Run times of all `count` tasks of the group together, in microseconds.
     pub fn total_micros(&self, count: u32) -> u128 {
         match self {

@@ -13,7 +13,7 @@ use meed::{Gang, Resources, Span, Time};
 use crate::{BadLine, Durations, Job, JobGroup, JobLabel, JobSource, SourceCounts, TraceError};
 
 /// All jobs of a source, and what it tells of itself.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct KeptJobs {
     queues: Vec<String>,
     rows: Vec<Row>,
@@ -92,18 +92,7 @@ impl KeptJobs {
     ///
     /// What is wrong with the source.
     pub fn read(source: &mut dyn JobSource, most: usize) -> Result<Option<KeptJobs>, TraceError> {
-        let mut kept = KeptJobs {
-            queues: Vec::new(),
-            rows: Vec::new(),
-            demands: Vec::new(),
-            names: Vec::new(),
-            others: Vec::new(),
-            counts: SourceCounts::default(),
-            bad_lines: Vec::new(),
-            assumptions: Vec::new(),
-            clock_us: None,
-        };
-        let mut known = BTreeMap::new();
+        let (mut kept, mut known) = (KeptJobs::default(), BTreeMap::new());
         while let Some(job) = source.next_job()? {
             if kept.rows.len() == most {
                 return Ok(None);
@@ -131,14 +120,13 @@ impl KeptJobs {
     }
 
     fn row(&mut self, job: Job, known: &mut BTreeMap<Resources, u32>) -> RowJob {
-        let Some(group) = plain_group(&job) else {
+        let Some((group, duration)) = plain_group(&job) else {
             self.others.push(job);
             return RowJob::Other(last_of(&self.others));
         };
-        let (duration, limit, count) = (group.1, group.0.limit, group.0.count);
-        let is_gang = group.0.gang.is_some();
-        let demand = *known.entry(group.0.demand).or_insert_with(|| {
-            self.demands.push(group.0.demand);
+        let (limit, count, is_gang) = (group.limit, group.count, group.gang.is_some());
+        let demand = *known.entry(group.demand).or_insert_with(|| {
+            self.demands.push(group.demand);
             last_of(&self.demands)
         });
         let label = match job.label {

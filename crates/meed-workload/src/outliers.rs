@@ -80,16 +80,6 @@ pub struct Outliers {
 }
 
 impl Outliers {
-    /// Those of the jobs that `source` hands out, on a cluster of this capacity, where that is
-    /// known. All jobs are taken.
-    pub fn of(
-        source: &mut dyn JobSource,
-        kinds: usize,
-        capacity: Option<&[u64]>,
-    ) -> Result<Outliers, TraceError> {
-        Ok(Footprints::of(source, kinds)?.outliers(capacity))
-    }
-
     /// They, in order of their numbers.
     pub fn rows(&self) -> &[Outlier] {
         &self.rows

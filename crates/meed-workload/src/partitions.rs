@@ -197,10 +197,10 @@ impl PartitionUse {
     }
 }
 
-/// How many in all, and the largest of them by name.
-fn counted(by_name: &BTreeMap<String, u64>) -> (u64, String) {
+/// How many in all, and the largest of them by name: `main: 7, big: 2`.
+pub(crate) fn counted<N: Ord + std::fmt::Display>(by_name: &BTreeMap<N, u64>) -> (u64, String) {
     const SHOWN: usize = 3;
-    let mut all: Vec<(&String, &u64)> = by_name.iter().collect();
+    let mut all: Vec<(&N, &u64)> = by_name.iter().collect();
     all.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), *name));
     let mut names: Vec<String> =
         all.iter().take(SHOWN).map(|(name, count)| format!("{name}: {count}")).collect();

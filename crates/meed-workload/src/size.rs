@@ -185,7 +185,7 @@ impl Footprints {
         outliers::find(self, capacity)
     }
 
-    fn without(&self, outliers: &Outliers) -> Vec<bool> {
+    pub(crate) fn without(&self, outliers: &Outliers) -> Vec<bool> {
         let mut left_out = vec![false; self.count()];
         outliers.rows().iter().for_each(|row| left_out[row.number()] = true);
         left_out
@@ -246,7 +246,10 @@ impl Footprints {
         capacity.iter().enumerate().map(load).collect()
     }
 
-    fn kept<'a>(&'a self, left_out: &'a [bool]) -> impl Iterator<Item = usize> + 'a {
+    pub(crate) fn kept<'a>(
+        &'a self,
+        left_out: &'a [bool],
+    ) -> impl DoubleEndedIterator<Item = usize> + 'a {
         (0..self.count()).filter(|job| !left_out[*job])
     }
 
@@ -273,7 +276,7 @@ impl Footprints {
     fn span(&self, left_out: &[bool]) -> u64 {
         let mut submits = self.kept(left_out).map(|job| self.submits[job]);
         let first = submits.next().unwrap_or(0);
-        submits.last().map_or(0, |last| last.saturating_sub(first))
+        submits.next_back().map_or(0, |last| last.saturating_sub(first))
     }
 }
 
@@ -281,17 +284,11 @@ impl Footprints {
 pub(crate) fn length(job: &Job) -> u64 {
     let (mut all, mut stage, mut longest) = (0u64, 0, 0u64);
     for group in &job.groups {
-        let most = match &group.duration {
-            crate::Durations::Same(span) => span.as_micros(),
-            crate::Durations::Each(spans) => {
-                spans.iter().map(|span| span.as_micros()).max().unwrap_or(0)
-            }
-        };
         if group.stage != stage {
             all = all.saturating_add(longest);
             (stage, longest) = (group.stage, 0);
         }
-        longest = longest.max(most);
+        longest = longest.max(group.duration.longest().as_micros());
     }
     all.saturating_add(longest)
 }

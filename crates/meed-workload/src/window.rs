@@ -124,10 +124,9 @@ pub fn find(ran: &Footprints, outliers: &Outliers) -> Option<LogWindow> {
     if !ran.tells_starts() {
         return None;
     }
-    let mut is_out = vec![false; ran.count()];
-    outliers.rows().iter().for_each(|row| is_out[row.number()] = true);
+    let is_out = ran.without(outliers);
     let end = |job: usize| ran.started(job).map(|_| ran.end(job));
-    let first_end = (0..ran.count()).filter(|job| !is_out[*job]).filter_map(end).min()?;
+    let first_end = ran.kept(&is_out).filter_map(end).min()?;
     // One that is far from all others was alive at the beginning, or is a slip.
     let is_of_log = |job: &usize| end(*job).is_none_or(|end| end >= first_end);
     let jobs: Vec<usize> = (0..ran.count()).filter(is_of_log).collect();
@@ -219,22 +218,14 @@ fn rest_of(job: Job, ran: Span) -> Option<Job> {
     let mut left = ran.as_micros();
     let mut groups: Vec<JobGroup> = Vec::with_capacity(job.groups.len());
     for stage in job.groups.chunk_by(|a, b| a.stage == b.stage) {
-        let longest = stage.iter().map(longest).max().unwrap_or(0);
-        let past = left.min(longest);
+        let longest = stage.iter().map(|group| group.duration.longest()).max();
+        let past = left.min(longest.unwrap_or(Span::ZERO).as_micros());
         left -= past;
         groups.extend(stage.iter().filter_map(|group| group_from(group, past)));
     }
     let first = groups.first()?.stage;
     groups.iter_mut().for_each(|group| group.stage -= first);
     Some(Job { groups, submit: Time::ZERO, ..job })
-}
-
-fn longest(group: &JobGroup) -> u64 {
-    let all = (0..group.count).map(|task| group.duration.get(task).as_micros());
-    match &group.duration {
-        Durations::Same(span) => span.as_micros(),
-        Durations::Each(_) => all.max().unwrap_or(0),
-    }
 }
 
 /// What is left of tasks that have run for so long; nothing where all had ended.

@@ -144,6 +144,7 @@ fn a_window_can_be_given() {
         ("yesterday", "is not `all`, `find`, or FROM..TO"),
         ("..", "is not `all`, `find`, or FROM..TO"),
         ("2026-03-11..2026-03-10", "it ends before it begins"),
+        ("2030-01-01..", "no job of the log is in it"),
     ] {
         let words = fail(folder.path(), &["simulate", "sacct.txt", "--window", window], 3);
         assert!(words.contains(why), "{window}: {words}");

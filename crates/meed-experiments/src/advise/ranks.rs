@@ -3,7 +3,7 @@
 //!
 //! > of all pairs of users that Slurm puts one before the other: how many stand so here?
 //!
-//! They are asked for twice, by [`standings`]: with starts and ends of the log itself, where the
+//! They are asked for twice: with starts and ends of the log itself, where the
 //! rule alone can differ, and with those of the simulation.
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use meed_sim::{SimulateError, setup};
 use meed_workload::table::SlurmStanding;
 use meed_workload::{Durations, Job, JobSource, TraceError};
 
-use crate::rivals::recorded::{HeldSpan, LeafStanding, standings};
+use crate::rivals::recorded::{HeldSpan, LeafStanding, places, standings};
 use crate::rivals::table::Chosen;
 use crate::rivals::teller::TOLD;
 
@@ -114,10 +114,6 @@ impl RankedLog {
 
 fn at(since: meed::Span) -> Time {
     Time::ZERO.saturating_add(since)
-}
-
-fn places(config: &Config) -> BTreeMap<&str, usize> {
-    config.queues.iter().enumerate().map(|(at, queue)| (queue.name.as_str(), at)).collect()
 }
 
 /// What was held in the log, and its end; nothing where starts of most jobs are not told.

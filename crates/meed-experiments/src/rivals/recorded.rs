@@ -72,10 +72,14 @@ fn seen(children: &[Child], seconds: f64, unit: f64) -> Seen<'_> {
     Seen { seconds, capacity: 0.0, unit, children }
 }
 
+/// Places in [`Config::queues`] by name.
+pub(crate) fn places(config: &Config) -> BTreeMap<&str, usize> {
+    config.queues.iter().enumerate().map(|(at, queue)| (queue.name.as_str(), at)).collect()
+}
+
 /// The parent of each queue, as a place.
 fn parents(config: &Config) -> Vec<Option<usize>> {
-    let places: BTreeMap<&str, usize> =
-        config.queues.iter().enumerate().map(|(at, queue)| (queue.name.as_str(), at)).collect();
+    let places = places(config);
     let parent = |name: &str| places.get(name.rsplit_once('.')?.0).copied();
     config.queues.iter().map(|queue| parent(&queue.name)).collect()
 }

@@ -49,7 +49,7 @@ pub(super) fn read(
     };
     let (mut all, mut files) = (Vec::new(), BTreeMap::new());
     for (number, entry) in raw.contribution.iter().enumerate() {
-        let reading = TraceReading { instances: &instances, folder, kinds, number };
+        let reading = Reading { instances: &instances, folder, kinds, number };
         let one = at(place, entry, reading.contribution(entry.get_ref(), &mut files))?;
         all.push(one);
         if all.iter().map(|one| one.nodes.len()).sum::<usize>() > MAX_NODES {
@@ -88,14 +88,14 @@ fn terms(raw: &raw::Accounts) -> Result<Terms, String> {
 }
 
 /// What a contribution is read with.
-struct TraceReading<'r> {
+struct Reading<'r> {
     instances: &'r BTreeMap<&'r str, &'r raw::Instance>,
     folder: &'r Path,
     kinds: &'r ResourceKinds,
     number: usize,
 }
 
-impl TraceReading<'_> {
+impl Reading<'_> {
     fn contribution(
         &self,
         raw: &raw::Contribution,

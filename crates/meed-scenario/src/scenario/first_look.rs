@@ -33,9 +33,8 @@ impl Scenario {
             }
         }
         self.find_window(source.clock_us())?;
-        let Some(trace) = &self.trace else { return Ok(()) };
-        if trace.drops_outliers {
-            let outliers = self.outliers_of(trace)?;
+        if self.trace.as_ref().is_some_and(|trace| trace.drops_outliers) {
+            let outliers = self.outliers_of()?;
             self.warnings.extend(outliers.words());
             self.outliers = Some(Arc::new(outliers));
         }
@@ -74,14 +73,13 @@ impl Scenario {
         trace.window = WindowPlan::All;
         let mut whole = trace.open(&self.kinds, OnBadLine::Skip, Some(&self.trace_queues))?;
         let ran = Footprints::of(whole.as_mut(), kinds)?;
+        let wrong = |what: String| {
+            let file = self.file.clone();
+            ScenarioError { unreadable: false, file, line: None, what }
+        };
         let window = match plan {
             WindowPlan::Find => meed_workload::window::find(&ran, &ran.outliers(None)),
-            told => told.resolve(clock_us).map_err(|what| ScenarioError {
-                unreadable: false,
-                file: self.file.clone(),
-                line: None,
-                what,
-            })?,
+            told => told.resolve(clock_us).map_err(wrong)?,
         };
         let Some(window) = window else {
             self.ran = Some(ran);
@@ -89,6 +87,9 @@ impl Scenario {
         };
         trace.window = WindowPlan::Known(window);
         let (counts, is_found) = (window.counts(&ran), plan == WindowPlan::Find);
+        if counts.before + counts.after == ran.count() as u64 {
+            return Err(wrong(window::nobody(counts)).into());
+        }
         let words = window::words(window, counts, clock_us, is_found);
         self.warnings.push(words.clone());
         self.cluster_notes.push(words);
@@ -137,11 +138,9 @@ impl Scenario {
     }
 
     /// Rows of the trace that are far from all others.
-    pub(super) fn outliers_of(&self, trace: &TracePlan) -> Result<Outliers, TraceError> {
+    pub(super) fn outliers_of(&mut self) -> Result<Outliers, TraceError> {
         let capacity = self.capacity();
-        match &self.ran {
-            Some(ran) => Ok(ran.outliers(Some(capacity.as_slice()))),
-            None => trace.outliers(&self.kinds, &self.trace_queues, capacity.as_slice()),
-        }
+        let ran = self.footprints()?;
+        Ok(ran.map_or_else(Outliers::default, |ran| ran.outliers(Some(capacity.as_slice()))))
     }
 }

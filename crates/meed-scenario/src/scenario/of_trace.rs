@@ -1,6 +1,7 @@
 //! A scenario from a trace alone: its queues as tenants of weight 1, on a cluster that its header
 //! tells or that is assumed and named as such.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -99,11 +100,8 @@ impl Scenario {
         let policy = reserves.then_some(Policy { when_blocked: "reserve" });
         let made = Made { cluster, trace, policy };
         let mut scenario = Scenario::of_made(&file, &made, settings, reading)?;
-        if told.trace.outliers.is_none()
-            && is_of_others
-            && let Some(trace) = &scenario.trace
-        {
-            let outliers = scenario.outliers_of(trace)?;
+        if told.trace.outliers.is_none() && is_of_others && scenario.trace.is_some() {
+            let outliers = scenario.outliers_of()?;
             if !outliers.is_empty() {
                 let settings = [settings, &[Setting::trace_outliers(true)]].concat();
                 return Scenario::of_trace(path, &settings, reading);
@@ -532,16 +530,22 @@ fn told<'a>(
 }
 
 impl Told<'_> {
-    /// What a reader of a format assumes. Where somebody names the cluster's resources, and so the
-    /// amounts as well, the size does not matter, and what is told may be of those resources only.
-    fn assumed<A: Default>(
+    /// What is told of how the trace is read. Where somebody names the cluster's resources, and so
+    /// the amounts as well, the size does not matter, and what is told may be of those resources
+    /// only.
+    fn keys(&self) -> Cow<'_, raw::Trace> {
+        match self.resources {
+            true => Cow::default(),
+            false => Cow::Borrowed(&self.trace),
+        }
+    }
+
+    /// What a reader of a format assumes.
+    fn assumed<A>(
         &self,
         read: impl FnOnce(&raw::Trace) -> Result<A, String>,
     ) -> Result<A, ScenarioError> {
-        match self.resources {
-            true => Ok(A::default()),
-            false => read(&self.trace).map_err(|why| self.error(why)),
-        }
+        read(&self.keys()).map_err(|why| self.error(why))
     }
 
     /// What a resource is called, unless somebody has named them all.
@@ -595,11 +599,12 @@ impl Told<'_> {
         format: TraceFormat,
         kinds: &ResourceKinds,
     ) -> Result<Box<dyn JobSource + Send>, LoadError> {
-        let reader = match self.resources && format.table().is_none() {
-            true => Reader::of(format, &raw::Trace::default(), kinds),
-            false => Reader::of(format, &self.trace, kinds),
+        // A table's own columns say what it holds.
+        let keys = match format.table() {
+            Some(_) => Cow::Borrowed(&self.trace),
+            None => self.keys(),
         };
-        let reader = reader.map_err(|why| self.error(why))?;
+        let reader = Reader::of(format, &keys, kinds).map_err(|why| self.error(why))?;
         let reader = reader.ok_or_else(|| self.error("is a log of Meed's".to_owned()))?;
         Ok(self.reading.open((path, &reader), kinds, OnBadLine::Skip, None)?)
     }

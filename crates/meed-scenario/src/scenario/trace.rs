@@ -6,7 +6,6 @@ use std::sync::Arc;
 use meed::ResourceKinds;
 use meed_workload::changed::Changed;
 use meed_workload::format::TraceFormat;
-use meed_workload::outliers::Outliers;
 use meed_workload::partitions::InPartitions;
 use meed_workload::window::InWindow;
 use meed_workload::{JobSource, OnBadLine, TraceError};
@@ -80,8 +79,7 @@ impl TracePlan {
 
     /// Whether jobs name the partitions on whose nodes they may run.
     pub(super) fn names_partitions(&self) -> bool {
-        matches!(&self.jobs, JobsOf::Reader(Reader::Table(table), _)
-            if table.partitions || table.map.contains_key("partition"))
+        matches!(&self.jobs, JobsOf::Reader(Reader::Table(table), _) if table.names_partitions())
     }
 
     /// Whether all of the log is read, and nobody looks for a part of it.
@@ -100,17 +98,6 @@ impl TracePlan {
             JobsOf::Log(log) => log.remarks(),
             JobsOf::Reader(..) => &[],
         }
-    }
-
-    /// The rows that are far from all others, on a cluster of this capacity.
-    pub(super) fn outliers(
-        &self,
-        kinds: &ResourceKinds,
-        queues: &[String],
-        capacity: &[u64],
-    ) -> Result<Outliers, TraceError> {
-        let mut source = self.open(kinds, OnBadLine::Skip, Some(queues))?;
-        Outliers::of(source.as_mut(), kinds.len(), Some(capacity))
     }
 
     /// Its jobs from their beginning, within its window; `queues`, when known from an earlier

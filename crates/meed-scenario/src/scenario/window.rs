@@ -94,6 +94,15 @@ fn edge(text: &str, zone: Option<&str>) -> Option<Edge> {
     }
 }
 
+/// What is said of a window in which there is no job.
+pub(super) fn nobody(counts: Windowed) -> String {
+    let Windowed { before, after, .. } = counts;
+    format!(
+        "trace, window: no job of the log is in it; {before} had ended before it, {after} came \
+         later"
+    )
+}
+
 /// What is said of a window and of the jobs that it changes; `is_found`: nobody has said it.
 pub(super) fn words(
     window: LogWindow,

@@ -177,7 +177,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
     pub(super) fn start_late(&mut self, place: D::At, start: &Start) {
         let (delays, now) = (self.delays, self.now);
         let node = self.beats.given(start.node, self.partitioned, now);
-        let (luck, duration) = self.still_to_run(place, start.job, (start.group, start.task));
+        let (lasts, ending) = self.attempt_of(place, start);
         let live = self.desk.driver_mut(place).job_mut(start.job);
         let late = live.and_then(|live| live.detail.late_mut()).expect("its job came late");
         if delays.master.is_some() && start.task == 0 {
@@ -197,13 +197,8 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             return;
         }
         let told = told(&delays, late.up, now);
-        let attempt = self.failures.run(luck, start.task, start.failures, duration);
-        let ending = match attempt.fails {
-            true => Ending::Fails,
-            false => self.ending_of(place, start.job),
-        };
         let task = Running { at: place, allocation: start.allocation, ending };
-        let end = self.beats.reported(node, told.saturating_add(attempt.lasts));
+        let end = self.beats.reported(node, told.saturating_add(lasts));
         self.put_end(end, task);
     }
 

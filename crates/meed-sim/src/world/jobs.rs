@@ -26,6 +26,8 @@ pub(super) struct Staged {
     first_tasks: SmallVec<[u32; 2]>,
     /// Groups told to the engine so far: those of the stages that have begun.
     told: usize,
+    /// Nobody knows how long they run: the log ended before they did.
+    is_cut: bool,
 }
 
 impl PlannedTasks {
@@ -42,17 +44,17 @@ impl PlannedTasks {
             ] if first_stage > 0 => PlannedTasks::Alike(*count, *span),
             _ => {
                 let first_tasks = first_tasks(&groups);
-                PlannedTasks::Staged(Box::new(Staged { groups, first_tasks, told: first_stage }))
+                let is_cut = groups.iter().any(|group| group.cut);
+                let staged = Staged { groups, first_tasks, told: first_stage, is_cut };
+                PlannedTasks::Staged(Box::new(staged))
             }
         }
     }
 
     /// Whether nobody knows how long they run: the log ended before they did.
+    #[inline]
     pub(super) fn is_cut(&self) -> bool {
-        match self {
-            PlannedTasks::Alike(..) => false,
-            PlannedTasks::Staged(staged) => staged.groups.iter().any(|group| group.cut),
-        }
+        matches!(self, PlannedTasks::Staged(staged) if staged.is_cut)
     }
 
     /// How many there are, in all stages.

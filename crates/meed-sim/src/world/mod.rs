@@ -499,22 +499,10 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             self.start_late(at, &start);
             return Ok(());
         }
-        let (luck, duration) = self.still_to_run(at, start.job, (start.group, start.task));
-        let attempt = self.failures.run(luck, start.task, start.failures, duration);
-        let ending = match attempt.fails {
-            true => Ending::Fails,
-            false => self.ending_of(at, start.job),
-        };
+        let (lasts, ending) = self.attempt_of(at, &start);
         let task = Running { at, allocation: start.allocation, ending };
-        self.put_end(self.now.saturating_add(attempt.lasts), task);
+        self.put_end(self.now.saturating_add(lasts), task);
         Ok(())
-    }
-
-    /// How tasks of a job end that do not fail.
-    #[inline]
-    fn ending_of(&self, at: D::At, job: JobId) -> Ending {
-        let is_cut = self.desk.driver(at).job(job).is_some_and(|live| live.detail.tasks.is_cut());
-        if is_cut { Ending::Cut } else { Ending::Done }
     }
 
     /// A task ends so then, unless it is lost before.

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use meed::{AllocationId, JobId, Resources, Span};
+use meed::{AllocationId, Resources, Span, Start};
 use meed_driver::record::{RunRecord, StoppedRecord};
 use meed_driver::resource_seconds;
 
@@ -108,18 +108,19 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         Ok(())
     }
 
-    /// How long a task has still to run.
+    /// How long a task runs that starts now, and how it ends, unless it is lost before.
     #[inline]
-    pub(super) fn still_to_run(
-        &self,
-        at: D::At,
-        job: JobId,
-        (group, task): (u32, u32),
-    ) -> (u64, Span) {
-        let job = &self.desk.driver(at).job(job).expect("a live job starts").detail;
-        let duration = job.tasks.duration(group, task);
-        let left = duration.as_micros().saturating_sub(job.saved(task).as_micros());
-        (job.luck, span(left))
+    pub(super) fn attempt_of(&self, at: D::At, start: &Start) -> (Span, Ending) {
+        let job = &self.desk.driver(at).job(start.job).expect("a live job starts").detail;
+        let duration = job.tasks.duration(start.group, start.task);
+        let left = duration.as_micros().saturating_sub(job.saved(start.task).as_micros());
+        let attempt = self.failures.run(job.luck, start.task, start.failures, span(left));
+        let ending = match (attempt.fails, job.tasks.is_cut()) {
+            (true, _) => Ending::Fails,
+            (false, true) => Ending::Cut,
+            (false, false) => Ending::Done,
+        };
+        (attempt.lasts, ending)
     }
 }
 

@@ -116,6 +116,15 @@ impl Plan {
         let second = second.max(self.through + 1);
         self.facts.entry(second).or_default()[rank].push(fact);
     }
+
+    /// A run is over, and its job with it or to run again.
+    fn add_end(&mut self, second: i64, id: u32, is_gone: bool) {
+        let how = if is_gone { How::Over } else { How::PutBack };
+        self.add(second, Fact::End { id, how });
+        if is_gone {
+            self.add(second, Fact::Gone { id });
+        }
+    }
 }
 
 /// A second, and what happened in it.
@@ -197,17 +206,14 @@ impl Names {
             if let Some((row, end)) = row.and_then(|row| Some((row, row.end?))) {
                 if end < snapshot.at {
                     let counted = run.since + row.elapsed - known.charged;
-                    let end = counted_end(counted, end, plan.through);
-                    plan.add(end, Fact::End { id, how: How::Over });
-                    plan.add(end, Fact::Gone { id });
+                    plan.add_end(counted_end(counted, end, plan.through), id, true);
                 }
                 continue;
             }
             known.unseen += u32::from(snapshot.is_accounted);
             if known.unseen > GIVE_UP {
                 self.oddities.lost += 1;
-                plan.add(snapshot.at - 1, Fact::End { id, how: How::Over });
-                plan.add(snapshot.at - 1, Fact::Gone { id });
+                plan.add_end(snapshot.at - 1, id, true);
             }
         }
     }
@@ -295,15 +301,10 @@ impl Names {
             let what = What { tres: times(what.tres, copies), ..what.clone() };
             let began = Began { start: row.start, since, over: Some(end) };
             plan.add(since, Fact::Start { id, began, what });
-            let how = match (until == last, is_gone) {
-                (false, _) => How::Paused,
-                (true, true) => How::Over,
-                (true, false) => How::PutBack,
-            };
-            plan.add(until, Fact::End { id, how });
-        }
-        if is_gone {
-            plan.add(last, Fact::Gone { id });
+            match until == last {
+                true => plan.add_end(until, id, is_gone),
+                false => plan.add(until, Fact::End { id, how: How::Paused }),
+            }
         }
         let charge = Charge { end, seen: snapshot.at, is_exact: true };
         self.charged.insert((id, row.start), charge);
@@ -316,8 +317,8 @@ impl Names {
         // Suspensions are left out: as many seconds before the end as it ran.
         let mut since = end - row.elapsed;
         for &(seconds, tres) in row.before.iter().filter(|(seconds, _)| *seconds > 0) {
-            // Before it was resized. What is told late has no second of its own.
-            if since <= plan.through || since + seconds >= end {
+            // Before it was resized.
+            if since + seconds >= end {
                 break;
             }
             let what = What { tres, ..what.clone() };
@@ -326,11 +327,7 @@ impl Names {
             plan.add(since, Fact::End { id, how: How::Paused });
         }
         plan.add(since, Fact::Start { id, began: Began::of(start, since), what });
-        let how = if is_gone { How::Over } else { How::PutBack };
-        plan.add(end, Fact::End { id, how });
-        if is_gone {
-            plan.add(end, Fact::Gone { id });
-        }
+        plan.add_end(end, id, is_gone);
     }
 
     fn plan_ended(
@@ -353,9 +350,7 @@ impl Names {
             (Some(run), Some(start)) if is_same(run, start) => {
                 // Slurm's own count decides where a suspension was not seen to the second.
                 let end = counted_end(run.since + job.used - charged, end, plan.through);
-                plan.add(end, Fact::End { id, how: How::Over });
-                plan.add(end, Fact::Gone { id });
-                return;
+                return plan.add_end(end, id, true);
             }
             (Some(run), start) => {
                 // The run that ended, if any, is another one.

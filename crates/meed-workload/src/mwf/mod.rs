@@ -63,17 +63,9 @@ impl MwfSource {
         assumptions: &MwfAssumptions,
         on_bad_line: OnBadLine,
     ) -> Result<MwfSource, TraceError> {
-        let rules = Rules::new(assumptions, kinds)?;
-        let mut rows =
-            Rows::new(Records::new(Lines::new(origin.open()?, LINE_LIMIT), on_bad_line), rules);
-        let (mut queues, mut seen) = (Vec::new(), BTreeMap::new());
-        while let Some((_, row)) = rows.next_row()? {
-            seen.entry(row.queue).or_insert_with_key(|name| queues.push(name.clone()));
-        }
-        if !queues.is_empty() {
-            rows.records.ensure_most(WANTED)?;
-        }
-        MwfSource::with_queues(origin, kinds, assumptions, on_bad_line, queues)
+        let mut first = MwfSource::once(origin, kinds, assumptions, on_bad_line)?;
+        while first.next_job()?.is_some() {}
+        MwfSource::with_queues(origin, kinds, assumptions, on_bad_line, first.queues)
     }
 
     /// Opens `origin` to read it once: its queues become known as its jobs do, and all of them are
@@ -111,8 +103,7 @@ impl MwfSource {
         let records = Records::new(Lines::new(origin.open()?, LINE_LIMIT), on_bad_line);
         let rows = Rows::new(records, rules.clone());
         let words = rules.words(kinds);
-        let grows = queues.is_none();
-        let queues = queues.unwrap_or_default();
+        let (grows, queues) = (queues.is_none(), queues.unwrap_or_default());
         let numbers = queues.iter().cloned().zip(0..).collect();
         let mut source =
             MwfSource { rows, rules, words, queues, numbers, grows, next: None, handed_out: 0 };

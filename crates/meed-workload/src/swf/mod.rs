@@ -59,16 +59,6 @@ pub struct SwfSource {
     handed_out: u64,
 }
 
-/// What is known of the queues of a file before its jobs are read.
-enum Queues {
-    /// Nothing.
-    AsRead,
-    /// Their names, and which number in the queue's column is which.
-    Counted(Vec<String>, BTreeMap<Option<u64>, u32>),
-    /// Their names.
-    Given(Vec<String>),
-}
-
 impl SwfSource {
     /// Opens `origin` for a cluster with these `kinds`. Reads the file once to learn its queues,
     /// and with [`OnBadLine::Stop`] fails here already if a line is wrong.
@@ -78,21 +68,9 @@ impl SwfSource {
         assumptions: &SwfAssumptions,
         on_bad_line: OnBadLine,
     ) -> Result<SwfSource, TraceError> {
-        let rules = Rules::new(assumptions, kinds)?;
-        let records = Records::new(Lines::new(origin.open()?, LINE_LIMIT), on_bad_line);
-        let mut rows = Rows::new(records, rules.clone());
-        let mut numbers = BTreeMap::new();
-        let mut queues = Vec::new();
-        while let Some((_, key)) = rows.next(|row| row.key)? {
-            numbers.entry(key).or_insert_with(|| {
-                queues.push(rules.queue_name(key));
-                (queues.len() - 1) as u32
-            });
-        }
-        if !queues.is_empty() {
-            rows.records.ensure_most(WANTED)?;
-        }
-        SwfSource::start(origin, kinds, rules, on_bad_line, Queues::Counted(queues, numbers))
+        let mut first = SwfSource::once(origin, kinds, assumptions, on_bad_line)?;
+        while first.next_job()?.is_some() {}
+        SwfSource::with_queues(origin, kinds, assumptions, on_bad_line, first.queues)
     }
 
     /// Opens `origin` to read it once: its queues become known as its jobs do, and all of them are
@@ -103,8 +81,7 @@ impl SwfSource {
         assumptions: &SwfAssumptions,
         on_bad_line: OnBadLine,
     ) -> Result<SwfSource, TraceError> {
-        let rules = Rules::new(assumptions, kinds)?;
-        SwfSource::start(origin, kinds, rules, on_bad_line, Queues::AsRead)
+        SwfSource::start(origin, kinds, assumptions, on_bad_line, None)
     }
 
     /// Opens `origin` with its queues known: read once, so a pipe will do. A job of any other queue
@@ -116,29 +93,23 @@ impl SwfSource {
         on_bad_line: OnBadLine,
         queues: Vec<String>,
     ) -> Result<SwfSource, TraceError> {
-        let rules = Rules::new(assumptions, kinds)?;
-        SwfSource::start(origin, kinds, rules, on_bad_line, Queues::Given(queues))
+        SwfSource::start(origin, kinds, assumptions, on_bad_line, Some(queues))
     }
 
+    /// `queues`: `None` where they become known as the jobs do.
     fn start(
         origin: &Origin,
         kinds: &ResourceKinds,
-        rules: Rules,
+        assumptions: &SwfAssumptions,
         on_bad_line: OnBadLine,
-        queues: Queues,
+        queues: Option<Vec<String>>,
     ) -> Result<SwfSource, TraceError> {
+        let rules = Rules::new(assumptions, kinds)?;
         let records = Records::new(Lines::new(origin.open()?, LINE_LIMIT), on_bad_line);
         let rows = Rows::new(records, rules.clone());
         let words = rules.words(kinds);
-        let grows = matches!(queues, Queues::AsRead);
-        let (queues, names, numbers) = match queues {
-            Queues::AsRead => Default::default(),
-            Queues::Counted(queues, numbers) => (queues, BTreeMap::new(), numbers),
-            Queues::Given(queues) => {
-                let names = queues.iter().cloned().zip(0..).collect();
-                (queues, names, BTreeMap::new())
-            }
-        };
+        let (grows, queues) = (queues.is_none(), queues.unwrap_or_default());
+        let names = queues.iter().cloned().zip(0..).collect();
         let (next, waited, handed_out) = (None, None, 0);
         let mut source = SwfSource {
             rows,
@@ -147,7 +118,7 @@ impl SwfSource {
             queues,
             names,
             grows,
-            numbers,
+            numbers: BTreeMap::new(),
             next,
             waited,
             handed_out,

@@ -253,8 +253,7 @@ impl Maker<'_> {
         let [name, count, nodes, gang] =
             [Role::Name, Role::Count, Role::Nodes, Role::Gang].map(|role| self.found(role));
         let (name, count, nodes, gang) = (name?, count?, nodes?, gang?);
-        let partition = match self.options.partitions || self.options.map.contains_key("partition")
-        {
+        let partition = match self.options.names_partitions() {
             true => self.found(Role::Partition)?,
             false => None,
         };

@@ -185,6 +185,12 @@ pub struct TableAssumptions {
 }
 
 impl TableAssumptions {
+    /// Whether jobs name the partitions on whose nodes they may run: as `partitions` or the mapping
+    /// says.
+    pub fn names_partitions(&self) -> bool {
+        self.partitions || self.map.contains_key(PARTITION)
+    }
+
     fn preset(&self) -> Option<&'static Preset> {
         self.known.map(|known| match known {
             KnownTable::Slurm => &presets::SLURM,

@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use meed_config::text::clean;
+
 use super::super::record::Record;
+use crate::partitions::counted;
 
 /// Counts jobs by their QOS.
 pub(in super::super) struct Qos {
@@ -32,27 +35,15 @@ impl Qos {
 
     /// What is said where there is more than one.
     pub(in super::super) fn words(&self) -> Option<String> {
-        const SHOWN: usize = 3;
-        let mut all: Vec<(&Vec<u8>, &u64)> = self.counts.iter().collect();
-        if all.len() < 2 {
+        if self.counts.len() < 2 {
             return None;
         }
-        all.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), *name));
-        let shown = all.iter().take(SHOWN);
-        let mut shown: Vec<String> = shown
-            .map(|(name, count)| {
-                let name = String::from_utf8_lossy(name).into_owned();
-                format!("{}: {count}", meed_config::text::clean(&name))
-            })
-            .collect();
-        if all.len() > SHOWN {
-            shown.push(format!("{} more", all.len() - SHOWN));
-        }
-        let jobs: u64 = self.counts.values().sum();
+        let name = |name: &[u8]| clean(&String::from_utf8_lossy(name)).into_owned();
+        let (jobs, shown) =
+            counted(&self.counts.iter().map(|(bytes, count)| (name(bytes), *count)).collect());
         Some(format!(
-            "QOS of {jobs} jobs is not used: neither its priority nor its limits ({}); queues = \
-             \"qos\" makes tenants of them",
-            shown.join(", ")
+            "QOS of {jobs} jobs is not used: neither its priority nor its limits ({shown}); queues \
+             = \"qos\" makes tenants of them"
         ))
     }
 }

@@ -92,10 +92,14 @@ impl Engine {
         Kept::new(self.now, profile)
     }
 
-    /// The same with all that is held there.
-    pub(super) fn profile_with_holds(&self, node: NodeRow, list: &[Hold]) -> Kept {
+    /// The same with what these hold there.
+    pub(super) fn profile_with_holds<'h>(
+        &self,
+        node: NodeRow,
+        list: impl IntoIterator<Item = &'h Hold>,
+    ) -> Kept {
         let mut kept = self.profile_of(node);
-        let parts = list.iter().flat_map(Hold::parts).filter(|(on, _)| *on == node);
+        let parts = list.into_iter().flat_map(Hold::parts).filter(|(on, _)| *on == node);
         parts.for_each(|(_, part)| kept.put_back(&part));
         kept
     }

@@ -203,14 +203,11 @@ impl Engine {
     /// What is free on a node but for what is held there by others than the reservation at `due`:
     /// at a known start, or before it.
     fn kept_before(&self, holds: &Holds, due: usize, node: NodeRow) -> Kept {
-        let mut kept = self.profile_of(node);
         let counts = |(index, hold): &(usize, &Hold)| {
             *index != due && (*index < due || hold.at.is_some() || hold.is_pinned())
         };
         let all = holds.list.iter().enumerate().filter(counts);
-        let parts = all.flat_map(|(_, hold)| hold.parts()).filter(|(on, _)| *on == node);
-        parts.for_each(|(_, part)| kept.put_back(&part));
-        kept
+        self.profile_with_holds(node, all.map(|(_, hold)| hold))
     }
 
     /// Whether a task could have that of the reservation stopped, if it ran there.
