@@ -165,6 +165,10 @@ impl Share {
     pub(crate) fn per(&self, weight: u64) -> u128 {
         u128::from(self.of) * u128::from(weight)
     }
+
+    pub(crate) fn is_less_than(&self, other: &Share) -> bool {
+        cmp_ratios(self.amount, self.of, other.amount, other.of).is_lt()
+    }
 }
 
 /// One child's amounts and ledgers, kind by kind.

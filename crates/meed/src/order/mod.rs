@@ -70,7 +70,7 @@ use crate::policy::{
 };
 use crate::resources::Resources;
 use crate::time::{Span, Time};
-pub(crate) use dominant::Pool;
+pub(crate) use dominant::{Pool, Share};
 pub use key::Tier;
 pub(crate) use newcomer::pseudo_accumulated;
 pub(crate) use standing::{Minimum, Rate, Requantified, Standing, Terms};

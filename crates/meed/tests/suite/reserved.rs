@@ -5,6 +5,7 @@ use crate::common::*;
 use meed::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 pub(crate) fn reserve(name: &str, reservations: Reservations) -> Policy {
     Policy { blocked: Blocked::Reserve(reservations), ..policy(name) }
@@ -170,6 +171,46 @@ fn room_that_another_has_left_on_the_same_node_is_taken_at_the_next_end() {
     engine.apply(secs(5), Event::TaskEnded(runs[0])).expect("it runs");
     assert_eq!(decide(&mut engine), []);
     assert_eq!(promised(&engine), [Some(10 * S)]);
+}
+
+/// A reservation leaves a node in a plan in which no room has come free: those before it, which
+/// were not looked at in that plan, move there as soon as they are looked at. Every instant is
+/// checked by the twin.
+#[test]
+fn room_that_a_later_one_has_left_is_looked_at_by_those_before_it() {
+    let three = Reservations::AtMost(NonZeroU32::new(3).expect("above zero"));
+    let rules = [S, 0, 3 * S, S].map(span);
+    let [after, min_runtime, guard, grace] = rules;
+    let reclaim = Some(Reclaim { after, min_runtime, guard, grace });
+    let root = Policy { reclaim, scalar: Scalar::Kind(0), ..reserve("fair", three) };
+    let mut config = slots_config(1, &root, &["g", "g.a", "g.b"]);
+    config.kinds = kinds(2);
+    let priced = Scalar::Priced(vec![1 << 32, 1 << 31]);
+    let quantum = Quantum::Fixed(Span::ZERO);
+    config.queues[0].policy =
+        Policy { scalar: priced, discount: 500, quantum, ..policy("long-term") };
+    config.queues[1].policy = Policy { scalar: Scalar::Dominant, ..policy("long-term") };
+    config.queues[2].policy = Policy { scalar: Scalar::Kind(1), ..policy("long-term") };
+    config.queues[1].weight = 1;
+    config.nodes = vec![node("n0", Resources::new(&[8, 5])), node("n1", Resources::new(&[7, 11]))];
+    config.nodes[0].weight = 300;
+    config.nodes[1].labels = [("zone".to_owned(), "b".to_owned())].into();
+    let queues: Vec<QueueId> = engine(&config).queue_ids().collect();
+    let job = |queue: usize, at: u64, groups: &[([u64; 2], &[u64])]| {
+        let tasks = |tasks: &[u64]| tasks.iter().map(|tenths| tenths * S / 10).collect();
+        let group = |(demand, ran): &([u64; 2], &[u64])| (Resources::new(demand), tasks(ran));
+        let groups = groups.iter().map(group).collect();
+        SimJob { queue: queues[queue], at: at * S, weight: 1000, groups }
+    };
+    let jobs = vec![
+        job(3, 0, &[([4, 1], &[20, 20, 20, 5]), ([3, 2], &[50])]),
+        job(2, 0, &[([2, 0], &[90, 90]), ([1, 0], &[20])]),
+        job(3, 0, &[([4, 4], &[90, 90, 0])]),
+        job(3, 0, &[([1, 0], &[0, 20, 20, 5]), ([1, 0], &[5])]),
+        job(3, 0, &[([3, 2], &[0, 5, 0, 50]), ([1, 0], &[5])]),
+        job(2, 2, &[([1, 0], &[20, 50])]),
+    ];
+    World::run_with_gangs(&config, jobs);
 }
 
 #[test]

@@ -111,6 +111,27 @@ fn a_minimum_takes_back_only_for_what_it_counts() {
     }
 }
 
+/// The minimum shares are of memory, and the tasks ask for cores: two of them do not fit beside
+/// each other. Whoever runs has its minimum share as a dominant share, and would be below it
+/// without that task. So nobody is stopped.
+#[test]
+fn nobody_is_stopped_for_a_minimum_that_both_cannot_have() {
+    for order in ["drf", "tsf", "long-term-drf"] {
+        let mut config = cluster(&under(order, [1, 0, 1, 0], 3), (1, 8), &["a", "b"]);
+        config.kinds = kinds(2);
+        config.nodes[0].capacity = Resources::new(&[3000, 12_000]);
+        for queue in &mut config.queues {
+            queue.min = Some(Resources::new(&[0, 1000]));
+        }
+        let mut jobs = [days(0, 0, 2, false), days(1, 600, 2, false)].concat();
+        for job in &mut jobs {
+            job.groups[0].demand = Resources::new(&[2000, 0]);
+        }
+        let (stops, _) = audited(&config, &jobs);
+        assert_eq!(stops, 0, "{order}");
+    }
+}
+
 /// A task of `queue` that asks for `wide` slots and runs for so long; so many of them.
 fn work(queue: usize, at: u64, tasks: u32, wide: u64, runs: u64) -> Work {
     Work { queue, at: at * S, runs: runs * S, groups: vec![TaskGroup::new(tasks, slots(wide))] }

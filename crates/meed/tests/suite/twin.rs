@@ -5,6 +5,7 @@ use crate::common::dice::{Dice, dice};
 use crate::common::*;
 use meed::*;
 use proptest::prelude::*;
+use std::num::NonZeroU32;
 
 fn drf_quantum() -> Quantum {
     Quantum::Fixed(span(S))
@@ -114,6 +115,26 @@ proptest! {
             if others >> (number % 3) & 1 == 0 {
                 queue.policy = Policy { quantum: queue.policy.quantum, ..policy("tsf") };
             }
+        }
+        let jobs = dice.jobs(&config, 16);
+        World::run_with_gangs(&config, jobs);
+    }
+
+    /// Several reservations take room back, and most queues have a minimum share, some of resources
+    /// for which their tasks do not ask: every run ends.
+    #[test]
+    fn decides_as_a_plain_scan_where_minimums_take_back(mut dice in dice(260), tasks in 0u64..2) {
+        let mut config = dice.config();
+        let kinds = config.kinds.len();
+        if tasks == 0 {
+            let Policy { quantum, spares, estimates, .. } = config.root;
+            config.root = Policy { quantum, spares, estimates, ..policy("tsf") };
+        }
+        let most = NonZeroU32::new(1 + dice.below(4) as u32).expect("above zero");
+        config.root.blocked = Blocked::Reserve(Reservations::AtMost(most));
+        config.root.reclaim = Some(dice.reclaim());
+        for queue in config.queues.iter_mut().filter(|queue| !queue.name.contains('.')) {
+            queue.min = queue.min.or_else(|| Some(dice.amounts(kinds, 3)));
         }
         let jobs = dice.jobs(&config, 16);
         World::run_with_gangs(&config, jobs);

@@ -8,7 +8,7 @@
 
 use super::{Books, Used};
 use crate::order::key::Key;
-use crate::order::{Standing, Terms};
+use crate::order::{Share, Standing, Terms};
 use crate::policy::Newcomer;
 use crate::resources::Resources;
 use crate::spec::{JobId, QueueRow};
@@ -34,6 +34,39 @@ impl Books {
             true => self.key_below_minimum(queue).is_some(),
             false => account.standing.held < account.terms.min.amount,
         }
+    }
+
+    /// What a queue holds as its parent counts it; 0 where that compares dominant shares.
+    pub(in crate::engine) fn scalar_held(&self, queue: QueueRow) -> u64 {
+        self.accounts[queue.index()].standing.held
+    }
+
+    /// What a task below a queue holds as the queue's parent counts it; 0 where that compares
+    /// dominant shares.
+    pub(in crate::engine) fn scalar_of(&self, queue: QueueRow, demand: &Resources) -> u64 {
+        match self.domain_above(queue) {
+            domain if domain.is_dominant() => 0,
+            domain => domain.policy().scalar.amount(demand, 1000),
+        }
+    }
+
+    /// Whether a queue that holds `then` in place of `now` falls below its minimum share, or
+    /// further below, as its parent counts it. Each is the amounts, and their sum as a scalar.
+    pub(in crate::engine) fn falls_below_minimum(
+        &self,
+        queue: QueueRow,
+        now: (Resources, u64),
+        then: (Resources, u64),
+    ) -> bool {
+        let domain = self.domain_above(queue);
+        let min = self.accounts[queue.index()].terms.min;
+        let share = |(amounts, scalar): (Resources, u64)| match domain.is_dominant() {
+            true => domain.pool.share(&amounts),
+            false => Share { amount: scalar.into(), of: 1 },
+        };
+        let (now, then) = (share(now), share(then));
+        let least = Share { amount: min.amount.into(), of: min.of };
+        then.is_less_than(&now) && then.is_less_than(&least)
     }
 
     /// Whether the policy by which a queue has its minimum share counts some of these amounts.

@@ -320,7 +320,8 @@ impl Engine {
             holds.touched.extend(before.rows().chain(hold.rows()));
             let place = (&hold.nodes, &hold.spares, at);
             if place != (&before.nodes, &before.spares, before.at) {
-                news.freed.append(&mut holds.vacated);
+                // Those before it have not looked at these, and are to next time.
+                news.freed.extend(holds.vacated.iter().copied());
                 news.freed.extend(before.rows());
                 news.vacated.extend(before.rows());
                 // For those that come after it.

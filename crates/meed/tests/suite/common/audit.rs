@@ -396,7 +396,8 @@ impl Audit<'_> {
         }
     }
 
-    /// No queue falls below its minimum; above the winner his turn counts.
+    /// No queue falls below its minimum, of any resource and as the policy counts all of them;
+    /// above the winner his turn counts.
     fn check_minimums(&self, batch: &Batch, winner: usize) {
         let ours = self.path(winner);
         let turn = self.turn(batch);
@@ -409,6 +410,14 @@ impl Audit<'_> {
                 let keeps = self.held[queue][kind] + won >= self.min(queue, kind) + lost;
                 assert!(lost == 0 || keeps, "{} falls below its minimum", self.name(queue));
             }
+            let won = |kind: usize| if ours.contains(&queue) { turn[kind] } else { 0 };
+            let now: Vec<u128> =
+                self.kinds().map(|kind| u128::from(self.held[queue][kind] + won(kind))).collect();
+            let lost = |kind: usize| u128::from(self.demand_of(&tasks, kind));
+            let then: Vec<u128> = self.kinds().map(|kind| now[kind] - lost(kind)).collect();
+            let (now, then) = (self.counted(&now), self.counted(&then));
+            let keeps = then == now || then >= self.of_minimum(queue).1;
+            assert!(keeps, "{} falls below its minimum as it is counted", self.name(queue));
         }
     }
 

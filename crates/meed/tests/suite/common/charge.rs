@@ -397,7 +397,7 @@ impl Model {
         Fraction::new(u128::from(held), 1)
     }
 
-    fn bound(&self, policy: &Policy, amounts: &Resources) -> Fraction {
+    pub(crate) fn bound(&self, policy: &Policy, amounts: &Resources) -> Fraction {
         match &policy.scalar {
             Scalar::Dominant => self.share_of(amounts),
             scalar => Fraction::new(u128::from(rate(scalar, amounts, 1000)), 1),

@@ -147,6 +147,9 @@ pub(crate) fn joint_of(groups: &[TaskGroup], tasks: usize) -> Option<Vec<TaskGro
     Some(groups.iter().map(part).collect())
 }
 
+/// So many instants are more than any of these runs has that ends.
+const MANY_STEPS: usize = 5000;
+
 /// Runs jobs to the end; every decision and every instant is checked by the twin.
 pub(crate) struct World {
     pub(crate) shadow: Shadow,
@@ -179,7 +182,11 @@ impl World {
     /// The same with groups that start together or not at all among the others.
     pub(crate) fn run_with_gangs(config: &Config, jobs: Vec<SimJob>) {
         let mut world = World { gangs: true, ..World::new(config, jobs) };
-        while world.step().is_some() {}
+        let mut steps = 0;
+        while world.step().is_some() {
+            steps += 1;
+            assert!(steps < MANY_STEPS, "the run does not end");
+        }
     }
 
     pub(crate) fn run(config: &Config, jobs: Vec<SimJob>) -> World {

@@ -2,6 +2,7 @@
 //! and the place where the search ends first is taken.
 
 use super::charge::Ratio;
+use super::fraction::Fraction;
 use super::model::{Model, Task};
 use super::reserve::{Held, NEVER, Places, each_start, many};
 use meed::*;
@@ -180,7 +181,6 @@ impl Model {
         nodes: &[usize],
     ) -> Option<(usize, Vec<usize>, Places)> {
         let mut taken: Vec<&Unit> = Vec::new();
-        let turn = self.turn_demand(self.holds[at].job, self.holds[at].group);
         for (position, unit) in units.iter().enumerate() {
             // With the core of a gang all others of the gang stop.
             let of_gang = |other: &&Unit| *other == unit || unit.core && other.gang == unit.gang;
@@ -189,7 +189,7 @@ impl Model {
             let more = units.iter().filter(of_gang);
             let more: Vec<&Unit> = more.filter(|other| !taken.contains(other)).collect();
             let may = !taken.contains(&unit) && spares(unit, &taken) > 0;
-            if !here || !may || !self.leaves_minimum(&turn, &taken, &more) {
+            if !here || !may || !self.leaves_minimum(&self.holds[at], &taken, &more) {
                 continue;
             }
             taken.extend(more);
@@ -345,26 +345,70 @@ impl Model {
         (missing == 0).then(|| vec![(of.1, starts)])
     }
 
-    /// Whether all queues above a unit keep their minimum shares of what it holds.
-    fn leaves_minimum(&self, turn: &Resources, taken: &[&Unit], more: &[&Unit]) -> bool {
+    /// Whether all queues above a unit keep their minimum shares: of each resource that it holds,
+    /// and as their parents count all of them.
+    fn leaves_minimum(&self, held: &Held, taken: &[&Unit], more: &[&Unit]) -> bool {
         let unit = more[0];
+        let turn = self.turn_demand(held.job, held.group);
         let sum = |tasks: &mut dyn Iterator<Item = usize>, kind: usize| -> u64 {
             tasks.map(|task| self.tasks[task].demand.get(kind)).sum()
         };
-        self.path(unit.leaf).into_iter().all(|q| {
+        self.path(unit.leaf).into_iter().filter(|&q| q > 0).all(|q| {
             let Some(min) = self.queues[q].spec.min else { return true };
             let all = taken.iter().chain(more).filter(|u| self.is_below(u.leaf, q));
             let tasks: Vec<usize> = all.flat_map(|unit| unit.tasks.clone()).collect();
             let new: Vec<usize> = more.iter().flat_map(|unit| unit.tasks.clone()).collect();
-            (0..min.kinds()).all(|kind| {
+            // The winner is below it as well.
+            let wins = self.is_below(unit.first, q);
+            let keeps_each = (0..min.kinds()).all(|kind| {
                 let less = sum(&mut tasks.iter().copied(), kind);
-                // The winner is below it as well.
-                let more = if self.is_below(unit.first, q) { turn.get(kind) } else { 0 };
+                let more = if wins { turn.get(kind) } else { 0 };
                 let takes = sum(&mut new.iter().copied(), kind) > 0;
                 let held = self.held(q).get(kind) + more;
                 !takes || min.get(kind) == 0 || held >= min.get(kind) + less
-            })
+            });
+            let starts = if wins { self.turn_tasks(held) } else { Vec::new() };
+            let before: Vec<usize> =
+                tasks.iter().copied().filter(|task| !new.contains(task)).collect();
+            let now = self.counted_without(q, &before, &starts);
+            let then = self.counted_without(q, &tasks, &starts);
+            let least = self.bound(&self.policy_above(q), &min);
+            keeps_each && (then.order(&now).is_ge() || then.order(&least).is_ge())
         })
+    }
+
+    /// What each task asks for that starts with the reservation's turn.
+    fn turn_tasks(&self, held: &Held) -> Vec<Resources> {
+        let of = |group: usize, tasks: u64| {
+            let demand = self.jobs[held.job].groups[group].demand;
+            vec![demand; tasks as usize]
+        };
+        match self.together(held.job, held.group) {
+            parts if parts.is_empty() => of(held.group, self.turn(held.job, held.group)),
+            parts => parts.into_iter().flat_map(|(group, tasks)| of(group, tasks)).collect(),
+        }
+    }
+
+    fn policy_above(&self, q: usize) -> Policy {
+        self.queues[self.queues[q].parent.expect("not the root")].spec.policy.clone()
+    }
+
+    /// What a queue holds as its parent counts it, with these tasks stopped and those started.
+    fn counted_without(&self, q: usize, gone: &[usize], starts: &[Resources]) -> Fraction {
+        let policy = self.policy_above(q);
+        let runs = self.tasks.iter().enumerate();
+        let runs = runs.filter(|(index, task)| {
+            task.end.is_none() && self.is_below(task.queue, q) && !gone.contains(index)
+        });
+        let demands = runs.map(|(_, task)| task.demand).chain(starts.iter().copied());
+        match policy.scalar {
+            Scalar::Dominant => {
+                let mut all = Resources::zero(self.share(0).kinds());
+                demands.for_each(|demand| all.add(&demand));
+                self.bound(&policy, &all)
+            }
+            _ => demands.fold(Fraction::zero(), |sum, one| sum.plus(&self.bound(&policy, &one))),
+        }
     }
 
     /// Whether the winner's side comes before the others still when the guard has passed.

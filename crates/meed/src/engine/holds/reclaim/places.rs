@@ -9,8 +9,8 @@
 //! counts, so the first place that is enough costs those who owe most. There what was not needed is
 //! let be, the last first; of a gang whose core was taken as many tasks as make it a gang again, if
 //! so many are not needed. A unit is passed over where its gang has no more to spare, or a queue
-//! above it would fall below its minimum share (above the point where both paths part the winner's
-//! task counts as well); and a place is given up where the order would turn again within the guard.
+//! above it would fall below its minimum share (`minimums`); and a place is given up where the order
+//! would turn again within the guard.
 //!
 //! A gang of several groups has enough where `pack` finds nodes for all of it, which is asked where
 //! what is left holds each group by itself.
@@ -23,9 +23,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use smallvec::smallvec;
 
-use super::super::profile::{Signed, add};
+use super::super::profile::Signed;
 use super::super::spread::fewest;
 use super::super::{Hold, Holds, Places};
+use super::minimums::Sum;
 use super::room_left::{Held, RoomLeft};
 use super::victims::{Sides, Spare, Unit};
 use crate::engine::Engine;
@@ -49,7 +50,7 @@ pub(super) struct Wanted<'a> {
 
 /// A place: which units are stopped there, and what that makes of it.
 #[derive(Default)]
-struct Place {
+pub(super) struct Place {
     nodes: Vec<NodeRow>,
     /// What is left of each, where that was looked at, and how often a task of each part fits
     /// there.
@@ -59,7 +60,7 @@ struct Place {
     /// In the order in which they were taken, until it is told which are not needed.
     units: Vec<usize>,
     /// What queues with minimum shares lose.
-    lost: BTreeMap<QueueRow, Signed>,
+    pub(super) lost: BTreeMap<QueueRow, Sum>,
     given_up: bool,
 }
 
@@ -67,7 +68,7 @@ struct Place {
 pub(super) struct Look<'a> {
     pub(super) engine: &'a Engine,
     pub(super) wanted: &'a Wanted<'a>,
-    units: &'a [Unit],
+    pub(super) units: &'a [Unit],
     /// What others hold, by node.
     pub(super) held: BTreeMap<NodeRow, Held>,
     /// Until when the winner may run.
@@ -116,7 +117,7 @@ impl Engine {
         self.work.running(task).expect("it runs").node
     }
 
-    fn demand_of_task(&self, task: AllocationId) -> &Resources {
+    pub(super) fn demand_of_task(&self, task: AllocationId) -> &Resources {
         self.room.demand(self.work.running(task).expect("it runs").shape)
     }
 }
@@ -182,7 +183,7 @@ impl Look<'_> {
     }
 
     /// The units that are stopped when this one is, and were not before.
-    fn taken_with(&self, place: &Place, index: usize) -> Vec<usize> {
+    pub(super) fn taken_with(&self, place: &Place, index: usize) -> Vec<usize> {
         let others = self.units[index].with.iter().copied();
         let others = others.filter(|other| !place.units.contains(other));
         others.chain([index]).collect()
@@ -190,12 +191,10 @@ impl Look<'_> {
 
     /// What is left, and what queues lose, when the tasks of one unit are stopped or are not.
     fn count_stops(&self, place: &mut Place, index: usize, stops: bool) {
-        let (unit, sign) = (&self.units[index], if stops { 1 } else { -1 });
+        let unit = &self.units[index];
+        self.count_lost(place, unit, stops);
         for &task in &unit.tasks {
             let demand = self.engine.demand_of_task(task);
-            for queue in self.with_minimum(unit) {
-                add(place.lost.entry(queue).or_default(), demand, sign);
-            }
             let node = self.engine.node_of(task);
             let Some((left, copies)) = place.left.get_mut(&node) else { continue };
             left.stop(demand, self.end_of(task), stops);
@@ -216,45 +215,6 @@ impl Look<'_> {
             copies.map_or(most, |copies| u32::try_from(copies).unwrap_or(most).min(most))
         };
         self.wanted.asks.iter().zip(most).map(copies).collect()
-    }
-
-    /// The queues above a unit that have minimum shares.
-    fn with_minimum(&self, unit: &Unit) -> impl Iterator<Item = QueueRow> + '_ {
-        let up = self.engine.tree.up(unit.leaf).map(|(queue, _)| queue);
-        up.filter(|&queue| self.engine.tree[queue].min().is_some())
-    }
-
-    /// Whether stopping a unit besides what is stopped there already leaves a queue above it with
-    /// less than its minimum share, in a kind of which the unit holds some.
-    fn falls_below_minimum(&self, place: &Place, index: usize) -> bool {
-        let (engine, unit) = (self.engine, &self.units[index]);
-        let sums = || {
-            let mut less = Signed::default();
-            let all = self.taken_with(place, index).into_iter();
-            let tasks = all.flat_map(|unit| &self.units[unit].tasks);
-            tasks.for_each(|&task| add(&mut less, engine.demand_of_task(task), 1));
-            less
-        };
-        let mut less = None;
-        self.with_minimum(unit).any(|queue| {
-            let less = less.get_or_insert_with(sums);
-            let min = engine.tree[queue].min().unwrap_or_default();
-            let mut left = Signed::default();
-            add(&mut left, engine.books.held(queue), 1);
-            let last = unit.sides.last;
-            if queue != last && engine.tree.path(last).contains(&queue) {
-                // The winner is below it too.
-                add(&mut left, &self.wanted.turn, 1);
-            }
-            let none = Signed::default();
-            let lost = place.lost.get(&queue).unwrap_or(&none);
-            let short = |kind: usize| {
-                less[kind] > 0
-                    && min.get(kind) > 0
-                    && left[kind] - lost[kind] - less[kind] < i128::from(min.get(kind))
-            };
-            (0..min.kinds()).any(short)
-        })
     }
 
     /// What need not be stopped is not, the last first.

@@ -1,0 +1,107 @@
+//! Which units may not be stopped because a queue above them would fall below its minimum share.
+//!
+//! A queue keeps its minimum share of every resource of which a unit holds some, and as its parent
+//! counts all of them: as a scalar, or as a dominant share. The second rule is for queues whose
+//! tasks ask for something else than their minimum share names. Without it a queue is below its
+//! minimum share once its task has been stopped, and has another stopped in return, for ever.
+//!
+//! Above the point where the paths part, the winner's turn counts as well.
+
+use super::super::profile::{Signed, add};
+use super::places::{Look, Place};
+use super::victims::Unit;
+use crate::engine::Engine;
+use crate::resources::Resources;
+use crate::spec::QueueRow;
+
+/// Amounts of some tasks: each resource, and the sum as the parent of a queue counts it.
+#[derive(Clone, Default)]
+pub(super) struct Sum {
+    amounts: Signed,
+    scalar: i128,
+}
+
+impl Sum {
+    fn of_queue(engine: &Engine, queue: QueueRow) -> Sum {
+        let mut sum = Sum { scalar: engine.books.scalar_held(queue).into(), ..Sum::default() };
+        add(&mut sum.amounts, engine.books.held(queue), 1);
+        sum
+    }
+
+    /// Adds so many equal tasks below a queue, or takes them away.
+    fn count(&mut self, engine: &Engine, queue: QueueRow, demand: &Resources, tasks: i128) {
+        add(&mut self.amounts, demand, tasks);
+        self.scalar += i128::from(engine.books.scalar_of(queue, demand)) * tasks;
+    }
+
+    fn less(mut self, other: &Sum) -> Sum {
+        let both = self.amounts.iter_mut().zip(&other.amounts);
+        both.for_each(|(amount, less)| *amount -= less);
+        self.scalar -= other.scalar;
+        self
+    }
+
+    /// The amounts, none below zero, and the scalar.
+    fn plain(&self, kinds: usize) -> (Resources, u64) {
+        let plain = |amount: i128| u64::try_from(amount.max(0)).unwrap_or(u64::MAX);
+        let amounts: Vec<u64> = self.amounts[..kinds].iter().map(|&amount| plain(amount)).collect();
+        (Resources::new(&amounts), plain(self.scalar))
+    }
+}
+
+impl Look<'_> {
+    /// Whether stopping a unit besides what is stopped at a place already leaves a queue above it
+    /// with less than its minimum share.
+    pub(super) fn falls_below_minimum(&self, place: &Place, index: usize) -> bool {
+        let unit = &self.units[index];
+        self.with_minimum(unit).any(|queue| {
+            let mut now = Sum::of_queue(self.engine, queue);
+            let last = unit.sides.last;
+            if queue != last && self.engine.tree.path(last).contains(&queue) {
+                // The winner is below it too.
+                for ask in &self.wanted.asks {
+                    now.count(self.engine, queue, &ask.demand, ask.tasks.into());
+                }
+            }
+            if let Some(lost) = place.lost.get(&queue) {
+                now = now.less(lost);
+            }
+            let mut less = Sum::default();
+            let tasks = self.taken_with(place, index).into_iter();
+            for &task in tasks.flat_map(|unit| &self.units[unit].tasks) {
+                less.count(self.engine, queue, self.engine.demand_of_task(task), 1);
+            }
+            self.is_short(queue, &now, &less)
+        })
+    }
+
+    /// Whether a queue that loses so much of what it holds falls below its minimum share.
+    fn is_short(&self, queue: QueueRow, now: &Sum, less: &Sum) -> bool {
+        let min = self.engine.tree[queue].min().unwrap_or_default();
+        let then = now.clone().less(less);
+        let short = |kind: usize| {
+            let least = min.get(kind);
+            less.amounts[kind] > 0 && least > 0 && then.amounts[kind] < i128::from(least)
+        };
+        let kinds = min.kinds();
+        (0..kinds).any(short)
+            || self.engine.books.falls_below_minimum(queue, now.plain(kinds), then.plain(kinds))
+    }
+
+    /// What queues with minimum shares lose when the tasks of a unit are stopped, or are not.
+    pub(super) fn count_lost(&self, place: &mut Place, unit: &Unit, stops: bool) {
+        for queue in self.with_minimum(unit) {
+            let lost = place.lost.entry(queue).or_default();
+            for &task in &unit.tasks {
+                let demand = self.engine.demand_of_task(task);
+                lost.count(self.engine, queue, demand, if stops { 1 } else { -1 });
+            }
+        }
+    }
+
+    /// The queues above a unit that have minimum shares.
+    fn with_minimum(&self, unit: &Unit) -> impl Iterator<Item = QueueRow> + '_ {
+        let up = self.engine.tree.up(unit.leaf).map(|(queue, _)| queue);
+        up.filter(|&queue| self.engine.tree[queue].min().is_some())
+    }
+}
