@@ -19,7 +19,7 @@ pub const SOCKET: &str = "MEED_SOCKET";
 #[non_exhaustive]
 pub enum AskError {
     /// Nobody answers.
-    #[error("no server answers at {}: {error}; start one with `meed serve`", path.display())]
+    #[error("no server answers at {}: {error}; {}", path.display(), who_starts_it(path))]
     NoServer {
         /// The socket.
         path: PathBuf,
@@ -37,10 +37,20 @@ pub enum AskError {
     Refused(NotDone),
 }
 
+/// What to do where no server answers at a socket. A user of a shared machine is not told to start
+/// a server beside the machine's: it would lend the whole machine a second time.
+pub(crate) fn who_starts_it(socket: &Path) -> &'static str {
+    match socket == Path::new(SYSTEM_SOCKET) && !rustix::process::geteuid().is_root() {
+        true => "it is the server of this machine: ask who runs the machine to start it",
+        false => "start one with `meed serve`",
+    }
+}
+
 /// A connection to a server.
 pub struct Client {
     stream: BufReader<UnixStream>,
     path: PathBuf,
+    is_own: bool,
 }
 
 impl Client {
@@ -51,6 +61,7 @@ impl Client {
     /// Nobody answers.
     pub fn connect(given: Option<&Path>) -> Result<Client, AskError> {
         let named = given.map(Path::to_owned).or_else(|| std::env::var_os(SOCKET).map(Into::into));
+        let is_named = named.is_some();
         let places = match named {
             Some(path) => vec![path],
             None => vec![usual_socket(&usual_state()), PathBuf::from(SYSTEM_SOCKET)],
@@ -58,15 +69,25 @@ impl Client {
         let mut failed = None;
         for path in places {
             match UnixStream::connect(&path) {
-                Ok(stream) => return Ok(Client { stream: BufReader::new(stream), path }),
-                // A server that lets nobody in says more than a place where there is none.
-                Err(error) if failed.is_none() || error.kind() == ErrorKind::PermissionDenied => {
-                    failed = Some(AskError::NoServer { path, error });
+                Ok(stream) => {
+                    let is_own = !is_named && path != Path::new(SYSTEM_SOCKET);
+                    return Ok(Client { stream: BufReader::new(stream), path, is_own });
                 }
-                Err(_) => {}
+                // The machine's server is named rather than the user's own, unless that is there
+                // and lets nobody in.
+                Err(error) => match &failed {
+                    Some(AskError::NoServer { error, .. })
+                        if error.kind() == ErrorKind::PermissionDenied => {}
+                    _ => failed = Some(AskError::NoServer { path, error }),
+                },
             }
         }
         Err(failed.unwrap_or(AskError::Gone))
+    }
+
+    /// Whether it is a server of this user alone, found where nobody named one.
+    pub fn is_own(&self) -> bool {
+        self.is_own
     }
 
     /// The socket at which it answers.

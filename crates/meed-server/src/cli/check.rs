@@ -12,6 +12,7 @@ pub(super) fn run(file: &Path) -> Result<(), Failure> {
     let settings = Settings::read(Some(file), &machine, None)
         .map_err(|why| Failure::Input(why.to_string()))?;
     settings.remarks.iter().for_each(|it| remark(&format!("{}: {it}", file.display())));
+    settings.not_bounded().iter().for_each(|it| remark(it));
     let queues = match settings.queues.len() {
         0 => "one for each user".to_owned(),
         count => count.to_string(),

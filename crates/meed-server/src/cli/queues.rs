@@ -169,7 +169,9 @@ pub(crate) fn why(args: &WhyArgs) -> Result<(), Failure> {
         Whom::Server { client, or_cluster } => (client, or_cluster),
         // Numbers are those of a server's jobs.
         Whom::Cluster { because: Some(why) } if job.bytes().all(|b| b.is_ascii_digit()) => {
-            return Err(Failure::NoServer(format!("{why}; start one with `meed serve`")));
+            // The server's own error says who starts one.
+            let failure = ask.server.connect().map(|_| Failure::NoServer(why));
+            return Err(failure.unwrap_or_else(Failure::from));
         }
         Whom::Cluster { because } => return of_pod(job, because),
     };

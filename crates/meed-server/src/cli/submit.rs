@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use meed::Unit;
 use meed_cli::exit::Failure;
-use meed_cli::output::print;
+use meed_cli::output::{print, remark};
 use meed_config::units::{parse_amount, parse_span};
 
 use super::{AskArgs, print_json};
@@ -96,6 +96,10 @@ pub(crate) fn run(args: SubmitArgs) -> Result<(), Failure> {
     let spec = spec(&args).map_err(Failure::Usage)?;
     let mut client = args.ask.connect()?;
     let taken: Submitted = client.ask_for(&Request::Submit(spec))?;
+    if client.is_own() {
+        let path = client.path().display();
+        remark(&format!("to a server of your own ({path}), not to that of this machine"));
+    }
     match args.ask.json {
         true => print_json(&taken)?,
         false => print(&format!("{}\n", taken.job))?,

@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use meed::Config;
 use meed_config::cluster::ClusterForm;
 use meed_config::nodes::{NodeForm, ResourceForm};
 use meed_config::quantity::{AmountsByName, Quantity};
+use meed_config::units::format_amount;
 
 /// See the module.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,6 +54,30 @@ impl ThisMachine {
             resources: order.map(|name| ResourceForm::Name(name.to_owned())).collect(),
             node: vec![NodeForm::one(self.name.clone(), capacity)],
         }
+    }
+
+    /// What a configuration lends that this machine does not have, a sentence each.
+    pub(super) fn lacks(&self, config: &Config) -> Vec<String> {
+        let mut own = self.capacity();
+        own.retain(|name, _| config.kinds.find(name).is_some());
+        let Ok(own) = meed_config::quantity::amounts(&own, &config.kinds) else {
+            return Vec::new();
+        };
+        let node = &config.nodes[0].capacity;
+        let lack = |kind: usize| {
+            let (name, unit) = (config.kinds.name(kind), config.kinds.unit(kind));
+            let is_of_machine = ["cpu", "memory", "gpu"].contains(&name);
+            let amount = |amount: u64| format_amount(amount, unit);
+            (is_of_machine && node.get(kind) > own.get(kind)).then(|| {
+                format!(
+                    "[cluster]: the node has {} {name}, and there are {} on this machine: tasks \
+                     would share what they have asked for; lend at most what there is",
+                    amount(node.get(kind)),
+                    amount(own.get(kind)),
+                )
+            })
+        };
+        (0..config.kinds.len()).filter_map(lack).collect()
     }
 
     /// What it has, by resource.

@@ -60,6 +60,9 @@ struct ServerForm {
     /// What a task asks for that says nothing.
     #[serde(default)]
     default: AmountsByName,
+    /// What a task asks for at least.
+    #[serde(default)]
+    min: AmountsByName,
     /// Time limit of a task that names none.
     default_time: Option<Quantity>,
     /// Longest time limit that can be asked for.
@@ -140,6 +143,8 @@ pub struct Settings {
     pub members: Members,
     /// What a task asks for that says nothing.
     pub default_demand: AmountsByName,
+    /// What a task asks for at least.
+    pub least: meed::Resources,
     /// Time limit of a task that names none.
     pub default_time: Option<Duration>,
     /// Longest time limit that can be asked for.
@@ -247,7 +252,13 @@ impl Settings {
             let span = span.map_err(|why| format!("[server] {why}"))?;
             Ok::<_, String>(span.map(|span| Duration::from_micros(span.as_micros())))
         };
-        check_default(&server.default, &config)?;
+        let amounts = |key: &str, amounts: &AmountsByName| {
+            let read = meed_config::quantity::amounts(amounts, &config.kinds);
+            read.map_err(|why| format!("[server] {key}: {why}"))
+        };
+        amounts("default", &server.default)?;
+        let least = amounts("min", &server.min)?;
+        remarks.extend(machine.lacks(&config));
         let names: Vec<&str> = config.queues.iter().map(|queue| queue.name.as_str()).collect();
         let members = Members::new(server.admins, server.operators, server.members, &names)?;
         Ok(Settings {
@@ -258,6 +269,7 @@ impl Settings {
             keys,
             members,
             default_demand: server.default,
+            least,
             default_time: span("default_time", &server.default_time)?,
             max_time: span("max_time", &server.max_time)?,
             grace: span("grace", &server.grace)?.unwrap_or(Duration::from_secs(10)),
@@ -294,6 +306,25 @@ impl Settings {
         &self.leaf
     }
 
+    /// What nothing bounds, a sentence each: what a task takes beyond what it has asked for.
+    pub fn not_bounded(&self) -> Vec<String> {
+        let has = |name: &str| {
+            let kind = self.config.kinds.find(name);
+            kind.is_some_and(|kind| self.node().capacity.get(kind) > 0)
+        };
+        let processors = match self.affinity {
+            true => {
+                "processors are not bounded: a task that asks for whole ones starts on its own, \
+                 and can leave them; a task that asks for a part of one may use all"
+            }
+            false => "processors are not bounded: a task may use all, whatever it asks for",
+        };
+        let gpus = "GPUs are named to tasks (CUDA_VISIBLE_DEVICES) and not bounded: a task that \
+                    ignores the name reaches all of them";
+        let all = [("cpu", processors), ("gpu", gpus)].into_iter();
+        all.filter(|(name, _)| has(name)).map(|(_, words)| words.to_owned()).collect()
+    }
+
     /// The machine's node.
     pub fn node(&self) -> &meed::NodeSpec {
         &self.config.nodes[0]
@@ -310,11 +341,6 @@ pub fn user_queue(name: &str, policy: &meed::Policy) -> QueueSpec {
 /// users names with a plus, so two users never have one queue.
 pub fn queue_name(user: &str) -> String {
     user.replace('.', "+")
-}
-
-fn check_default(default: &AmountsByName, config: &Config) -> Result<(), String> {
-    let read = meed_config::quantity::amounts(default, &config.kinds);
-    read.map(drop).map_err(|why| format!("[server] default: {why}"))
 }
 
 /// A server is one machine: one node, which is called as the machine is unless it has a name.
@@ -370,6 +396,7 @@ mod tests {
             ("[server]\ngrace = \"soon\"", "grace"),
             ("[server]\nadmin = []", "unknown field `admin`"),
             ("[server.default]\ncpus = 1", "did you mean `cpu`"),
+            ("[server.min]\ncpus = 1", "[server] min: "),
             ("[server.members]\nnobody = [\"ann\"]", "unknown queue `nobody`"),
             (
                 "[cluster]\nresources = [\"cpu\"]\nnode = [{ count = 2, capacity = { cpu = 1 } }]",
@@ -384,6 +411,23 @@ mod tests {
             let why = read(text).map(|_| ()).unwrap_err();
             assert!(why.contains(message), "`{message}` is not in: {why}");
         }
+    }
+
+    #[test]
+    fn what_the_machine_does_not_have_is_named() {
+        let node = |amounts: &str| {
+            let resources = "[\"cpu\", \"memory\", \"gpu\"]";
+            let text =
+                format!("[cluster]\nresources = {resources}\nnode = [{{ capacity = {amounts} }}]");
+            read(&text).unwrap().remarks
+        };
+        assert_eq!(node("{ cpu = 2, memory = \"8GiB\", gpu = 2 }"), Vec::<String>::new());
+        let told = node("{ cpu = 512, memory = \"64TiB\", gpu = 64 }");
+        let says = |at: usize, words: &[&str]| words.iter().all(|word| told[at].contains(word));
+        assert_eq!(told.len(), 3, "{told:?}");
+        assert!(says(0, &["512 cpu", "2 on this machine"]), "{told:?}");
+        assert!(says(1, &["64TiB memory", "8GiB on this machine"]), "{told:?}");
+        assert!(says(2, &["64 gpu", "2 on this machine"]), "{told:?}");
     }
 
     #[test]

@@ -264,6 +264,7 @@ impl World {
             let asked = meed_config::units::format_amount(demand.get(gpu), kinds.unit(gpu));
             return Err(format!("{asked} GPUs; they are handed out whole"));
         }
+        self.check_least(&demand)?;
         let has = self.settings.node().capacity;
         // Of a gang all is there at once.
         let tasks = if spec.gang { u64::from(spec.tasks.count) } else { 1 };
@@ -278,6 +279,17 @@ impl World {
             false => format!("a task asks for {asked} {name}"),
         };
         Err(format!("{who}, more than this machine has ({})", amount(has.get(kind))))
+    }
+
+    /// A task asks for what is the least here, or more.
+    fn check_least(&self, demand: &Resources) -> Result<(), String> {
+        let (least, kinds) = (&self.settings.least, self.kinds());
+        let Some(kind) = (0..kinds.len()).find(|&kind| demand.get(kind) < least.get(kind)) else {
+            return Ok(());
+        };
+        let amount = |amount| meed_config::units::format_amount(amount, kinds.unit(kind));
+        let (asked, least) = (amount(demand.get(kind)), amount(least.get(kind)));
+        Err(format!("a task asks for {asked} {}; the least here is {least}", kinds.name(kind)))
     }
 
     /// With the time limit that is usual here.

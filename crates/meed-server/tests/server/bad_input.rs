@@ -9,7 +9,8 @@ use crate::bench::{Server, text};
 #[test]
 fn what_a_user_gets_wrong_is_said() {
     let server = Server::start(Some(
-        "[server]\nmax_time = \"1h\"\nmembers = { lab = [\"root\"], mine = [\"nobody\"] }\n\
+        "[server]\nmax_time = \"1h\"\nmin = { memory = \"1MiB\" }\n\
+         default = { memory = \"4MiB\" }\nmembers = { lab = [\"root\"], mine = [\"nobody\"] }\n\
          [cluster]\nresources = [\"cpu\", \"memory\"]\n\
          node = [{ capacity = { cpu = 2, memory = \"1GiB\" } }]\n\
          [[queue]]\nname = \"lab\"\n[[queue]]\nname = \"mine\"\n",
@@ -24,6 +25,12 @@ fn what_a_user_gets_wrong_is_said() {
         ),
         (&["submit", "--array", "0-3%2", "--gang", "--", "true"], 2, "leave out one of both"),
         (&["submit", "--memory", "2GiB", "--", "true"], 3, "more than this machine has (1GiB)"),
+        (
+            &["submit", "--cpu", "0", "--memory", "0", "--", "true"],
+            3,
+            "some amount of at least one",
+        ),
+        (&["submit", "--memory", "1KiB", "--", "true"], 3, "memory; the least here is 1MiB"),
         (&["submit", "--memory", "many", "--", "true"], 2, "--memory"),
         (&["submit", "--socket", "/nowhere/s", "--cpu", "x", "--", "true"], 2, "--cpu"),
         (&["submit", "--resource", "cpu=", "--", "true"], 2, "--resource cpu"),

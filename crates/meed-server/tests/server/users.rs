@@ -152,6 +152,44 @@ fn without_root_a_server_serves_its_own_user() {
     until("it stops", || child.try_wait().unwrap());
 }
 
+/// Where the machine's server is down nobody is sent to start a second one, and who has one of
+/// their own is told that jobs go there.
+#[test]
+fn nobody_is_sent_to_lend_the_machine_a_second_time() {
+    if !is_root("changing the user") {
+        return;
+    }
+    if std::path::Path::new("/run/meed/meed.sock").exists() {
+        return crate::bench::say("skipped: a server of this machine would answer");
+    }
+    let base = tempfile::tempdir().unwrap();
+    fs::set_permissions(base.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let program = base.path().join("meed");
+    fs::copy(MEED, &program).unwrap();
+    let id = ANN.to_string();
+    let meed = |args: &[&str]| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", &id, "--regid", &id, "--clear-groups", "--"]).arg(&program);
+        command.args(args).env_remove("MEED_SOCKET").env_remove("XDG_RUNTIME_DIR");
+        command.env("XDG_STATE_HOME", base.path().join("hers")).current_dir("/");
+        command
+    };
+    let down = meed(&["submit", "--", "true"]).output().unwrap();
+    let why = text(&down.stderr);
+    assert_eq!(down.status.code(), Some(6), "{why}");
+    assert!(why.contains("/run/meed/meed.sock") && why.contains("ask who runs"), "{why}");
+    assert!(!why.contains("meed serve"), "{why}");
+    let mut own = meed(&["serve"]).stderr(Stdio::null()).spawn().unwrap();
+    let socket = base.path().join("hers/meed/meed.sock");
+    until("it answers", || std::os::unix::net::UnixStream::connect(&socket).ok());
+    let done = meed(&["submit", "--", "true"]).output().unwrap();
+    let told = text(&done.stderr);
+    assert!(done.status.success() && told.contains("a server of your own"), "{told}");
+    assert!(told.contains(socket.to_str().unwrap()), "{told}");
+    crate::bench::signal(own.id(), "TERM");
+    until("it stops", || own.try_wait().unwrap());
+}
+
 #[test]
 fn why_tells_nothing_of_what_is_anothers() {
     if !is_root("two users") {
