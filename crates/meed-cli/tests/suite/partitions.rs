@@ -80,7 +80,8 @@ fn jobs_run_on_the_nodes_of_their_partition_only() {
         "partitions: 7 of 8 jobs run on nodes of their partition only",
         "partitions: 1 jobs run on any node, for no node is of their partition (old: 1)",
         "partitions: 2 jobs without a time limit have that of their partition",
-        "partitions: PriorityTier is not followed; 1 jobs are of a higher tier (fast: 1)",
+        "partitions: PriorityTier is not followed; 1 jobs are of a higher tier than others \
+         on the same nodes (fast: 1), and Slurm looks at them first",
         "these keys of partitions are not followed: PriorityTier (of 1)",
         "jobs of a log met these keys of partitions when they ran: MaxNodes (of 1)",
         "QOS of 8 jobs is not used: neither its priority nor its limits (normal: 6, high: 1, \
