@@ -141,7 +141,7 @@ fn write(
     if let Some(path) = &args.report {
         let on_bad_line = OnBadLine::of(args.strict);
         let assumed = grid.scenarios[0].source(grid.seeds[0], on_bad_line)?.assumptions();
-        let made = made_of(&grid.scenarios[0], &args.scenario);
+        let made = made_of(&grid.scenarios[0]);
         let page = sweep::page::page(grid, results, &assumed);
         let report = page::to_html_made(&page, &made);
         files.write_text(path, &report)?;

@@ -74,6 +74,33 @@ memory = "ram:GiB"
 }
 
 #[test]
+fn what_is_no_log_at_all_is_told() {
+    let folder = folder();
+    for (file, text, told) in [
+        ("report.html", "<!DOCTYPE html>\n<html></html>\n", "this is a page for a browser"),
+        ("jobs.csv", "", "no jobs: the file is empty; a table of jobs has the names of its"),
+        ("jobs.csv", "\n \n", "no jobs: "),
+    ] {
+        fs::write(folder.path().join(file), text).unwrap();
+        crate::bad_input::fails(folder.path(), &["simulate", file], 3, told);
+    }
+}
+
+#[test]
+fn inspect_shows_amounts_with_units() {
+    let folder = folder();
+    let table = "team,submit_time,duration_s,cpus,mem_gb\na,0,7200,4,16\nb,60,3600,2,1\n";
+    fs::write(folder.path().join("jobs.csv"), table).unwrap();
+    let text = succeed(folder.path(), &["trace", "inspect", "jobs.csv"]);
+    let row = |name: &str| text.lines().rfind(|line| line.trim_start().starts_with(name)).unwrap();
+    let cells = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(cells(row("cpu "))[..3], ["cpu", "10", "4"], "{text}");
+    assert!(text.contains("work, cpu-hours"), "{text}");
+    assert_eq!(cells(row("memory "))[3..5], ["14.9", "GiB"], "{text}");
+    assert!(!text.contains("+--"), "{text}");
+}
+
+#[test]
 fn inspect_shows_what_is_understood() {
     let folder = folder();
     fs::write(folder.path().join("jobs.csv"), TABLE).expect("a writable folder");

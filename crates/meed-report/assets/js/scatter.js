@@ -2,7 +2,7 @@
 
 Meed.scatter = (() => {
   const { h, s, marker, onWidth } = Meed.dom;
-  const { data, format, theme } = Meed;
+  const { format, theme } = Meed;
   const { LOG_TIMES, thinned } = Meed.base;
   const [LEFT, BOTTOM, TOP, RIGHT] = [74, 40, 12, 12];
   const HEIGHT = 330;

@@ -10,7 +10,7 @@ use std::fmt::Write;
 const TEMPLATE: &str = include_str!("../../assets/page.html");
 const LOOK: &str = include_str!("../../assets/page.css");
 /// In the order in which they build on one another.
-const SCRIPT: [&str; 16] = [
+const SCRIPT: [&str; 18] = [
     shell::BASE,
     shell::FORMAT,
     shell::THEME,
@@ -23,6 +23,8 @@ const SCRIPT: [&str; 16] = [
     include_str!("../../assets/js/linechart.js"),
     include_str!("../../assets/js/grid.js"),
     include_str!("../../assets/js/spreads.js"),
+    include_str!("../../assets/js/scatter.js"),
+    include_str!("../../assets/js/pairs.js"),
     include_str!("../../assets/js/sorting.js"),
     include_str!("../../assets/js/filter.js"),
     shell::PAPER,
@@ -148,6 +150,7 @@ fn block(block: &Block, counts: &mut Counts) -> String {
         Block::Lines(chart) => place(&chart.title, &chart.caption, counts),
         Block::Heat(chart) => place(&chart.title, &chart.caption, counts),
         Block::Spreads(chart) => place(&chart.title, &chart.caption, counts),
+        Block::Pairs(chart) => place(&chart.title, &chart.caption, counts),
     }
 }
 
