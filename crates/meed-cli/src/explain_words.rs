@@ -467,8 +467,10 @@ impl Words<'_> {
             self.line(text.trim_end());
         }
         let more = level.waiting - level.children.len();
-        if more > 0 {
-            self.line(&format!("  and {more} more queues that wait"));
+        match more {
+            0 => {}
+            1 => self.line("  and 1 more queue that waits"),
+            _ => self.line(&format!("  and {more} more queues that wait")),
         }
     }
 

@@ -109,6 +109,9 @@ pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
     if !args.quiet {
         remarks(&grid);
     }
+    if !args.quiet && args.over.is_empty() {
+        remark("nothing varies but policies and seeds; --over half_life=1d,7d varies a setting");
+    }
     let journal = match &args.out {
         Some(out) => Some(
             SweepJournal::open(&journal_of(out), &grid, args.fresh).map_err(SweepError::from)?,

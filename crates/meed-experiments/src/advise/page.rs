@@ -190,6 +190,10 @@ fn rounded(value: f64) -> String {
     }
 }
 
+fn wait(tenants: usize) -> &'static str {
+    if tenants == 1 { "waits" } else { "wait" }
+}
+
 /// A part of one.
 fn percent(part: f64) -> String {
     format!("{:.0} %", part * 100.0)
@@ -459,9 +463,13 @@ impl View<'_> {
             format!(" Most of this is one tenant: {} makes {}.", clean(name), percent(*part))
         });
         Some(format!(
-            "Of {} tenants, {} wait less by a minute or more in the mean, and {} wait longer.\
+            "Of {} tenants, {} {} less by a minute or more in the mean, and {} {} longer.\
              {median}{one}",
-            people.of, people.gain, people.lose
+            people.of,
+            people.gain,
+            wait(people.gain),
+            people.lose,
+            wait(people.lose)
         ))
     }
 
@@ -489,10 +497,9 @@ impl View<'_> {
         };
         let chart = PairChart {
             title: "Every tenant, before and after".to_owned(),
-            caption: "A point for each tenant, on logarithmic axes: on the dashed diagonal \
-                nothing changes; below it (blue circles) its mean wait is shorter by a minute or \
-                more, above it (orange triangles) longer. Grey diamonds: less than a minute \
-                either way. Waits below a second stand at a second."
+            caption: "A point for each tenant. On the dashed diagonal nothing changes; tenants \
+                below it (blue circles) wait less by a minute or more, those above it (orange \
+                triangles) longer. Waits below a second stand at a second."
                 .to_owned(),
             what: "mean wait".to_owned(),
             before: self.base().to_owned(),

@@ -88,7 +88,7 @@ Meed.gains = (() => {
     const policy = data.runs[run].policy;
     const [one, several, later] = quantity[3];
     const same = changes.length - won.length - lost.length;
-    const counted = [`${format.count(won.length)} of ${format.count(changes.length)} tenants ${won.length === 1 ? one : several} (${quantity[1]} shorter by ${ALIKE * 100} % or more)`,
+    const counted = !changes.length ? "no tenant has ended jobs under both" : [`${format.count(won.length)} of ${format.count(changes.length)} tenants ${won.length === 1 ? one : several} (${quantity[1]} shorter by ${ALIKE * 100} % or more)`,
       lost.length ? `${format.count(lost.length)} ${later}` : `none ${later}`, same ? `${format.count(same)} about the same` : null].filter(Boolean).join(", ");
     return h("li", {}, h("b", {}, policy), ` instead of ${name}: ${counted}.`,
       won.length ? [" ", named(won[0]), " gains most."] : null,

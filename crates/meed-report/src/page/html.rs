@@ -75,10 +75,14 @@ fn body(page: &Page) -> String {
     let mut out = String::from("<header id=\"top\"><div class=\"top\"><div>\n");
     out += &format!("<p class=\"brand\">Meed results</p><h1>{}</h1></div>\n", escape(&page.title));
     out += "<div id=\"tools\"></div></div>\n";
+    // What is behind the answer stands in two columns where there is room.
+    let begin = page.answer.map_or(page.lead.len(), |at| at + 1);
     for (at, lead) in page.lead.iter().enumerate() {
         let class = if page.answer == Some(at) { "lead answer" } else { "lead" };
+        out += if at == begin { "<div class=\"leads\">\n" } else { "" };
         out += &paragraph(class, lead);
     }
+    out += if begin < page.lead.len() { "</div>\n" } else { "" };
     out += &folded(&page.assumed);
     if page.sections.len() > 1 {
         out += "<nav aria-label=\"Contents\"><ul class=\"contents\">\n";

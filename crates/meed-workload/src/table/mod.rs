@@ -217,9 +217,13 @@ pub(crate) fn resource_named(name: &str) -> Option<(&'static str, Unit)> {
     guess::resource_of(name).map(|(name, unit, _)| (name, unit))
 }
 
-/// Those of a table's assumptions that say what was guessed.
+/// What was guessed of a table, from its assumptions: ``tenant is `team` ``.
 pub fn guesses(assumptions: &[String]) -> Vec<&str> {
-    assumptions.iter().map(String::as_str).filter(|words| words.ends_with(GUESSED)).collect()
+    fn guess(words: &str) -> Option<&str> {
+        let words = words.strip_suffix(GUESSED)?;
+        Some(words.split_once(": ").map_or(words, |(_, guess)| guess))
+    }
+    assumptions.iter().filter_map(|words| guess(words)).collect()
 }
 
 /// The end of what says a guess.
