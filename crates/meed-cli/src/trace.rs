@@ -102,11 +102,11 @@ fn first_jobs(summary: &Summary, kinds: &ResourceKinds) -> String {
 
 fn tables(summary: &Summary, kinds: &ResourceKinds) -> String {
     let mut text = format!(
-        "{} jobs, {} tasks, {} queues; {} lines read, {} wrong, {} left out\n",
-        summary.jobs,
-        summary.tasks,
-        summary.queues.len(),
-        summary.lines,
+        "{}, {}, {}; {} read, {} wrong, {} left out\n",
+        counted(summary.jobs, "job"),
+        counted(summary.tasks, "task"),
+        counted(summary.queues.len() as u64, "queue"),
+        counted(summary.lines, "line"),
         summary.bad_lines,
         summary.ignored_lines
     );
@@ -179,6 +179,11 @@ fn resources(summary: &Summary, kinds: &ResourceKinds) -> Table {
         rows.add_row(row);
     }
     rows
+}
+
+/// `1 job`, `2 jobs`
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Decimals that are shown of what is known exactly: seconds to the microsecond.

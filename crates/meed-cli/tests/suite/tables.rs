@@ -191,14 +191,14 @@ fn queues_and_shape_choose_columns_that_are_there() {
         fs::write(folder.path().join(name), text).expect("a writable folder");
     }
     for (file, set, row) in [
-        ("20260105", "run.seed=1", "| 1.s | ann | 0 | 1 | 4 | 3600 | - |"),
-        ("20260105", "trace.shape=gang", "| 1.s | ann | 0 | 2 | 2 | 3600 | - |"),
-        ("20260105", "trace.queues=group-user", "| 1.s | phys.ann | 0 | 1 | 4 | 3600 | - |"),
-        ("history", "trace.queues=accounting-group", "| 1/0 | phys | 0 | 1 | 2 | 60 | - |"),
-        ("history", "trace.shape=gang", "| 1/0 | ann | 0 | 1 | 2 | 60 | - |"),
-        ("lsb.acct", "trace.queues=project", "| 5/0 | phys | 0 | 1 | 4 | 1048576 | 60 | - |"),
-        ("lsb.acct", "trace.shape=gang", "| 5/0 | ann | 0 | 2 | 2 | 524288 | 60 | - |"),
-        ("jobs.txt", "run.seed=1", "| 1 | ann | 0 | 1 | 4 | 3600 | - |"),
+        ("20260105", "run.seed=1", "1.s ann 0 1 4 3600 -"),
+        ("20260105", "trace.shape=gang", "1.s ann 0 2 2 3600 -"),
+        ("20260105", "trace.queues=group-user", "1.s phys.ann 0 1 4 3600 -"),
+        ("history", "trace.queues=accounting-group", "1/0 phys 0 1 2 60 -"),
+        ("history", "trace.shape=gang", "1/0 ann 0 1 2 60 -"),
+        ("lsb.acct", "trace.queues=project", "5/0 phys 0 1 4 1 MiB 60 -"),
+        ("lsb.acct", "trace.shape=gang", "5/0 ann 0 2 2 512 KiB 60 -"),
+        ("jobs.txt", "run.seed=1", "1 ann 0 1 4 3600 -"),
     ] {
         let told = succeed(folder.path(), &["trace", "inspect", file, "--set", set]);
         let plain = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -219,11 +219,8 @@ pub(crate) fn resource_named(name: &str) -> Option<(&'static str, Unit)> {
 
 /// What was guessed of a table, from its assumptions: ``tenant is `team` ``.
 pub fn guesses(assumptions: &[String]) -> Vec<&str> {
-    fn guess(words: &str) -> Option<&str> {
-        let words = words.strip_suffix(GUESSED)?;
-        Some(words.split_once(": ").map_or(words, |(_, guess)| guess))
-    }
-    assumptions.iter().filter_map(|words| guess(words)).collect()
+    let all = assumptions.iter().filter_map(|words| words.strip_suffix(GUESSED));
+    all.map(|words| words.split_once(": ").map_or(words, |(_, guess)| guess)).collect()
 }
 
 /// The end of what says a guess.
