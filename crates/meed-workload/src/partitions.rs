@@ -187,25 +187,32 @@ impl PartitionUse {
         if !self.unknown.is_empty() {
             let (count, names) = counted(&self.unknown);
             words.push(format!(
-                "partitions: {count} jobs run on any node, for no node is of their partition \
-                 ({names})"
+                "partitions: {} on any node, for no node is of their partition ({names})",
+                jobs_that(count, "runs", "run")
             ));
         }
         if *limited > 0 {
             words.push(format!(
-                "partitions: {limited} jobs without a time limit have that of their partition \
-                 (DefaultTime, or MaxTime)"
+                "partitions: {} the time limit of the partition, for no user gave one \
+                 (DefaultTime, or MaxTime)",
+                jobs_that(*limited, "has", "have")
             ));
         }
         if !self.tiered.is_empty() {
             let (count, names) = counted(&self.tiered);
             words.push(format!(
-                "partitions: PriorityTier is not followed; {count} jobs are of a higher tier than \
-                 others on the same nodes ({names}), and Slurm looks at them first"
+                "partitions: PriorityTier is not followed; {} of a higher tier than others on the \
+                 same nodes ({names}), and Slurm looks at them first",
+                jobs_that(count, "is", "are")
             ));
         }
         words
     }
+}
+
+/// `1 job runs`, `2 jobs run`
+fn jobs_that(count: u64, one: &str, several: &str) -> String {
+    if count == 1 { format!("1 job {one}") } else { format!("{count} jobs {several}") }
 }
 
 /// How many in all, and the largest of them by name: `main: 7, big: 2`.
@@ -307,9 +314,9 @@ mod tests {
         let words = found.words();
         for told in [
             "4 of 6 jobs run on nodes of their partition only",
-            "1 jobs run on any node, for no node is of their partition (old: 1)",
-            "1 jobs without a time limit have that of their partition",
-            "PriorityTier is not followed; 1 jobs are of a higher tier than others on the same \
+            "1 job runs on any node, for no node is of their partition (old: 1)",
+            "1 job has the time limit of the partition",
+            "PriorityTier is not followed; 1 job is of a higher tier than others on the same \
              nodes (big,gpu: 1)",
         ] {
             assert!(words.iter().any(|words| words.contains(told)), "{told} in {words:?}");
