@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use meed_config::text::{clean, clean_lines};
 use meed_files::{FileError, GuardError};
 use meed_replay::ReplayError;
@@ -91,11 +92,56 @@ pub(crate) fn of_command_line(error: &clap::Error) -> Failure {
     }
     let text = error.render().to_string();
     let sentence = match text.strip_prefix("error: ") {
-        Some(sentence) => sentence.trim_end().to_owned(),
+        Some(sentence) => match hint(error, &text) {
+            Some(hint) => {
+                let (first, rest) = sentence.trim_end().split_once('\n').unwrap_or((sentence, ""));
+                format!("{first}; {hint}\n{rest}")
+            }
+            None => sentence.trim_end().to_owned(),
+        },
         // The whole help: nothing was given.
         None => format!("a command is missing\n\n{}", text.trim_end()),
     };
     Failure::CommandLine(sentence)
+}
+
+/// Commands of other schedulers, and of habit, and what they are called here.
+const CALLED_HERE: [(&str, &str); 10] = [
+    ("run", "meed submit -- COMMAND"),
+    ("sbatch", "meed submit -- COMMAND"),
+    ("srun", "meed submit -- COMMAND"),
+    ("status", "meed jobs"),
+    ("ps", "meed jobs"),
+    ("list", "meed jobs"),
+    ("squeue", "meed jobs"),
+    ("stop", "meed cancel JOB"),
+    ("kill", "meed cancel JOB"),
+    ("scancel", "meed cancel JOB"),
+];
+
+/// What a slip was meant as, where that can be told.
+fn hint(error: &clap::Error, text: &str) -> Option<String> {
+    let word = |kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => Some(word.as_str()),
+        _ => None,
+    };
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let word = word(ContextKind::InvalidSubcommand)?;
+            let (_, here) = CALLED_HERE.iter().find(|(there, _)| *there == word)?;
+            Some(format!("here that is `{here}`"))
+        }
+        ErrorKind::UnknownArgument => {
+            let word = word(ContextKind::InvalidArg).filter(|word| !word.starts_with('-'))?;
+            if text.contains("-- <COMMAND>") {
+                return Some(format!("put `--` before the command: `-- {word}`"));
+            }
+            let is_key = word.contains('=') && text.contains(" simulate ");
+            let keys = "keys of a policy stand behind a comma, as in -p long-term,half_life=7d";
+            is_key.then(|| keys.to_owned())
+        }
+        _ => None,
+    }
 }
 
 impl From<ScenarioError> for Failure {
@@ -181,6 +227,50 @@ impl From<GuardError> for Failure {
             GuardError::Input { .. } | GuardError::Twice { .. } => {
                 Failure::Usage(error.to_string())
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Arg, Command};
+
+    use super::*;
+
+    fn told(words: &[&str]) -> String {
+        let submit = Command::new("submit")
+            .arg(Arg::new("command").value_name("COMMAND").last(true).required(true).num_args(1..));
+        let simulate =
+            Command::new("simulate").arg(Arg::new("policy").short('p')).arg(Arg::new("scenario"));
+        let jobs = Command::new("jobs");
+        let meed = Command::new("meed").subcommands([submit, simulate, jobs]);
+        let error = meed.try_get_matches_from(words).unwrap_err();
+        match of_command_line(&error) {
+            Failure::CommandLine(sentence) => sentence,
+            _ => String::new(),
+        }
+    }
+
+    #[test]
+    fn slips_of_other_schedulers_users_are_told_with_what_is_meant() {
+        for (words, hint) in [
+            (&["meed", "submit", "python", "a.py"][..], "put `--` before the command: `-- python`"),
+            (&["meed", "status"], "here that is `meed jobs`"),
+            (&["meed", "kill", "3"], "here that is `meed cancel JOB`"),
+            (
+                &["meed", "simulate", "a.csv", "-p", "long-term", "half_life=7d"],
+                "keys of a policy stand behind a comma",
+            ),
+        ] {
+            let sentence = told(words);
+            let first = sentence.lines().next().unwrap_or_default();
+            assert!(first.ends_with(hint) || first.contains(hint), "{words:?}: {sentence}");
+            assert!(sentence.contains("\nUsage: meed"), "{sentence}");
+        }
+        for words in
+            [&["meed", "sumbit"][..], &["meed", "simulate", "a", "b"], &["meed", "jobs", "-x"]]
+        {
+            assert!(!told(words).contains("; "), "{words:?}: {}", told(words));
         }
     }
 }

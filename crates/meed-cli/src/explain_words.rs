@@ -89,17 +89,18 @@ impl Words<'_> {
             self.line("It never waited.");
         }
         let running = told.job.as_ref().filter(|job| job.running_tasks > 0);
-        let running =
-            running.map_or(String::new(), |job| format!("; {} run", tasks(job.running_tasks)));
+        let running = running
+            .map_or(String::new(), |job| format!("; {}", tasks_that(job.running_tasks, "run")));
         match told.waiting_since_s {
             Some(since) if told.job.is_some() => self.line(&format!(
-                "{} of it wait, the first for {} by now{running}.",
+                "{} of it {}, the first for {} by now{running}.",
                 tasks(told.waiting_tasks),
+                if told.waiting_tasks == 1 { "waits" } else { "wait" },
                 length(told.at_s - since)
             )),
             Some(since) => self.line(&format!(
-                "{} wait. {} have passed since its last start, or since it began to wait.",
-                tasks(told.waiting_tasks),
+                "{}. {} have passed since its last start, or since it began to wait.",
+                tasks_that(told.waiting_tasks, "wait"),
                 length(told.at_s - since)
             )),
             None => self.line(&format!("Nothing of it waits at that time{running}.")),
@@ -467,8 +468,10 @@ impl Words<'_> {
             self.line(text.trim_end());
         }
         let more = level.waiting - level.children.len();
-        if more > 0 {
-            self.line(&format!("  and {more} more queues that wait"));
+        match more {
+            0 => {}
+            1 => self.line("  and 1 more queue that waits"),
+            _ => self.line(&format!("  and {more} more queues that wait")),
         }
     }
 
@@ -586,6 +589,11 @@ fn plain(number: f64) -> String {
 
 fn nodes(count: u64) -> String {
     counted(count, "node")
+}
+
+/// `1 task waits`, `2 tasks wait`
+fn tasks_that(count: u64, verb: &str) -> String {
+    format!("{} {verb}{}", tasks(count), if count == 1 { "s" } else { "" })
 }
 
 fn tasks(count: u64) -> String {

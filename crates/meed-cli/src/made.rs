@@ -20,12 +20,10 @@ pub fn made<P: AsRef<Path>>(inputs: &[P]) -> Made {
     Made::new(env!("CARGO_PKG_VERSION"), &arguments, &data.unwrap_or_default())
 }
 
-/// By this program, from what the scenario of this file reads.
-pub(crate) fn made_of(scenario: &Scenario, file: &Path) -> Made {
-    match scenario.input_files() {
-        [] => made(&[file]),
-        files => made(files),
-    }
+/// By this program, from the files that the scenario reads.
+pub(crate) fn made_of(scenario: &Scenario) -> Made {
+    // A scenario without a log has no data that are of some day.
+    made(scenario.input_files())
 }
 
 /// The day on which the file last changed.

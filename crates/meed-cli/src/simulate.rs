@@ -104,7 +104,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     watch.finish();
     let comparison = result?;
     if let Some(path) = &args.report {
-        let made = made_of(&scenario, &args.scenario);
+        let made = made_of(&scenario);
         files.write_text(path, &meed_report::to_html_made(&comparison, &made))?;
     }
     if let Some(path) = &args.jobs {

@@ -109,6 +109,9 @@ pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
     if !args.quiet {
         remarks(&grid);
     }
+    if !args.quiet && args.over.is_empty() {
+        remark("nothing varies but policies and seeds; --over half_life=1d,7d varies a setting");
+    }
     let journal = match &args.out {
         Some(out) => Some(
             SweepJournal::open(&journal_of(out), &grid, args.fresh).map_err(SweepError::from)?,
@@ -141,7 +144,7 @@ fn write(
     if let Some(path) = &args.report {
         let on_bad_line = OnBadLine::of(args.strict);
         let assumed = grid.scenarios[0].source(grid.seeds[0], on_bad_line)?.assumptions();
-        let made = made_of(&grid.scenarios[0], &args.scenario);
+        let made = made_of(&grid.scenarios[0]);
         let page = sweep::page::page(grid, results, &assumed);
         let report = page::to_html_made(&page, &made);
         files.write_text(path, &report)?;

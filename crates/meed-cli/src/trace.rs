@@ -3,8 +3,9 @@
 use std::io::BufWriter;
 use std::path::Path;
 
-use comfy_table::{CellAlignment, Table};
+use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use indicatif::{ProgressBar, ProgressStyle};
+use meed::{ResourceKinds, Unit};
 use meed_config::text::clean;
 use meed_scenario::{Scenario, ScenarioWorld};
 use meed_workload::convert::convert;
@@ -74,12 +75,13 @@ fn show(
     }
     scenario.warnings.iter().for_each(|warning| remark(warning));
     summary.first_bad_lines.iter().for_each(|line| remark(&format!("wrong: {line}")));
-    let first = if scenario.has_table() { first_jobs(&summary) } else { String::new() };
-    print(&(first + &tables(&summary)))
+    let first =
+        if scenario.has_table() { first_jobs(&summary, scenario.kinds()) } else { String::new() };
+    print(&(first + &tables(&summary, scenario.kinds())))
 }
 
 /// The first jobs of a table, as they are understood.
-fn first_jobs(summary: &Summary) -> String {
+fn first_jobs(summary: &Summary, kinds: &ResourceKinds) -> String {
     let each = |resource: &ResourceSummary| format!("{} of each", clean(&resource.resource));
     let fixed = ["job", "queue", "submit, s", "tasks"].map(str::to_owned);
     let header = fixed.into_iter().chain(summary.resources.iter().map(each));
@@ -89,21 +91,22 @@ fn first_jobs(summary: &Summary) -> String {
     for job in &summary.first_jobs {
         let names = [clean(&job.job).into_owned(), clean(&job.queue).into_owned()];
         let numbers = [job.submit_s.to_string(), job.tasks.to_string()];
-        let demand = job.demand.iter().map(f64::to_string);
+        let demand =
+            job.demand.iter().enumerate().map(|(kind, each)| amount(*each, kinds.unit(kind)));
         let limit = job.limit_s.map_or("-".to_owned(), |limit| limit.to_string());
         let last = [job.duration_s.to_string(), limit];
         first.add_row(names.into_iter().chain(numbers).chain(demand).chain(last));
     }
-    format!("the first jobs, as they are understood:\n{first}\n\n")
+    format!("the first jobs, as they are understood:\n{}\n", text(&first))
 }
 
-fn tables(summary: &Summary) -> String {
+fn tables(summary: &Summary, kinds: &ResourceKinds) -> String {
     let mut text = format!(
-        "{} jobs, {} tasks, {} queues; {} lines read, {} wrong, {} left out\n",
-        summary.jobs,
-        summary.tasks,
-        summary.queues.len(),
-        summary.lines,
+        "{}, {}, {}; {} read, {} wrong, {} left out\n",
+        counted(summary.jobs, "job"),
+        counted(summary.tasks, "task"),
+        counted(summary.queues.len() as u64, "queue"),
+        counted(summary.lines, "line"),
         summary.bad_lines,
         summary.ignored_lines
     );
@@ -124,46 +127,50 @@ fn tables(summary: &Summary) -> String {
     ] {
         spread.add_row(row(name, quantiles));
     }
-    let load = resources(summary);
+    let load = resources(summary, kinds);
     let mut by_work: Vec<_> = summary.queues.iter().collect();
     by_work.sort_by(|a, b| b.work[0].total_cmp(&a.work[0]).then(a.queue.cmp(&b.queue)));
     const SHOWN: usize = 12;
-    let mut queues = table(&["queue", "jobs", "tasks", "work, resource-seconds"]);
+    let measured = summary.resources.first().map_or("", |first| first.resource.as_str());
+    let work = format!("work, {}-hours", clean(measured));
+    let mut queues = table(&["queue", "jobs", "tasks", &work]);
     for queue in by_work.iter().take(SHOWN) {
         queues.add_row([
             clean(&queue.queue).into_owned(),
             queue.jobs.to_string(),
             queue.tasks.to_string(),
-            format!("{:.0}", queue.work[0]),
+            amount(queue.work[0] / 3600.0, kinds.unit(0)),
         ]);
     }
     let more = match by_work.len().saturating_sub(SHOWN) {
         0 => String::new(),
         more => format!("and {more} queues with less work\n"),
     };
-    format!("{text}\n{spread}\n\n{load}\n\n{queues}\n{more}")
+    let [spread, load, queues] = [spread, load, queues].map(|table| self::text(&table));
+    format!("{text}\n{spread}\n{load}\n{queues}{more}")
 }
 
 /// A row for each resource: what ran at once where that is known, and the load of a cluster that
 /// was given.
-fn resources(summary: &Summary) -> Table {
+fn resources(summary: &Summary, kinds: &ResourceKinds) -> Table {
     let all = &summary.resources;
     let tells_runs = all.iter().any(|resource| resource.ran_at_once.is_some());
     let tells_load = all.iter().any(|resource| resource.offered_load.is_some());
     let ran = ["ran at once: mean", "99 % of the time", "peak"];
-    let mut header = vec!["resource", "work, resource-seconds", "largest task"];
+    let mut header = vec!["resource", "work, hours of it", "largest task"];
     header.extend(ran.iter().filter(|_| tells_runs));
     header.extend(tells_load.then_some("offered load"));
     let mut rows = table(&header);
-    for resource in all {
+    for (kind, resource) in all.iter().enumerate() {
+        let amount = |value: f64| amount(value, kinds.unit(kind));
         let mut row = vec![
             clean(&resource.resource).into_owned(),
-            format!("{:.0}", resource.work),
-            resource.largest_task.to_string(),
+            amount(resource.work / 3600.0),
+            amount(resource.largest_task),
         ];
         if tells_runs {
             let ran = resource.ran_at_once.map(|ran| [ran.mean, ran.p99, ran.peak]);
-            row.extend((0..3).map(|at| number(ran.map(|ran| ran[at]), |_| 1)));
+            row.extend((0..3).map(|at| ran.map_or("-".to_owned(), |ran| amount(ran[at]))));
         }
         if tells_load {
             let load = resource.offered_load.map(|load| format!("{:.1} %", load * 100.0));
@@ -172,6 +179,11 @@ fn resources(summary: &Summary) -> Table {
         rows.add_row(row);
     }
     rows
+}
+
+/// `1 job`, `2 jobs`
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Decimals that are shown of what is known exactly: seconds to the microsecond.
@@ -202,8 +214,33 @@ fn number(value: Option<f64>, decimals: impl Fn(f64) -> usize) -> String {
     }
 }
 
+/// An amount for people: bytes with their unit, `16 GiB`; other amounts with one decimal.
+fn amount(value: f64, unit: Unit) -> String {
+    const BYTES: [(&str, f64); 5] = [
+        ("PiB", (1u64 << 50) as f64),
+        ("TiB", (1u64 << 40) as f64),
+        ("GiB", (1u64 << 30) as f64),
+        ("MiB", (1u64 << 20) as f64),
+        ("KiB", (1u64 << 10) as f64),
+    ];
+    match (unit, BYTES.iter().find(|(_, size)| value >= *size)) {
+        (Unit::Bytes, Some((name, size))) => {
+            format!("{} {name}", number(Some(value / size), |_| 2))
+        }
+        (Unit::Bytes, None) => format!("{value:.0} B"),
+        _ => number(Some(value), |value| if value < 1.0 { 3 } else { 1 }),
+    }
+}
+
+/// The table with a rule below its heads, as all tables of this program.
+fn text(table: &Table) -> String {
+    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
 fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
+    table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─')));
+    table.force_no_tty();
     table.set_header(header.to_vec());
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);

@@ -9,7 +9,7 @@ use std::iter::once;
 use meed_driver::record::{Comparison, RunRecord};
 
 use crate::number::{Scale, count};
-use crate::words::clean;
+use crate::words::{capital, clean};
 
 /// Changes below this part are none that a reader should act on.
 const ALIKE: f64 = 0.05;
@@ -90,14 +90,20 @@ fn sentence(base: &RunRecord, run: &RunRecord) -> Option<String> {
     let (policy, beside) = (clean(&run.policy), clean(&base.policy));
     let mut text = match (won.is_empty(), lost.is_empty()) {
         (true, true) => {
-            format!("{policy} against {beside}: no tenant's mean job time changes by 5 % or more.")
+            format!(
+                "{policy} instead of {beside}: no tenant's mean job time changes by 5 % or more."
+            )
         }
         _ => format!(
-            "{policy} against {beside}: {} a mean job time that is shorter by 5 % or more{} It is \
-             longer for {}{}",
-            have(won.len(), all),
+            "{policy} instead of {beside}: {} of {} {} {} sooner (mean job time shorter by 5 % or \
+             more){} {} {} later{}",
+            some(won.len()),
+            count(all as u64),
+            if all == 1 { "tenant" } else { "tenants" },
+            finish(won.len()),
             names(won.iter()),
-            some(lost.len()),
+            capital(&some(lost.len())),
+            finish(lost.len()),
             names(lost.iter().rev()),
         ),
     };
@@ -109,16 +115,19 @@ fn sentence(base: &RunRecord, run: &RunRecord) -> Option<String> {
     let is_below = |rho: &f64| *rho < 1.0 - 1e-9;
     let below =
         |run: &RunRecord| run.queues.iter().filter_map(|it| it.rho).filter(is_below).count();
-    let (now, before) = (some(below(run)), some(below(base)));
-    text += &format!(" Below their own share (rho < 1): {now}, under {beside} {before}.");
+    text += &match (below(run), below(base)) {
+        (0, 0) => " Nobody gets less than its own share, under either.".to_owned(),
+        (now, before) => {
+            let words = if now > 1 { "get less than their" } else { "gets less than its" };
+            let (now, before) = (capital(&some(now)), some(before));
+            format!(" {now} {words} own share (rho < 1), under {beside} {before}.")
+        }
+    };
     Some(text)
 }
 
-/// `2 of 4 tenants have`
-fn have(found: usize, all: usize) -> String {
-    let noun = if all == 1 { "tenant" } else { "tenants" };
-    let verb = if found == 1 || all == 1 { "has" } else { "have" };
-    format!("{} of {} {noun} {verb}", some(found), count(all as u64))
+fn finish(found: usize) -> &'static str {
+    if found > 1 { "finish" } else { "finishes" }
 }
 
 fn some(found: usize) -> String {

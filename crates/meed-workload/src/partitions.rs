@@ -7,7 +7,7 @@
 //! |---|---|
 //! | its nodes | a job runs on those of its partition only; of several partitions (`a,b`), on those of any of them |
 //! | `DefaultTime`, else `MaxTime` | the time limit of a job that has none |
-//! | `PriorityTier` | nothing: how many jobs Slurm would look at first is said |
+//! | `PriorityTier` | nothing: how many jobs Slurm would look at before others of their nodes is said |
 //!
 //! A node that several partitions use has all their names in one label, `main,big`. A partition
 //! that no node has binds nobody.
@@ -77,29 +77,40 @@ impl InPartitions {
     /// What is made of the jobs that `source` hands out. All are taken.
     pub fn look(&self, source: &mut dyn JobSource) -> Result<PartitionUse, TraceError> {
         let mut found = PartitionUse::default();
-        let lowest = self.tiers.values().copied().min().unwrap_or(0);
-        let mut tiers = BTreeSet::new();
+        let mut known = BTreeMap::<Vec<String>, u64>::new();
         while let Some(job) = source.next_job()? {
             found.jobs += 1;
             let Some(names) = names_of(&job) else { continue };
             let is_known = names.iter().any(|name| self.values.contains_key(name));
             match is_known {
-                true => found.kept += 1,
+                true => {
+                    found.kept += 1;
+                    *known.entry(names.to_vec()).or_default() += 1;
+                }
                 false => *found.unknown.entry(names.join(",")).or_default() += 1,
             }
             let has_none = job.groups.iter().any(|group| group.limit.is_none());
             found.limited += u64::from(has_none && self.limit_of(names).is_some());
-            let tier = names.iter().filter_map(|name| self.tiers.get(name)).max();
-            let tier = *tier.unwrap_or(&lowest);
-            tiers.insert(tier);
-            if tier > lowest {
-                *found.tiered.entry(names.join(",")).or_default() += 1;
-            }
         }
-        if tiers.len() < 2 {
-            found.tiered.clear();
-        }
+        found.tiered = self.tiered(&known);
         Ok(found)
+    }
+
+    /// Jobs of partitions whose tier is above that of others that have jobs on nodes of theirs,
+    /// from the jobs of each list of partitions.
+    fn tiered(&self, jobs: &BTreeMap<Vec<String>, u64>) -> BTreeMap<String, u64> {
+        let lowest = self.tiers.values().copied().min().unwrap_or(0);
+        let rows = jobs.iter().map(|(names, count)| {
+            let tier = names.iter().filter_map(|name| self.tiers.get(name)).max();
+            (names, tier.copied().unwrap_or(lowest), self.values_of(names), count)
+        });
+        let rows: Vec<_> = rows.collect();
+        let is_first = |tier: u32, nodes: &[String]| {
+            let mut below = rows.iter().filter(|(_, other, ..)| *other < tier);
+            below.any(|(_, _, others, _)| others.iter().any(|other| nodes.contains(other)))
+        };
+        let first = rows.iter().filter(|(_, tier, nodes, _)| is_first(*tier, nodes));
+        first.map(|(names, _, _, count)| (names.join(","), **count)).collect()
     }
 
     /// The longest of the limits of these partitions, where each has one.
@@ -158,7 +169,7 @@ pub struct PartitionUse {
     pub unknown: BTreeMap<String, u64>,
     /// Jobs that have the limit of their partition.
     pub limited: u64,
-    /// Jobs of partitions with a tier above the lowest, by these.
+    /// Jobs of partitions with a tier above that of others with jobs on the same nodes, by these.
     pub tiered: BTreeMap<String, u64>,
 }
 
@@ -176,25 +187,32 @@ impl PartitionUse {
         if !self.unknown.is_empty() {
             let (count, names) = counted(&self.unknown);
             words.push(format!(
-                "partitions: {count} jobs run on any node, for no node is of their partition \
-                 ({names})"
+                "partitions: {} on any node, for no node is of their partition ({names})",
+                jobs_that(count, "runs", "run")
             ));
         }
         if *limited > 0 {
             words.push(format!(
-                "partitions: {limited} jobs without a time limit have that of their partition \
-                 (DefaultTime, or MaxTime)"
+                "partitions: {} the time limit of the partition, for no user gave one \
+                 (DefaultTime, or MaxTime)",
+                jobs_that(*limited, "has", "have")
             ));
         }
         if !self.tiered.is_empty() {
             let (count, names) = counted(&self.tiered);
             words.push(format!(
-                "partitions: PriorityTier is not followed; {count} jobs are of a higher tier \
-                 ({names}), and Slurm looks at them first"
+                "partitions: PriorityTier is not followed; {} of a higher tier than others on the \
+                 same nodes ({names}), and Slurm looks at them first",
+                jobs_that(count, "is", "are")
             ));
         }
         words
     }
+}
+
+/// `1 job runs`, `2 jobs run`
+fn jobs_that(count: u64, one: &str, several: &str) -> String {
+    if count == 1 { format!("1 job {one}") } else { format!("{count} jobs {several}") }
 }
 
 /// How many in all, and the largest of them by name: `main: 7, big: 2`.
@@ -288,21 +306,26 @@ mod tests {
             job(3, &["gpu"], None),
             job(4, &["old"], None),
             job(5, &[], None),
+            job(6, &["big", "gpu"], None),
         ];
         let mut source = Inline::new(vec!["a".to_owned()], jobs.to_vec(), 1).unwrap();
         let found = within().look(&mut source).unwrap();
-        assert_eq!((found.jobs, found.kept, found.limited), (5, 3, 1));
+        assert_eq!((found.jobs, found.kept, found.limited), (6, 4, 1));
         let words = found.words();
         for told in [
-            "3 of 5 jobs run on nodes of their partition only",
-            "1 jobs run on any node, for no node is of their partition (old: 1)",
-            "1 jobs without a time limit have that of their partition",
-            "PriorityTier is not followed; 1 jobs are of a higher tier (gpu: 1)",
+            "4 of 6 jobs run on nodes of their partition only",
+            "1 job runs on any node, for no node is of their partition (old: 1)",
+            "1 job has the time limit of the partition",
+            "PriorityTier is not followed; 1 job is of a higher tier than others on the same \
+             nodes (big,gpu: 1)",
         ] {
             assert!(words.iter().any(|words| words.contains(told)), "{told} in {words:?}");
         }
-        // Where all jobs are of one tier it decides nothing.
-        let mut source = Inline::new(vec!["a".to_owned()], jobs[2..3].to_vec(), 1).unwrap();
-        assert!(within().look(&mut source).unwrap().tiered.is_empty());
+        // Between jobs that share no node, and of one tier, it decides nothing.
+        for alone in [&jobs[..3], &jobs[2..3]] {
+            let mut source = Inline::new(vec!["a".to_owned()], alone.to_vec(), 1).unwrap();
+            let tiered = within().look(&mut source).unwrap().tiered;
+            assert!(tiered.is_empty(), "{tiered:?}");
+        }
     }
 }

@@ -51,6 +51,36 @@ demand = { cpu = 0.5 }
 duration = "10s"
 "#;
 
+/// A day on which one tenant has work all the time, and the other comes with much at once.
+const LENDER: &str = r#"
+[cluster]
+resources = ["cpu"]
+node = [{ capacity = { cpu = 8 } }]
+
+[[queue]]
+name = "always"
+
+[[queue]]
+name = "evening"
+
+[[generator]]
+queue = "always"
+arrivals = { every = "30s" }
+until = "8h"
+tasks = 4
+duration = "1min"
+demand = { cpu = 1 }
+
+[[generator]]
+queue = "evening"
+arrivals = { every = "2h" }
+start = "2h"
+until = "8h"
+tasks = 200
+duration = "1min"
+demand = { cpu = 1 }
+"#;
+
 /// A table of 679 tenants' jobs over a year that began with 2024, made up.
 fn jobs_of_many() -> String {
     const TENANTS: u64 = 679;
@@ -125,12 +155,23 @@ fn pages(program: &Path) -> Result<(), String> {
     let mut simulate = Command::new(&meed);
     simulate.arg("simulate").arg(&table).arg("--quiet").arg("--report").arg(&many);
     succeed(&mut simulate, "a simulation of many tenants")?;
+    let (lender, advice) = (bench.folder.join("lender.toml"), bench.folder.join("advice.html"));
+    fs::write(&lender, LENDER).map_err(|why| format!("{}: {why}", lender.display()))?;
+    let mut advise = Command::new(&meed);
+    advise.arg("advise").arg(&lender).args(["--at-most", "heavy=none", "--at-most", "mean=none"]);
+    advise.args(["--baseline", "fair-tree,half_life=1min"]).arg("--report").arg(&advice);
+    succeed(&mut advise, "advice with a report")?;
     let page = bench.folder.join("audit.html");
     let mut audit = Command::new(built_for("papers", "meed-papers", "/meed-papers")?);
     audit.args(["audit", "--trials", "2", "--quiet", "--report"]).arg(&page);
     succeed(&mut audit, "an audit with a report")?;
-    let reports: [(&str, &Path); 4] =
-        [("REPORT", &report), ("EARLY", &early), ("MANY", &many), ("PAGE", &page)];
+    let reports: [(&str, &Path); 5] = [
+        ("REPORT", &report),
+        ("EARLY", &early),
+        ("MANY", &many),
+        ("PAGE", &page),
+        ("ADVICE", &advice),
+    ];
     check("report.mjs", "the report in a browser", &reports)?;
     crate::say(&format!("dashboard and report are well; pictures in {}", pictures.display()));
     Ok(())

@@ -15,7 +15,7 @@ fn what_init_writes_is_right_and_runs() {
     assert!(told.starts_with("scenario.toml: right: a scenario; tenants: 2;"), "{told}");
     let policies = ["-p", "fair", "-p", "month=long-term,half_life=30d", "-p", "week"];
     let told = succeed(folder.path(), &[&["simulate", "scenario.toml"], &policies[..]].concat());
-    for words in ["month against fair: ", "week against fair: ", "rho: what a tenant"] {
+    for words in ["month instead of fair: ", "week instead of fair: ", "rho: what a tenant"] {
         assert!(told.contains(words), "{words}\n{told}");
     }
     // It is nobody's to overwrite.

@@ -314,8 +314,11 @@ fn a_baseline_is_told_in_each_command_that_compares() {
     let args = [&["simulate", "sacct.txt", "--report", "out.html"][..], &week].concat();
     let text = run(&args);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("long-term,half_life=7d against fair-tree,half_life=14d: "), "{text}");
-    assert!(words.contains("long-term,half_life=7d against fair: "), "{text}");
+    assert!(
+        words.contains("long-term,half_life=7d instead of fair-tree,half_life=14d: "),
+        "{text}"
+    );
+    assert!(words.contains("long-term,half_life=7d instead of fair: "), "{text}");
     let quiet = ["simulate", "sacct.txt", "-q", "--json", "-"];
     let record = json(&run(&[&quiet[..], &week].concat()));
     assert_eq!(record["baseline"], "fair-tree,half_life=14d");

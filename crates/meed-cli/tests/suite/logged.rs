@@ -98,9 +98,9 @@ fn a_live_journal_is_simulated_from_file_and_folder_and_says_what_is_not_known()
         assert!(said.contains("1 tasks never ran: they are left out"), "{said}");
     }
     let looked = succeed(at, &["trace", "inspect", "journal.jsonl"]);
-    assert!(looked.contains("1 jobs, 2 tasks") && looked.contains("world server"), "{looked}");
+    assert!(looked.contains("1 job, 2 tasks") && looked.contains("world server"), "{looked}");
     let drop = ["trace", "inspect", "state", "--set", "trace.unfinished=drop"];
-    assert!(succeed(at, &drop).contains("1 jobs, 1 tasks"));
+    assert!(succeed(at, &drop).contains("1 job, 1 task"));
     // On nodes of one's own: the log gives the jobs.
     let own = SCENARIO.split("[[queue]]").next().unwrap().to_owned()
         + "[trace]\nfile = \"journal.jsonl\"\n";

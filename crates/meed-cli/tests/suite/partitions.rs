@@ -78,9 +78,10 @@ fn jobs_run_on_the_nodes_of_their_partition_only() {
     assert!(is_main(1) && is_main(6) && is_main(8), "{starts:?}");
     for told in [
         "partitions: 7 of 8 jobs run on nodes of their partition only",
-        "partitions: 1 jobs run on any node, for no node is of their partition (old: 1)",
-        "partitions: 2 jobs without a time limit have that of their partition",
-        "partitions: PriorityTier is not followed; 1 jobs are of a higher tier (fast: 1)",
+        "partitions: 1 job runs on any node, for no node is of their partition (old: 1)",
+        "partitions: 2 jobs have the time limit of the partition",
+        "partitions: PriorityTier is not followed; 1 job is of a higher tier than others \
+         on the same nodes (fast: 1), and Slurm looks at them first",
         "these keys of partitions are not followed: PriorityTier (of 1)",
         "jobs of a log met these keys of partitions when they ran: MaxNodes (of 1)",
         "QOS of 8 jobs is not used: neither its priority nor its limits (normal: 6, high: 1, \
@@ -110,4 +111,28 @@ fn partitions_can_be_passed_over() {
     let told = "partitions: their nodes are open to all jobs, and their limits are not followed";
     assert!(words.iter().any(|words| words == told), "{words:#?}");
     assert!(!words.iter().any(|words| words.contains("of their partition only")), "{words:#?}");
+}
+
+#[test]
+fn what_is_not_followed_stands_in_answer_page_and_json() {
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("sacct.txt"), sacct()).unwrap();
+    fs::write(path.join("slurm.conf"), SLURM_CONF).unwrap();
+    for command in ["advise", "simulate"] {
+        let out = ["--report", "out.html", "--json", "out.json"];
+        let run = [command, "sacct.txt", "--cluster", "slurm.conf", "-p", "long-term"];
+        let told = succeed(path, &[&run[..], &out].concat());
+        let read = |name: &str| fs::read_to_string(path.join(name)).unwrap();
+        let json: Value = serde_json::from_str(&read("out.json")).unwrap();
+        let page = read("out.html");
+        for words in ["PriorityTier is not followed; 1 job", "QOS of 8 jobs is not used"] {
+            let notes = json["assumptions"].as_array().unwrap();
+            let has = |note: &Value| note.as_str().is_some_and(|note| note.contains(words));
+            assert!(notes.iter().any(has), "{command}: {words}");
+            assert!(page.contains(words), "{command}: {words}");
+            let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(command == "simulate" || told.contains(words), "{command}: {told}");
+        }
+    }
 }

@@ -74,6 +74,33 @@ memory = "ram:GiB"
 }
 
 #[test]
+fn what_is_no_log_at_all_is_told() {
+    let folder = folder();
+    for (file, text, told) in [
+        ("report.html", "<!DOCTYPE html>\n<html></html>\n", "this is a page for a browser"),
+        ("jobs.csv", "", "no jobs: the file is empty; a table of jobs has the names of its"),
+        ("jobs.csv", "\n \n", "no jobs: "),
+    ] {
+        fs::write(folder.path().join(file), text).unwrap();
+        crate::bad_input::fails(folder.path(), &["simulate", file], 3, told);
+    }
+}
+
+#[test]
+fn inspect_shows_amounts_with_units() {
+    let folder = folder();
+    let table = "team,submit_time,duration_s,cpus,mem_gb\na,0,7200,4,16\nb,60,3600,2,1\n";
+    fs::write(folder.path().join("jobs.csv"), table).unwrap();
+    let text = succeed(folder.path(), &["trace", "inspect", "jobs.csv"]);
+    let row = |name: &str| text.lines().rfind(|line| line.trim_start().starts_with(name)).unwrap();
+    let cells = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(cells(row("cpu "))[..3], ["cpu", "10", "4"], "{text}");
+    assert!(text.contains("work, cpu-hours"), "{text}");
+    assert_eq!(cells(row("memory "))[3..5], ["14.9", "GiB"], "{text}");
+    assert!(!text.contains("+--"), "{text}");
+}
+
+#[test]
 fn inspect_shows_what_is_understood() {
     let folder = folder();
     fs::write(folder.path().join("jobs.csv"), TABLE).expect("a writable folder");
@@ -164,14 +191,14 @@ fn queues_and_shape_choose_columns_that_are_there() {
         fs::write(folder.path().join(name), text).expect("a writable folder");
     }
     for (file, set, row) in [
-        ("20260105", "run.seed=1", "| 1.s | ann | 0 | 1 | 4 | 3600 | - |"),
-        ("20260105", "trace.shape=gang", "| 1.s | ann | 0 | 2 | 2 | 3600 | - |"),
-        ("20260105", "trace.queues=group-user", "| 1.s | phys.ann | 0 | 1 | 4 | 3600 | - |"),
-        ("history", "trace.queues=accounting-group", "| 1/0 | phys | 0 | 1 | 2 | 60 | - |"),
-        ("history", "trace.shape=gang", "| 1/0 | ann | 0 | 1 | 2 | 60 | - |"),
-        ("lsb.acct", "trace.queues=project", "| 5/0 | phys | 0 | 1 | 4 | 1048576 | 60 | - |"),
-        ("lsb.acct", "trace.shape=gang", "| 5/0 | ann | 0 | 2 | 2 | 524288 | 60 | - |"),
-        ("jobs.txt", "run.seed=1", "| 1 | ann | 0 | 1 | 4 | 3600 | - |"),
+        ("20260105", "run.seed=1", "1.s ann 0 1 4 3600 -"),
+        ("20260105", "trace.shape=gang", "1.s ann 0 2 2 3600 -"),
+        ("20260105", "trace.queues=group-user", "1.s phys.ann 0 1 4 3600 -"),
+        ("history", "trace.queues=accounting-group", "1/0 phys 0 1 2 60 -"),
+        ("history", "trace.shape=gang", "1/0 ann 0 1 2 60 -"),
+        ("lsb.acct", "trace.queues=project", "5/0 phys 0 1 4 1 MiB 60 -"),
+        ("lsb.acct", "trace.shape=gang", "5/0 ann 0 2 2 512 KiB 60 -"),
+        ("jobs.txt", "run.seed=1", "1 ann 0 1 4 3600 -"),
     ] {
         let told = succeed(folder.path(), &["trace", "inspect", file, "--set", set]);
         let plain = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -64,6 +64,8 @@ pub struct People {
     pub median_s: Option<[f64; 2]>,
     /// Who makes more than a third of the gain, and which part.
     pub one: Option<(String, f64)>,
+    /// Each with its mean wait in seconds: under the baseline, and under the chosen.
+    pub each: Vec<(String, [f64; 2])>,
 }
 
 /// The answer.
@@ -206,7 +208,7 @@ fn waits(runs: &[Seen], tenant: usize) -> Option<f64> {
 
 fn people(base: &[Seen], own: &[Seen], aim: usize) -> People {
     let Some(first) = base.first() else {
-        return People { gain: 0, lose: 0, of: 0, median_s: None, one: None };
+        return People { gain: 0, lose: 0, of: 0, median_s: None, one: None, each: Vec::new() };
     };
     // (name, wait under the baseline, wait under the chosen)
     let pair = |tenant: usize| {
@@ -229,6 +231,7 @@ fn people(base: &[Seen], own: &[Seen], aim: usize) -> People {
         of: all.len(),
         median_s: median(|one| one.1).zip(median(|one| one.2)).map(|(a, b)| [a, b]),
         one: one.filter(|(_, part)| total > 0.0 && *part > MOST),
+        each: all.iter().map(|(name, base, own)| ((*name).to_owned(), [*base, *own])).collect(),
     }
 }
 

@@ -2,7 +2,8 @@
 //! the words of each scheduler. One description for terminal and report, and JSON for programs.
 
 use meed_report::page::{
-    Badge, Block, Cell, Page, Section, SpreadChart, SpreadRow, Table, Tone, capital,
+    Badge, Block, Cell, Page, PairChart, PairPoint, Section, SpreadChart, SpreadRow, Table, Tone,
+    capital,
 };
 use serde_json::{Value, json};
 
@@ -24,8 +25,15 @@ use meed_config::text::clean;
 /// not hold and was assumed, and what is known of the cluster.
 pub fn page(question: &Question, answer: &AdviceAnswer, charts: bool, notes: &[String]) -> Page {
     let view = View { question, answer, advice: &answer.advice };
-    let mut sections = vec![view.candidates(), view.settings()];
-    sections.extend(charts.then(|| view.charts()));
+    // A report says what to do before it shows what else was tried.
+    let sections = match charts {
+        true => view
+            .before_and_after()
+            .into_iter()
+            .chain([view.settings(), view.candidates(), view.charts()])
+            .collect(),
+        false => vec![view.candidates(), view.settings()],
+    };
     // What all figures rest on comes before them.
     let assumed = assumed_cluster(notes);
     let mut lead: Vec<String> =
@@ -182,6 +190,10 @@ fn rounded(value: f64) -> String {
     }
 }
 
+fn wait(tenants: usize) -> &'static str {
+    if tenants == 1 { "waits" } else { "wait" }
+}
+
 /// A part of one.
 fn percent(part: f64) -> String {
     format!("{:.0} %", part * 100.0)
@@ -267,7 +279,7 @@ impl View<'_> {
             return format!("Keep {base}: {}.", self.why_keep(before));
         }
         let scale = self.scale(aim);
-        let mut words = format!("Choose {}.", chosen.policy);
+        let mut words = format!("Choose {}{}.", chosen.policy, self.in_site_words());
         if let (Some(own), Some(before)) = (self.figure(chosen, aim), before) {
             let percent = own.ratio.map(|ratio| format!(" ({})", change(ratio)));
             words += &format!(
@@ -281,6 +293,17 @@ impl View<'_> {
         }
         words += &self.beside();
         words + &self.others()
+    }
+
+    /// The setting as the site's own scheduler calls it, where that is known and can be told it.
+    fn in_site_words(&self) -> String {
+        let told = || {
+            let site = super::site::scheduler_of(self.base())?;
+            let row = SCHEDULERS.iter().find(|row| row.name == site)?;
+            let lines = row.setting(self.memory()?).lines?;
+            Some(format!(": in {} {}", row.file, lines.replace('\n', "; ")))
+        };
+        told().unwrap_or_default()
     }
 
     /// Why the baseline stays.
@@ -440,9 +463,13 @@ impl View<'_> {
             format!(" Most of this is one tenant: {} makes {}.", clean(name), percent(*part))
         });
         Some(format!(
-            "Of {} tenants, {} wait less by a minute or more in the mean, and {} wait longer.\
+            "Of {} tenants, {} {} less by a minute or more in the mean, and {} {} longer.\
              {median}{one}",
-            people.of, people.gain, people.lose
+            people.of,
+            people.gain,
+            wait(people.gain),
+            people.lose,
+            wait(people.lose)
         ))
     }
 
@@ -458,6 +485,34 @@ impl View<'_> {
         .flatten()
         .collect();
         (!all.is_empty()).then(|| format!("At most, in one run: {}.", all.join(", ")))
+    }
+
+    /// Each tenant before and after, where something is chosen.
+    fn before_and_after(&self) -> Option<Section> {
+        let people = self.advice.people.as_ref().filter(|people| people.each.len() > 1)?;
+        let point = |(name, [before_s, now_s]): &(String, [f64; 2])| PairPoint {
+            name: clean(name).into_owned(),
+            before_s: *before_s,
+            now_s: *now_s,
+        };
+        let chart = PairChart {
+            title: "Every tenant, before and after".to_owned(),
+            caption: "A point for each tenant. On the dashed diagonal nothing changes; tenants \
+                below it (blue circles) wait less by a minute or more, those above it (orange \
+                triangles) longer. Waits below a second stand at a second."
+                .to_owned(),
+            what: "mean wait".to_owned(),
+            before: self.base().to_owned(),
+            now: self.chosen().policy.clone(),
+            least_s: super::seen::NOTICED,
+            points: people.each.iter().map(point).collect(),
+        };
+        Some(Section {
+            id: "before-after".to_owned(),
+            title: "Who gains, who pays".to_owned(),
+            badge: None,
+            blocks: vec![Block::Pairs(chart)],
+        })
     }
 
     fn candidates(&self) -> Section {

@@ -1,6 +1,7 @@
 //! Choices from made-up figures, settings from known memories, and one log for real.
 
 use meed::{ResourceKinds, Span, Unit};
+use meed_report::page::Block;
 use meed_workload::OnBadLine;
 
 use super::aims::{Aims, FIGURES, thousandths};
@@ -303,7 +304,40 @@ fn a_log_is_answered_and_threads_do_not_matter() {
     let words = page::page(&question, &answer, true, &notes);
     assert_eq!(words.lead[0], "Assumed cluster: of a test.");
     assert!(words.lead[1].starts_with(&format!("Choose {}.", chosen.policy)), "{}", words.lead[1]);
-    assert_eq!(words.sections.len(), 3);
+    // What to do comes before what else was tried; the terminal has no pictures.
+    let ids = |page: &meed_report::page::Page| -> Vec<String> {
+        page.sections.iter().map(|section| section.id.clone()).collect()
+    };
+    assert_eq!(ids(&words), ["before-after", "settings", "candidates", "spread"]);
+    let Block::Pairs(pairs) = &words.sections[0].blocks[0] else { panic!("{words:?}") };
+    let names: Vec<&str> = pairs.points.iter().map(|point| point.name.as_str()).collect();
+    assert_eq!(names, ["always", "evening"]);
+    assert!(pairs.points[1].now_s < pairs.points[1].before_s, "{pairs:?}");
+    let plain = page::page(&question, &answer, false, &notes);
+    assert_eq!(ids(&plain), ["candidates", "settings"]);
+}
+
+#[test]
+fn the_setting_stands_in_the_words_of_the_site_s_scheduler() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("lender.toml");
+    std::fs::write(&log, LENDER).unwrap();
+    let request = AdviceRequest {
+        log,
+        settings: Vec::new(),
+        baseline: Some(Baseline::asked("fair-tree,half_life=1min")),
+        policies: vec!["long-term,half_life=14d".to_owned()],
+        loads: Vec::new(),
+        seeds: 1,
+        aims: Aims::read(None, &["heavy=none".to_owned(), "mean=none".to_owned()]).unwrap(),
+        reading: OnBadLine::Stop.into(),
+    };
+    let question = Question::prepare(&request).unwrap();
+    let answer = question.answer(1, &|_| ()).unwrap();
+    let told = page::page(&question, &answer, true, &[]);
+    let expected =
+        "Choose long-term,half_life=14d: in slurm.conf PriorityDecayHalfLife=14-00:00:00.";
+    assert!(told.lead[0].starts_with(expected), "{}", told.lead[0]);
 }
 
 #[test]

@@ -244,38 +244,71 @@ impl<'a> View<'a> {
             rows: Vec::new(),
         };
         for judged in &JUDGED {
-            let found = self
-                .column(judged)
-                .and_then(|column| extremes(&self.groups, column, judged.better));
-            let Some(found) = found else { continue };
-            let at = |found: Extreme| {
-                let more = if found.count > 1 {
-                    format!(" and {} more", found.count - 1)
-                } else {
-                    String::new()
-                };
-                Cell::Text(self.words(&self.groups[found.first]) + &more)
-            };
-            let better = format!("{:?}", judged.better).to_lowercase();
-            let name = [Cell::Text(with_unit(judged)), Cell::Text(better)];
-            let number = |found: Extreme| Cell::Number(found.value / judged.divisor);
-            let rest = match found.best.value == found.worst.value {
-                true => [
-                    number(found.best),
-                    Cell::Text("all alike".to_owned()),
-                    Cell::Empty,
-                    Cell::Empty,
-                ],
-                false => [number(found.best), at(found.best), number(found.worst), at(found.worst)],
-            };
-            table.rows.push(name.into_iter().chain(rest).collect());
+            let Some(column) = self.column(judged) else { continue };
+            for (load, groups) in self.by_load() {
+                table.rows.extend(self.extremes_row(judged, column, load.as_deref(), &groups));
+            }
         }
         table
     }
 
-    /// A group's settings that vary.
-    fn words(&self, group: &SweepGroup) -> String {
+    /// All settings; where the load varies beside others, those of each load: jobs that come
+    /// faster always wait longer, which says nothing of a setting.
+    fn by_load(&self) -> Vec<(Option<String>, Vec<&SweepGroup>)> {
+        let load = self.load_axis().filter(|_| self.varying.len() + self.policies().len() > 2);
+        let Some(at) = load else { return vec![(None, self.groups.iter().collect())] };
+        let mut all: Vec<(Option<String>, Vec<&SweepGroup>)> = Vec::new();
+        for group in &self.groups {
+            let load = Some(group.setting[at].clone());
+            match all.iter_mut().find(|(known, _)| *known == load) {
+                Some((_, groups)) => groups.push(group),
+                None => all.push((load, vec![group])),
+            }
+        }
+        all
+    }
+
+    /// Where the load stands among the settings that vary.
+    fn load_axis(&self) -> Option<usize> {
+        let is_load =
+            |at: &usize| ["load", "run.load"].contains(&self.results.parameters[*at].as_str());
+        self.varying.iter().copied().find(is_load)
+    }
+
+    /// The best and the worst of these settings by one figure.
+    fn extremes_row(
+        &self,
+        judged: &Judged,
+        column: usize,
+        load: Option<&str>,
+        groups: &[&SweepGroup],
+    ) -> Option<Vec<Cell>> {
+        let found = extremes(groups, column, judged.better)?;
+        let at = |found: Extreme| {
+            let more = match found.count {
+                0 | 1 => String::new(),
+                count => format!(" and {} more", count - 1),
+            };
+            Cell::Text(self.words(groups[found.first], load.is_some()) + &more)
+        };
+        let better = format!("{:?}", judged.better).to_lowercase();
+        let figure = with_unit(judged);
+        let figure = load.map_or(figure.clone(), |load| format!("{figure}, load={load}"));
+        let number = |found: Extreme| Cell::Number(found.value / judged.divisor);
+        let rest = match found.best.value == found.worst.value {
+            true => {
+                let alike = Cell::Text("all alike".to_owned());
+                [number(found.best), alike, Cell::Empty, Cell::Empty]
+            }
+            false => [number(found.best), at(found.best), number(found.worst), at(found.worst)],
+        };
+        Some([Cell::Text(figure), Cell::Text(better)].into_iter().chain(rest).collect())
+    }
+
+    /// A group's settings that vary; without the load where that is said already.
+    fn words(&self, group: &SweepGroup, has_load: bool) -> String {
         let mut places = self.varying.clone();
+        places.retain(|at| !has_load || Some(*at) != self.load_axis());
         if self.policies().len() > 1 || places.is_empty() {
             places.push(self.policy);
         }
@@ -309,7 +342,11 @@ impl<'a> View<'a> {
             values.sort_by(f64::total_cmp);
             let five = [0.0, 0.25, 0.5, 0.75, 1.0].map(|q| quantile(&values, q));
             let [Some(a), Some(b), Some(c), Some(d), Some(e)] = five else { return None };
-            Some(SpreadRow { label: self.words(group), five: [a, b, c, d, e], reference: None })
+            Some(SpreadRow {
+                label: self.words(group, false),
+                five: [a, b, c, d, e],
+                reference: None,
+            })
         };
         Block::Spreads(SpreadChart {
             title: capital(judged.title),

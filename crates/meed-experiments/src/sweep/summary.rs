@@ -182,7 +182,7 @@ pub struct Extreme {
 
 /// The best and the worst of `groups` by measured column number `column`. Nothing when it exists
 /// nowhere.
-pub fn extremes(groups: &[SweepGroup], column: usize, better: Better) -> Option<Extremes> {
+pub fn extremes(groups: &[&SweepGroup], column: usize, better: Better) -> Option<Extremes> {
     let known =
         || groups.iter().enumerate().filter_map(|(at, group)| Some((group.mean(column)?, at)));
     let extreme = |value: f64| {

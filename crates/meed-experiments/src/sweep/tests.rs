@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use meed_report::page::{Block, to_html};
+use meed_report::page::{Block, Cell, to_html};
 use meed_workload::OnBadLine;
 use tempfile::TempDir;
 
@@ -467,13 +467,39 @@ fn what_was_refused_skipped_or_left_is_told() {
 fn the_best_the_worst_and_how_many_are_alike() {
     use summary::{Better, Extreme, SweepGroup, extremes};
     let group = |values: &[f64]| SweepGroup { setting: Vec::new(), values: vec![values.to_vec()] };
-    let groups = [group(&[1.0, 3.0]), group(&[]), group(&[5.0]), group(&[2.0, 2.0])];
+    let all = [group(&[1.0, 3.0]), group(&[]), group(&[5.0]), group(&[2.0, 2.0])];
+    let groups: Vec<&SweepGroup> = all.iter().collect();
     let found = extremes(&groups, 0, Better::Less).unwrap();
     assert_eq!(found.best, Extreme { value: 2.0, first: 0, count: 2 });
     assert_eq!(found.worst, Extreme { value: 5.0, first: 2, count: 1 });
     assert_eq!(extremes(&groups, 0, Better::More).unwrap().best.value, 5.0);
     assert_eq!(extremes(&groups[1..2], 0, Better::More), None);
     assert_eq!((groups[0].mean(0), groups[0].range(0)), (Some(2.0), Some((1.0, 3.0))));
+}
+
+#[test]
+fn the_best_setting_is_told_for_each_load() {
+    let place = Place::new();
+    let best = |over: &[&str], policies: &[&str]| -> Vec<(String, String)> {
+        let grid = place.grid(over, policies, 1);
+        let results = run(&grid, None, 2, &|_| ()).unwrap();
+        let page = page::page(&grid, &results, &[]);
+        let mut blocks = page.sections.iter().flat_map(|section| &section.blocks);
+        let table = blocks.find_map(|block| match block {
+            Block::Table(table) if table.caption.starts_with("The best and") => Some(table),
+            _ => None,
+        });
+        let text =
+            |cell: &Cell| if let Cell::Text(text) = cell { text.clone() } else { String::new() };
+        table.unwrap().rows.iter().map(|row| (text(&row[0]), text(&row[3]))).collect()
+    };
+    let rows = best(&["load=0.5,1.5"], &["fair", "long-term"]);
+    let of = |load: &str| rows.iter().filter(|(figure, _)| figure.ends_with(load)).count();
+    assert_eq!((of(", load=0.5"), of(", load=1.5")), (rows.len() / 2, rows.len() / 2));
+    assert!(rows.iter().all(|(_, at)| !at.contains("load=")), "{rows:?}");
+    // Where nothing else varies the load is what is compared.
+    let rows = best(&["load=0.5,1.5"], &["fair"]);
+    assert!(rows.iter().all(|(figure, _)| !figure.contains("load=")), "{rows:?}");
 }
 
 /// Whoever adds a measure is told here that a key it reads cannot be swept.

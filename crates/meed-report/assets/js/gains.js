@@ -1,22 +1,29 @@
 // Purpose: who gains and who loses: each tenant under each policy against one that the reader chooses, in words first.
 
 Meed.gains = (() => {
-  const { h, s, marker } = Meed.dom;
+  const { h, s, marker, onWidth } = Meed.dom;
   const { data, format, theme } = Meed;
   const { select, figure } = Meed.figure;
   const { scatter } = Meed.scatter;
+  const { LOG_TIMES, thinned } = Meed.base;
   /** Changes below this are none that a reader should act on. */
   const ALIKE = 0.05;
   /** Of many tenants so many are listed at either end. */
   const ENDS = 6;
-  const WIDTH = 180;
   const ROW = 18;
+  /** Room beside the outermost marks, and between the texts of ticks. */
+  const EDGE = 8;
+  const APART = 64;
+  const AXIS = 18;
+  /** What happens to a tenant whose value is smaller, and larger: of one, of several, larger. */
+  const FASTER = ["finishes sooner", "finish sooner", "later"];
+  const WAITS = ["waits less", "wait less", "longer"];
   const QUANTITIES = [
-    ["mean", "mean job time", (q) => q.mean_job_s],
-    ["p50", "median job time", (q) => q.p50_job_s],
-    ["p99", "99 % job time", (q) => q.p99_job_s],
-    ["wait", "mean wait", (q) => q.mean_wait_s],
-    ["longest", "longest wait", (q) => q.longest_wait_s],
+    ["mean", "mean job time", (q) => q.mean_job_s, FASTER],
+    ["p50", "median job time", (q) => q.p50_job_s, FASTER],
+    ["p99", "99 % job time", (q) => q.p99_job_s, FASTER],
+    ["wait", "mean wait", (q) => q.mean_wait_s, WAITS],
+    ["longest", "longest wait", (q) => q.longest_wait_s, WAITS],
   ];
   const some = data.runs.length > 1 && data.tenants.length > 0;
   /** Of which pairs of runs something is said first: what the others are held against, and another one. */
@@ -76,26 +83,52 @@ Meed.gains = (() => {
     const changes = data.tenants.map(({ index }) => [index, ratio(run, index, base)]).filter(([, r]) => r !== null);
     const [won, lost] = [isShorter, isLonger].map((is) => changes.filter(([, r]) => is(r)).sort(([, a], [, b]) => (a === b ? 0 : a < b ? -1 : 1)));
     const named = ([t]) => [h("b", {}, data.tenants[t].name), ` (${format.time(valueIn(base, t))}, now ${format.time(valueIn(run, t))})`];
-    const some = (found) => (found.length === 1 ? "1 has" : `${found.length ? format.count(found.length) : "none"} have`);
-    const below = (r) => data.runs[r].queues.filter((q) => data.number(q.rho) && q.rho < 1 - 1e-9).length;
     const name = data.runs[base].policy;
     const all = data.tenants.map(({ index }) => index);
     const policy = data.runs[run].policy;
-    return h("li", {}, h("b", {}, policy), ` against ${name}: of ${format.count(changes.length)} tenants with jobs that ended under both ${some(won)} a ${quantity[1]} that is shorter by ${ALIKE * 100} % or more, and ${some(lost)} a longer one.`,
+    const [one, several, later] = quantity[3];
+    const same = changes.length - won.length - lost.length;
+    const counted = !changes.length ? "no tenant has ended jobs under both" : [`${format.count(won.length)} of ${format.count(changes.length)} tenants ${won.length === 1 ? one : several} (${quantity[1]} shorter by ${ALIKE * 100} % or more)`,
+      lost.length ? `${format.count(lost.length)} ${later}` : `none ${later}`, same ? `${format.count(same)} about the same` : null].filter(Boolean).join(", ");
+    return h("li", {}, h("b", {}, policy), ` instead of ${name}: ${counted}.`,
       won.length ? [" ", named(won[0]), " gains most."] : null,
       lost.length ? [" ", named(lost[lost.length - 1]), " loses most."] : null,
       without(`No job ended under ${policy}, but some did under ${name}`, all.filter((t) => isGone(run, t, base))),
       without(`Jobs ended under ${policy}, but none did under ${name}`, all.filter((t) => isNew(run, t, base))),
-      ` Below their own share (ρ < 1): ${format.count(below(run))}; under ${name}: ${format.count(below(base))}.`);
+      below(run, base));
+  }
+
+  /** How many get less than their own share, under both. */
+  function below(run, base) {
+    const [now, before] = [run, base].map((r) => data.runs[r].queues.filter((q) => data.number(q.rho) && q.rho < 1 - 1e-9).length);
+    const name = data.runs[base].policy;
+    if (!now && !before) return " Nobody gets less than its own share, under either.";
+    return ` ${now ? format.count(now) : "Nobody"} ${now > 1 ? "get" : "gets"} less than ${now > 1 ? "their" : "its"} own share (ρ < 1), under ${name} ${before ? format.count(before) : "nobody"}.`;
+  }
+
+  /** The places of values in a picture of this width, on a logarithmic axis, and the ticks that have room there. */
+  function axisOf([low, high], width) {
+    const place = (v) => EDGE + (width - 2 * EDGE) * (high > low ? Math.log(Math.max(v, low) / low) / Math.log(high / low) : 0.5);
+    return { width, place, ticks: thinned(LOG_TIMES, [low, high], place, APART) };
+  }
+
+  /** The ticks in words, for all rows. */
+  function scale({ width, place, ticks }) {
+    const text = (v) => {
+      const words = format.timeTick(v, v);
+      const half = words.length * 3.3;
+      return s("text", { x: Math.max(half, Math.min(width - half, place(v))), y: 13, "text-anchor": "middle", "font-size": 12, fill: theme.color("soft") }, words);
+    };
+    return s("svg", { width, height: AXIS, viewBox: `0 0 ${width} ${AXIS}`, "aria-hidden": "true" }, ticks.map(text));
   }
 
   /** Ring: the base; marks: the others; between them who gains and who loses. */
-  function dumbbell(t, [low, high]) {
-    const place = (v) => 8 + (WIDTH - 16) * (high > low ? Math.log(Math.max(v, low) / low) / Math.log(high / low) : 0.5);
+  function dumbbell(t, { width, place, ticks }) {
     const rows = others().filter((run) => data.number(valueIn(run, t)));
     const height = ROW * Math.max(1, rows.length);
-    const svg = s("svg", { width: WIDTH, height, viewBox: `0 0 ${WIDTH} ${height}`, role: "img",
-      "aria-label": rows.map((run) => `${data.runs[run].policy}: ${inWords(ratio(run, t), run, t)}`).join(", ") });
+    const svg = s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img",
+      "aria-label": rows.map((run) => `${data.runs[run].policy}: ${inWords(ratio(run, t), run, t)}`).join(", ") },
+      ticks.map((v) => s("line", { x1: place(v), x2: place(v), y1: 0, y2: height, stroke: theme.color("grid") })));
     rows.forEach((run, i) => {
       const y = ROW * (i + 0.5);
       const r = ratio(run, t);
@@ -112,6 +145,16 @@ Meed.gains = (() => {
   /** More tenants than are listed one by one. */
   const isMany = (all) => all.length > 2 * ENDS + 2;
 
+  /** What the marks and colours of the pictures are. */
+  function key() {
+    const mark = (shape, ink) => s("svg", { width: 14, height: 14, "aria-hidden": "true" }, marker(shape, 7, 7, ink, 5));
+    const entry = (shape, ink, ...words) => h("span", {}, mark(shape, ink), " ", words);
+    const soft = theme.color("soft");
+    return h("p", { class: "gains-key" }, entry("ring", theme.color("ink"), h("b", {}, data.runs[base].policy), ", compared with"),
+      others().map((run) => entry(theme.policy(run).shape, soft, h("b", {}, data.runs[run].policy))),
+      h("span", {}, h("span", { style: `color:${theme.tenant(0).color}` }, "━"), " shorter"), h("span", {}, h("span", { style: `color:${theme.tenant(1).color}` }, "━"), " longer"));
+  }
+
   /** The table of tenants, or of the first and last of many. */
   function listing(all) {
     const cut = isMany(all);
@@ -119,16 +162,24 @@ Meed.gains = (() => {
     const values = shown.flatMap((t) => data.runs.map((_, run) => valueIn(run, t))).filter((v) => data.number(v) && v > 0);
     const range = values.length ? [Math.max(Math.min(...values), Math.max(...values) * 1e-5), Math.max(...values)] : [1, 1];
     const never = data.tenants.length - all.length;
-    const head = ["Tenant", data.runs[base].policy, ...others().map((run) => data.runs[run].policy), "Change"];
+    const head = ["Tenant", data.runs[base].policy, ...others().map((run) => data.runs[run].policy)];
+    // All pictures are as wide as their column, and drawn anew when that changes.
+    const places = [];
+    const place = (t) => { const element = h("div", {}); places.push([element, (axis) => dumbbell(t, axis)]); return element; };
+    const ruler = h("div", {});
+    places.push([ruler, scale]);
     const row = (t) => h("tr", {}, h("th", { scope: "row" }, data.tenants[t].name), h("td", { "data-name": data.runs[base].policy }, format.time(valueIn(base, t))),
       others().map((run) => h("td", { "data-name": data.runs[run].policy }, format.time(valueIn(run, t)), h("small", {}, inWords(ratio(run, t), run, t)))),
-      h("td", { class: "change" }, dumbbell(t, range)));
+      h("td", { class: "change" }, place(t)));
     const caption = cut ? `The ${ENDS} tenants that gain most and the ${ENDS} that lose most under ${data.runs[others().pop()].policy}, of ${format.count(all.length)}; all are below, under Tenants.`
       : "Who gains most stands first.";
-    return h("div", { class: "table-scroll tall", tabindex: 0, role: "region", "aria-label": "Tenants against the chosen policy" },
+    const titles = head.map((text) => h("th", { scope: "col" }, text));
+    const rows = shown.map(row);
+    onWidth(ruler, (width) => { const axis = axisOf(range, width); places.forEach(([element, draw]) => element.replaceChildren(draw(axis))); });
+    return h("div", {}, key(), h("div", { class: "table-scroll tall", tabindex: 0, role: "region", "aria-label": "Tenants against the chosen policy" },
       h("table", { class: "gains" }, h("caption", {}, caption, never ? ` No job of ${format.count(never)} more has ended under any policy.` : ""),
-        h("thead", {}, h("tr", {}, head.map((text, i) => h("th", { scope: "col", class: i === head.length - 1 ? "text" : null }, text)))),
-        h("tbody", {}, shown.map(row))));
+        h("thead", {}, h("tr", {}, titles, h("th", { scope: "col", class: "text change" }, `${quantity[1]}, logarithmic`, ruler))),
+        h("tbody", {}, rows))));
   }
 
   /** Of many tenants a point each, a picture for each other policy. */
@@ -163,8 +214,7 @@ Meed.gains = (() => {
       csv: all,
     });
     const frame = h("div", {}, h("div", {}, body,
-      h("div", { class: "saves" }, Meed.save.buttons("Who gains, who loses", () => body, all)),
-      h("p", { class: "explain" }, "Ring: the policy compared with; mark: the other policy, on a logarithmic axis that all rows share. Blue: shorter; orange: longer.")), chart.element);
+      h("div", { class: "saves" }, Meed.save.buttons("Who gains, who loses", () => body, all))), chart.element);
     const redraw = () => {
       const ranked = order();
       words.replaceChildren(...(base === first && pairs.length ? pairs : others().map((run) => [base, run])).map(sentence));

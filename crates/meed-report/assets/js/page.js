@@ -4,7 +4,7 @@
   const { theme } = Meed;
   const { h } = Meed.dom;
   const { figure, select } = Meed.figure;
-  const KINDS = { lines: Meed.linechart.linechart, heat: Meed.grid.grid, spreads: Meed.spreads.spreads };
+  const KINDS = { lines: Meed.linechart.linechart, heat: Meed.grid.grid, spreads: Meed.spreads.spreads, pairs: Meed.pairs.pairs };
   const charts = JSON.parse(document.getElementById("page-data").textContent);
   const figures = [];
   for (const place of document.querySelectorAll(".chart-place")) {

@@ -2,10 +2,12 @@
 
 Meed.scatter = (() => {
   const { h, s, marker, onWidth } = Meed.dom;
-  const { data, format, theme } = Meed;
+  const { format, theme } = Meed;
   const { LOG_TIMES, thinned } = Meed.base;
   const [LEFT, BOTTOM, TOP, RIGHT] = [74, 40, 12, 12];
   const HEIGHT = 330;
+  /** So many points have room to be large. */
+  const FEW = 60;
 
   /**
    * points: [{ name, before, now, look: "longer" | "shorter" | "same", text }], positive numbers of seconds.
@@ -36,7 +38,7 @@ Meed.scatter = (() => {
       const ways = { shorter: [theme.tenant(0).color, "circle"], longer: [theme.tenant(1).color, "triangle"], same: [theme.color("soft"), "diamond"] };
       for (const p of sorted) {
         const [color, shape] = ways[p.look];
-        const dot = marker(shape, x(p.before), y(p.now), color, 3.2);
+        const dot = marker(shape, x(p.before), y(p.now), color, points.length > FEW ? 3.2 : 5);
         dot.setAttribute("fill-opacity", "0.6");
         svg.append(dot);
       }

@@ -7,7 +7,7 @@
 
 use serde::Serialize;
 
-use super::{Block, HeatMap, Line, LineChart, Mark, Page, SpreadChart};
+use super::{Block, HeatMap, Line, LineChart, Mark, Page, PairChart, SpreadChart};
 use crate::json::ExpectRecord;
 use crate::rounded::{Rounded, round};
 use crate::shell::json_in_script;
@@ -40,6 +40,7 @@ enum ChartView<'a> {
     Lines(LinesView<'a>),
     Heat(HeatView<'a>),
     Spreads(SpreadsView<'a>),
+    Pairs(PairsView<'a>),
 }
 
 impl<'a> ChartView<'a> {
@@ -48,6 +49,7 @@ impl<'a> ChartView<'a> {
             Block::Lines(chart) => Some(Self::Lines(LinesView::new(chart))),
             Block::Heat(chart) => Some(Self::Heat(HeatView::new(chart))),
             Block::Spreads(chart) => Some(Self::Spreads(SpreadsView::new(chart))),
+            Block::Pairs(chart) => Some(Self::Pairs(PairsView::new(chart))),
             _ => None,
         }
     }
@@ -272,6 +274,45 @@ impl<'a> SpreadsView<'a> {
             }
         });
         Self { title: &chart.title, caption: &chart.caption, x: &chart.x, rows: rows.collect() }
+    }
+}
+
+#[derive(Serialize)]
+struct PairsView<'a> {
+    title: &'a str,
+    caption: &'a str,
+    what: &'a str,
+    before: &'a str,
+    now: &'a str,
+    least_s: f64,
+    /// Both times are finite.
+    points: Vec<PairView<'a>>,
+}
+
+#[derive(Serialize)]
+struct PairView<'a> {
+    name: &'a str,
+    before_s: f64,
+    now_s: f64,
+}
+
+impl<'a> PairsView<'a> {
+    fn new(chart: &'a PairChart) -> Self {
+        let known = chart.points.iter().filter(|p| p.before_s.is_finite() && p.now_s.is_finite());
+        let points = known.map(|p| PairView {
+            name: &p.name,
+            before_s: round(p.before_s, Y_DIGITS),
+            now_s: round(p.now_s, Y_DIGITS),
+        });
+        Self {
+            title: &chart.title,
+            caption: &chart.caption,
+            what: &chart.what,
+            before: &chart.before,
+            now: &chart.now,
+            least_s: chart.least_s,
+            points: points.collect(),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use std::fmt::Write;
 const TEMPLATE: &str = include_str!("../../assets/page.html");
 const LOOK: &str = include_str!("../../assets/page.css");
 /// In the order in which they build on one another.
-const SCRIPT: [&str; 16] = [
+const SCRIPT: [&str; 18] = [
     shell::BASE,
     shell::FORMAT,
     shell::THEME,
@@ -23,6 +23,8 @@ const SCRIPT: [&str; 16] = [
     include_str!("../../assets/js/linechart.js"),
     include_str!("../../assets/js/grid.js"),
     include_str!("../../assets/js/spreads.js"),
+    include_str!("../../assets/js/scatter.js"),
+    include_str!("../../assets/js/pairs.js"),
     include_str!("../../assets/js/sorting.js"),
     include_str!("../../assets/js/filter.js"),
     shell::PAPER,
@@ -73,10 +75,14 @@ fn body(page: &Page) -> String {
     let mut out = String::from("<header id=\"top\"><div class=\"top\"><div>\n");
     out += &format!("<p class=\"brand\">Meed results</p><h1>{}</h1></div>\n", escape(&page.title));
     out += "<div id=\"tools\"></div></div>\n";
+    // What is behind the answer stands in two columns where there is room.
+    let begin = page.answer.map_or(page.lead.len(), |at| at + 1);
     for (at, lead) in page.lead.iter().enumerate() {
         let class = if page.answer == Some(at) { "lead answer" } else { "lead" };
+        out += if at == begin { "<div class=\"leads\">\n" } else { "" };
         out += &paragraph(class, lead);
     }
+    out += if begin < page.lead.len() { "</div>\n" } else { "" };
     out += &folded(&page.assumed);
     if page.sections.len() > 1 {
         out += "<nav aria-label=\"Contents\"><ul class=\"contents\">\n";
@@ -148,6 +154,7 @@ fn block(block: &Block, counts: &mut Counts) -> String {
         Block::Lines(chart) => place(&chart.title, &chart.caption, counts),
         Block::Heat(chart) => place(&chart.title, &chart.caption, counts),
         Block::Spreads(chart) => place(&chart.title, &chart.caption, counts),
+        Block::Pairs(chart) => place(&chart.title, &chart.caption, counts),
     }
 }
 

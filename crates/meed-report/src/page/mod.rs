@@ -88,6 +88,8 @@ pub enum Block {
     Heat(HeatMap),
     /// Distributions as rows, with the value that a paper gives.
     Spreads(SpreadChart),
+    /// Times of many, before and after.
+    Pairs(PairChart),
 }
 
 /// A table; columns of numbers are right-aligned.
@@ -193,6 +195,36 @@ pub struct SpreadChart {
     pub x: String,
     /// In order.
     pub rows: Vec<SpreadRow>,
+}
+
+/// Times of many, before and after: a point each, on logarithmic axes.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct PairChart {
+    /// What it shows.
+    pub title: String,
+    /// Words below it.
+    pub caption: String,
+    /// What the times are, as "mean wait".
+    pub what: String,
+    /// Under what they were before.
+    pub before: String,
+    /// Under what they are now.
+    pub now: String,
+    /// Changes below so many seconds are none that a reader should act on.
+    pub least_s: f64,
+    /// In order.
+    pub points: Vec<PairPoint>,
+}
+
+/// One of them.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct PairPoint {
+    /// Its name.
+    pub name: String,
+    /// Seconds before.
+    pub before_s: f64,
+    /// Seconds now.
+    pub now_s: f64,
 }
 
 /// One distribution.

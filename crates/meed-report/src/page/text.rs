@@ -51,6 +51,7 @@ fn section(section: &Section, options: &TableOptions) -> String {
             Block::Lines(chart) => Some(&chart.title),
             Block::Heat(chart) => Some(&chart.title),
             Block::Spreads(chart) => Some(&chart.title),
+            Block::Pairs(chart) => Some(&chart.title),
             _ => None,
         };
         // Charts are single lines that stand together; other blocks have a free line between them.

@@ -3,8 +3,8 @@
 use crate::sample::{HOSTILE, everything};
 use meed_report::TableOptions;
 use meed_report::page::{
-    Block, Cell, HeatMap, Line, LineChart, Mark, Page, Section, SpreadChart, SpreadRow, Table,
-    to_html, to_text,
+    Block, Cell, HeatMap, Line, LineChart, Mark, Page, PairChart, PairPoint, Section, SpreadChart,
+    SpreadRow, Table, to_html, to_text,
 };
 use serde_json::Value;
 
@@ -74,7 +74,8 @@ fn words(page: &Page) -> Vec<String> {
                 }
                 Block::Lines(LineChart { title, caption, .. })
                 | Block::Heat(HeatMap { title, caption, .. })
-                | Block::Spreads(SpreadChart { title, caption, .. }) => {
+                | Block::Spreads(SpreadChart { title, caption, .. })
+                | Block::Pairs(PairChart { title, caption, .. }) => {
                     out.extend([title.clone(), caption.clone()])
                 }
             }
@@ -142,6 +143,7 @@ fn every_chart_has_its_place() {
             Block::Lines(_) => Some("lines"),
             Block::Heat(_) => Some("heat"),
             Block::Spreads(_) => Some("spreads"),
+            Block::Pairs(_) => Some("pairs"),
             _ => None,
         })
         .collect();
@@ -196,6 +198,11 @@ fn values_that_are_not_finite_are_gaps() {
     assert_eq!(v["rows"][0]["five"].to_string(), "[1,2,3,4,5]");
     assert_eq!(v["rows"][0]["reference"].to_string(), "[1,2]");
     assert!(v["rows"][1]["five"].is_null() && v["rows"][1]["reference"].is_null());
+
+    let point = |before_s, now_s| PairPoint { name: "a".into(), before_s, now_s };
+    let points = vec![point(1.0, 2.0), point(f64::NAN, 2.0), point(3.0, f64::INFINITY)];
+    let v = chart_of(Block::Pairs(PairChart { points, ..PairChart::default() }));
+    assert_eq!(v["points"].to_string(), r#"[{"before_s":1,"name":"a","now_s":2}]"#);
 }
 
 #[test]

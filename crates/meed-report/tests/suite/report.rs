@@ -62,7 +62,7 @@ fn told(comparison: &Comparison) -> Vec<String> {
     let name = |run: &Value| comparison.runs[run.as_u64().unwrap() as usize].policy.clone();
     let pairs = data["pairs"].as_array().unwrap().iter();
     let pairs: Vec<String> =
-        pairs.map(|pair| format!("{} against {}", name(&pair[1]), name(&pair[0]))).collect();
+        pairs.map(|pair| format!("{} instead of {}", name(&pair[1]), name(&pair[0]))).collect();
     assert_eq!(told, pairs);
     told
 }
@@ -70,19 +70,19 @@ fn told(comparison: &Comparison) -> Vec<String> {
 #[test]
 fn the_first_lines_tell_of_what_somebody_asked_for() {
     let mut all = comparison(&["a", "b"], &[1.0, 1.0], 4, &["static", "fair", "long-term"]);
-    assert_eq!(told(&all), ["static against fair", "long-term against fair"]);
+    assert_eq!(told(&all), ["static instead of fair", "long-term instead of fair"]);
     // Nobody named a policy.
     all.is_usual = true;
-    assert_eq!(told(&all), ["long-term against fair"]);
+    assert_eq!(told(&all), ["long-term instead of fair"]);
     // What is compared with is named, and beside it stands fair.
     let mut own = comparison(&["a", "b"], &[1.0, 1.0], 4, &["pbs", "fair", "long-term"]);
     own.baseline = Some("pbs".to_owned());
-    let pairs = ["fair against pbs", "long-term against pbs", "long-term against fair"];
+    let pairs = ["fair instead of pbs", "long-term instead of pbs", "long-term instead of fair"];
     assert_eq!(told(&own), pairs);
     // Beside static there is nothing else to tell of.
     let mut two = comparison(&["a", "b"], &[1.0, 1.0], 4, &["static", "fair"]);
     two.is_usual = true;
-    assert_eq!(told(&two), ["static against fair"]);
+    assert_eq!(told(&two), ["static instead of fair"]);
 }
 
 #[test]
@@ -119,18 +119,19 @@ fn who_gains_and_who_loses_stands_first() {
         (none, "  "),
         (
             &[(Some(60.0), Some(58.0)), (Some(60.0), Some(62.0))],
-            "long-term against fair: no tenant's",
+            "long-term instead of fair: no tenant's",
         ),
         (
             &[(Some(60.0), Some(30.0)), (Some(60.0), Some(60.0)), (Some(10.0), Some(20.0))],
-            "long-term against fair: 1 of 3 tenants has a mean job time that is shorter by 5 % or \
-             more: a (60.0 to 30.0 min). It is longer for 1: c (10.0 to 20.0 min). Below their own \
-             share (rho < 1): 1, under fair none.",
+            "long-term instead of fair: 1 of 3 tenants finishes sooner (mean job time shorter by \
+             5 % or more): a (60.0 to 30.0 min). 1 finishes later: c (10.0 to 20.0 min). 1 gets \
+             less than its own share (rho < 1), under fair none.",
         ),
         (
             &[(Some(0.0), Some(9.0)), (Some(60.0), None), (None, Some(1.0))],
-            "long-term against fair: none of 1 tenant has a mean job time that is shorter by 5 % \
-             or more. It is longer for 1: a (0.00 to 9.00 min). No job of 1 more has ended. Below",
+            "long-term instead of fair: none of 1 tenant finishes sooner (mean job time shorter \
+             by 5 % or more). 1 finishes later: a (0.00 to 9.00 min). No job of 1 more has ended. \
+             1 gets",
         ),
     ];
     for (times, words) in rows {

@@ -3,8 +3,8 @@
 //! try to break out.
 
 use meed_report::page::{
-    Badge, Block, Cell, HeatMap, Line, LineChart, Mark, Page, Section, SpreadChart, SpreadRow,
-    Table, Tone,
+    Badge, Block, Cell, HeatMap, Line, LineChart, Mark, Page, PairChart, PairPoint, Section,
+    SpreadChart, SpreadRow, Table, Tone,
 };
 
 /// A long label with a name that tries to break out.
@@ -48,6 +48,7 @@ pub(crate) fn everything() -> Page {
                 extremes(),
             ),
             section("heat", "Values over two parameters", Some(("as given", Tone::Plain)), heat()),
+            section("pairs", "Times before and after", None, pairs()),
             section("spreads", "Distributions beside the paper's values", None, spreads()),
             section(
                 "empty",
@@ -308,6 +309,28 @@ fn heat() -> Vec<Block> {
         map("No values", 3, 2, None, &|_, _| Some(f64::NAN)),
         map("One cell", 1, 1, None, &|_, _| Some(0.000_012_3)),
     ]
+}
+
+fn pairs() -> Vec<Block> {
+    let point = |name: &str, before_s, now_s| PairPoint { name: name.into(), before_s, now_s };
+    let chart = |title: &str, points: Vec<PairPoint>| {
+        Block::Pairs(PairChart {
+            title: title.into(),
+            caption: "Mean waits.".into(),
+            what: "mean wait".into(),
+            before: "fair".into(),
+            now: "long-term".into(),
+            least_s: 60.0,
+            points,
+        })
+    };
+    let points = vec![
+        point("science", 40.0, 4000.0),
+        point("billing", 9000.0, 0.0),
+        point("<b>web</b>", 30.0, 31.0),
+        point("not known", f64::NAN, 1.0),
+    ];
+    vec![chart("Every tenant, before and after", points), chart("Nobody", vec![])]
 }
 
 fn spreads() -> Vec<Block> {

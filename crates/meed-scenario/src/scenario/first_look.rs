@@ -29,7 +29,9 @@ impl Scenario {
             let guesses = meed_workload::table::guesses(&words);
             if !guesses.is_empty() {
                 let guesses = guesses.join("; ");
-                self.warnings.push(format!("{guesses} (--map says otherwise)"));
+                self.warnings.push(format!(
+                    "columns guessed by their names: {guesses} (--map says otherwise)"
+                ));
             }
         }
         self.find_window(source.clock_us())?;

@@ -46,6 +46,13 @@ impl Scenario {
     ) -> Result<Scenario, LoadError> {
         match is_trace(path, settings) {
             true => Scenario::of_trace(path, settings, reading),
+            false if is_page(path) => Err(TraceError::Settings {
+                what: path.display().to_string(),
+                why: "this is a page for a browser, no scenario and no log; give the file that it \
+                      was made of"
+                    .to_owned(),
+            }
+            .into()),
             false if is_unknown(path) => Err(TraceError::Settings {
                 what: path.display().to_string(),
                 why: match is_json(path) {
@@ -220,6 +227,13 @@ fn is_trace(path: &Path, settings: &[Setting]) -> bool {
     let looks_like_scenario = || String::from_utf8_lossy(&start).contains("[cluster");
     TraceFormat::of_content(&start).is_some()
         || (format_set(settings).is_some() || is_mapped(settings)) && !looks_like_scenario()
+}
+
+/// Whether a file is HTML, as reports are.
+fn is_page(path: &Path) -> bool {
+    let start = Origin::path(path).beginning(BEGINNING).unwrap_or_default();
+    let start = start.trim_ascii_start().to_ascii_lowercase();
+    start.starts_with(b"<!doctype html") || start.starts_with(b"<html")
 }
 
 /// Whether a file that is no trace is no scenario either: nothing in it looks like TOML.

@@ -310,10 +310,14 @@ fn obstacle_words(obstacle: &Value) -> String {
         "no_node" => "A task asks for more than this machine has now.".to_owned(),
         "blocked" => "A task that is first in turn does not fit, and the policy waits.".to_owned(),
         "turn" => "Other queues are served first.".to_owned(),
-        "order" => format!(
-            "{} jobs with {} tasks of its queue come first.",
-            obstacle["jobs"], obstacle["tasks"]
-        ),
+        "order" => {
+            let of = |key: &str, one: &str| {
+                let number = obstacle[key].as_u64().unwrap_or(0);
+                format!("{number} {one}{}", if number == 1 { "" } else { "s" })
+            };
+            let verb = if obstacle["jobs"] == 1 { "comes" } else { "come" };
+            format!("{} with {} of its queue {verb} first.", of("jobs", "job"), of("tasks", "task"))
+        }
         other => format!("{other}."),
     }
 }

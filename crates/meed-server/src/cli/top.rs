@@ -198,8 +198,9 @@ fn frame(seen: &Seen, width: usize, height: usize, first: usize) -> Vec<String> 
     let count = |state| seen.jobs.iter().filter(|job| job.state == state).count();
     let mut lines = vec![format!("meed top of {}", clean(&seen.of))];
     lines.push(format!(
-        "{hours:02}:{minutes:02}:{seconds:02} UTC  {} jobs: {} running, {} waiting{}",
+        "{hours:02}:{minutes:02}:{seconds:02} UTC  {} job{}: {} running, {} waiting{}",
         seen.jobs.len(),
+        if seen.jobs.len() == 1 { "" } else { "s" },
         count(JobStanding::Running),
         count(JobStanding::Waiting),
         if seen.more { " (of the newest; there are more)" } else { "" }

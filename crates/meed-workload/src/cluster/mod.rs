@@ -3,7 +3,7 @@
 //! | format | what it is | file here |
 //! |---|---|---|
 //! | `slurm.conf` | Slurm's configuration: nodes, partitions, order and memory | `slurm_conf.rs`, `slurm_order.rs` |
-//! | `scontrol` | `scontrol show node`, one line a node or many | `scontrol.rs` |
+//! | `scontrol` | `scontrol show node`, one line a node or many; also partitions | `scontrol.rs` |
 //! | `sinfo`, `lshosts`, `bhosts`, `qhost` | tables with a line of names | `columns.rs` |
 //! | `pbsnodes` | `pbsnodes -av` of PBS, `pbsnodes` of Torque | `pbsnodes.rs` |
 //! | `condor` | `condor_status -l` | `condor.rs` |
@@ -70,7 +70,7 @@ pub struct ClusterFile {
     pub format: &'static str,
     /// Its nodes, each name once, in the order of the file.
     pub nodes: Vec<ClusterNode>,
-    /// What it says of partitions; only a `slurm.conf` tells.
+    /// What it says of partitions; only Slurm's own files tell.
     pub partitions: Vec<PartitionTerms>,
     /// What was left out or taken for granted, in words.
     pub words: Vec<String>,

@@ -1,5 +1,6 @@
 //! `scontrol show node`, with `-o` or without: `KEY=VALUE` by white space, a node from `NodeName=`
-//! to the next.
+//! to the next. The output of `scontrol show partition` may stand in the same file: a partition
+//! begins with `PartitionName=`, and says what a line of `slurm.conf` says.
 //!
 //! `CfgTRES` has the processors that jobs can be given (16 less a reserved core of two threads are
 //! 14), and memory of which `MemSpecLimit` (MiB) is not taken off yet. It has GPUs only where
@@ -9,57 +10,89 @@
 
 use std::collections::BTreeMap;
 
-use super::{Amounts, CPU, ClusterFile, ClusterNode, Fault, GPU, MEMORY, amounts};
+use super::slurm_conf::Keys;
+use super::{Amounts, CPU, ClusterFile, ClusterNode, Fault, GPU, MEMORY, amounts, slurm_order};
 
 pub(super) fn is(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    first.starts_with("NodeName=")
-        && (first.contains(" Arch=") || text.contains("CPUTot=") || text.contains(" CPUAlloc="))
+    let begins = |key: &str| first.starts_with(key);
+    let of_nodes =
+        first.contains(" Arch=") || ["CPUTot=", " CPUAlloc="].iter().any(|key| text.contains(key));
+    (begins("NodeName=") && of_nodes) || (begins("PartitionName=") && text.contains(" TotalNodes="))
+}
+
+/// A node or a partition: the line where it begins, and what it says. A key counts once.
+struct Entry<'t> {
+    line: usize,
+    is_partition: bool,
+    keys: BTreeMap<&'t str, &'t str>,
 }
 
 pub(super) fn read(text: &str, cluster: &mut ClusterFile) -> Result<(), Fault> {
     let mut known = BTreeMap::new();
-    let mut open: Option<(usize, BTreeMap<&str, &str>)> = None;
-    let mut gone = 0;
-    for (number, line) in text.lines().enumerate() {
-        for word in line.split_whitespace() {
-            let Some((key, value)) = word.split_once('=') else { continue };
-            if key == "NodeName" {
-                finish(open.take(), cluster, &mut known, &mut gone)?;
-                open = Some((number + 1, BTreeMap::new()));
-            }
-            if let Some((_, keys)) = &mut open {
-                keys.entry(key).or_insert(value);
-            }
+    let (mut gone, mut partitions) = (0, Vec::new());
+    for entry in entries(text) {
+        match entry.is_partition {
+            true => partitions.push(keys_of(&entry)),
+            false => add(&entry, cluster, &mut known, &mut gone)?,
         }
     }
-    finish(open, cluster, &mut known, &mut gone)?;
     if gone > 0 {
         cluster.words.push(format!("{gone} nodes of the state FUTURE are left out"));
+    }
+    cluster.partitions.extend(partitions.iter().map(slurm_order::terms));
+    cluster.words.extend(slurm_order::not_followed(&Keys::new(), partitions.iter()));
+    if cluster.nodes.is_empty() && !partitions.is_empty() {
+        return Err(Fault::whole(
+            "it tells of partitions, and of no node: put what `scontrol show node` prints into \
+             the same file",
+        ));
     }
     Ok(())
 }
 
-fn finish(
-    open: Option<(usize, BTreeMap<&str, &str>)>,
+fn entries(text: &str) -> Vec<Entry<'_>> {
+    let mut all: Vec<Entry<'_>> = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        for word in line.split_whitespace() {
+            let Some((key, value)) = word.split_once('=') else { continue };
+            let is_partition = key == "PartitionName";
+            if is_partition || key == "NodeName" {
+                all.push(Entry { line: number + 1, is_partition, keys: BTreeMap::new() });
+            }
+            if let Some(entry) = all.last_mut() {
+                entry.keys.entry(key).or_insert(value);
+            }
+        }
+    }
+    all
+}
+
+/// What a partition says, with keys as those of a `slurm.conf`.
+fn keys_of(entry: &Entry<'_>) -> Keys {
+    let keys = entry.keys.iter();
+    keys.map(|(key, value)| (key.to_ascii_lowercase(), (*value).to_owned())).collect()
+}
+
+fn add(
+    entry: &Entry<'_>,
     cluster: &mut ClusterFile,
     known: &mut BTreeMap<String, usize>,
     gone: &mut usize,
 ) -> Result<(), Fault> {
-    let Some((line, keys)) = open else { return Ok(()) };
-    let get = |key: &str| keys.get(key).copied().unwrap_or_default();
+    let get = |key: &str| entry.keys.get(key).copied().unwrap_or_default();
     if get("State").starts_with("FUTURE") {
         *gone += 1;
         return Ok(());
     }
-    let amounts = amounts_of(&get).map_err(|why| Fault::at(line, why))?;
+    let amounts = amounts_of(&get).map_err(|why| Fault::at(entry.line, why))?;
     let partitions = get("Partitions").split(',').filter(|name| !name.is_empty());
     let node = ClusterNode {
         name: get("NodeName").to_owned(),
         amounts,
         partitions: partitions.map(str::to_owned).collect(),
     };
-    cluster.add(node, known).map_err(|why| Fault::at(line, why))
+    cluster.add(node, known).map_err(|why| Fault::at(entry.line, why))
 }
 
 fn amounts_of<'a>(get: &impl Fn(&str) -> &'a str) -> Result<Amounts, String> {

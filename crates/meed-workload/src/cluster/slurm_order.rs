@@ -154,7 +154,9 @@ pub(super) fn not_followed<'a>(
     let weights = WEIGHTS.iter().filter(|name| !["", "0"].contains(&get(own, name)));
     let weights: Vec<&str> = weights.copied().collect();
     if !weights.is_empty() {
-        all.push(format!("{} are not followed: only fair share orders jobs", weights.join(", ")));
+        let verb = if weights.len() == 1 { "is" } else { "are" };
+        let weights = weights.join(", ");
+        all.push(format!("{weights} {verb} not followed: only fair share orders jobs"));
     }
     let partitions: Vec<&Keys> = partitions.collect();
     let others = said(&OTHERS, &partitions);

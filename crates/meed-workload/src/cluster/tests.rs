@@ -208,6 +208,40 @@ fn scontrol_tells_what_jobs_can_have() {
     assert_eq!(cluster(&lines), file);
 }
 
+/// What Slurm 22.05.8 prints of a partition of the nodes of [`SCONTROL`].
+const PARTITION: &str = "
+PartitionName=big
+   AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL
+   AllocNodes=ALL Default=NO QoS=low
+   DefaultTime=00:30:00 DisableRootJobs=NO ExclusiveUser=NO GraceTime=0 Hidden=NO
+   MaxNodes=UNLIMITED MaxTime=1-00:00:00 MinNodes=0 LLN=NO MaxCPUsPerNode=UNLIMITED
+   Nodes=n[3-4]
+   PriorityJobFactor=1 PriorityTier=10 RootOnly=NO ReqResv=NO OverSubscribe=NO
+   OverTimeLimit=NONE PreemptMode=OFF
+   State=UP TotalCPUs=22 TotalNodes=2 SelectTypeParameters=NONE
+   TRES=cpu=22,mem=23G,node=2,billing=22
+";
+
+#[test]
+fn scontrol_tells_partitions_beside_nodes() {
+    let line = PARTITION.trim().replace('\n', " ");
+    for text in [
+        format!("{SCONTROL}{PARTITION}"),
+        format!("{PARTITION}\n{SCONTROL}"),
+        format!("{line}\n{SCONTROL}"),
+    ] {
+        let file = cluster(&text);
+        assert_eq!((file.format, told(&file)), ("scontrol", told(&cluster(SCONTROL))));
+        let [big] = &file.partitions[..] else { panic!("{:?}", file.partitions) };
+        assert_eq!((big.name.as_str(), big.tier), ("big", 10));
+        assert_eq!(big.limit.map(meed::Span::as_secs_f64), Some(1800.0));
+        let told = "these keys of partitions are not followed: PriorityTier (of 1), QOS (of 1)";
+        assert_eq!(file.words, [told]);
+    }
+    let why = refused(PARTITION);
+    assert!(why.contains("put what `scontrol show node` prints into the same file"), "{why}");
+}
+
 #[test]
 fn sinfo_has_a_line_for_each_node_and_partition() {
     let long = "Sun Nov 29 16:00:00 2026\nNODELIST   NODES PARTITION STATE CPUS S:C:T MEMORY \

@@ -67,6 +67,10 @@ impl PhillySource {
         let Found { mut file, first, told } = found;
         file.ensure_some(match first {
             Some(_) => "wanted are jobs of cluster_job_log with attempts that have ended",
+            // Nothing tells what an empty file was to be.
+            None if start.trim_ascii().is_empty() => {
+                "a table of jobs has the names of its columns in the first line"
+            }
             None => {
                 "a Philly file has the columns vc, arrival_s, gpus, duration_s, named in its first \
                  line"

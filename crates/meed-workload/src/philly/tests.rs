@@ -128,7 +128,7 @@ fn files_and_settings_that_cannot_be_used() {
     let gpu = |name: &str| PhillyAssumptions { gpu_kind: Some(name.to_owned()), ..default() };
     let offsets = [("c".to_owned(), Span::ZERO)];
     let rows = [
-        ("", default(), "p.csv: no jobs: the file is empty; a Philly file has the columns"),
+        ("", default(), "p.csv: no jobs: the file is empty; a table of jobs has the names of"),
         (
             "vc,arrival,gpus,duration_s\nv,1,1,1\n",
             default(),

@@ -217,9 +217,10 @@ pub(crate) fn resource_named(name: &str) -> Option<(&'static str, Unit)> {
     guess::resource_of(name).map(|(name, unit, _)| (name, unit))
 }
 
-/// Those of a table's assumptions that say what was guessed.
+/// What was guessed of a table, from its assumptions: ``tenant is `team` ``.
 pub fn guesses(assumptions: &[String]) -> Vec<&str> {
-    assumptions.iter().map(String::as_str).filter(|words| words.ends_with(GUESSED)).collect()
+    let all = assumptions.iter().filter_map(|words| words.strip_suffix(GUESSED));
+    all.map(|words| words.split_once(": ").map_or(words, |(_, guess)| guess)).collect()
 }
 
 /// The end of what says a guess.

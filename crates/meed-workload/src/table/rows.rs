@@ -375,22 +375,32 @@ const UNREAD: [(&str, &str, &str, &str); 9] = [
     ("submit", "its submission is no time", "its submission is before 1970", TIME),
     (
         "eligible",
-        "the time since which it could start is none",
+        "the time since which it could start cannot be used",
         "the time since which it could start is before 1970",
         TIME,
     ),
     ("start", "its start is no time", "its start is before 1970", TIME),
     ("end", "its end is no time", "its end is before 1970", TIME),
-    ("duration", "its duration is none", "its duration is negative", SPAN),
+    ("duration", "its duration cannot be used", "its duration is negative", SPAN),
     (
         "suspended",
-        "the time in which it was suspended is none",
+        "the time in which it was suspended cannot be used",
         "the time in which it was suspended is negative",
         SPAN,
     ),
-    ("limit", "its time limit is none", "its time limit is negative", SPAN),
-    ("amount", "an amount is none", "an amount is negative", "a number, with a unit or without"),
-    ("count", "a count is none", "a count is negative", "a whole number of at most 16777216"),
+    ("limit", "its time limit cannot be used", "its time limit is negative", SPAN),
+    (
+        "amount",
+        "an amount cannot be used",
+        "an amount is negative",
+        "a number, with a unit or without",
+    ),
+    (
+        "count",
+        "a count cannot be used",
+        "a count is negative",
+        "a whole number of at most 16777216",
+    ),
 ];
 const TIME: &str = "a number, or a date as 2026-01-31T23:59:59";
 const OTHER_UNIT: &str = "a time has another unit than those of the other rows";
@@ -407,8 +417,21 @@ fn unread(key: &'static str, why: Wrong, source: &Source, value: &[u8]) -> NoJob
         Wrong::MixedDate => (unreadable, "is a date among numbers that do not count from 1970"),
         Wrong::OtherUnit => (&OTHER_UNIT, "is in another unit than the other rows"),
     };
-    let what = format!("{} {what}; wanted is {wanted}", quote(value));
+    let comma = match matches!(why, Wrong::Unreadable) && has_decimal_comma(value) {
+        true => " (--set trace.decimal=comma reads a comma as the decimal point)",
+        false => "",
+    };
+    let what = format!("{} {what}; wanted is {wanted}{comma}", quote(value));
     NoJob::Wrong(reason, BadRow::field(field(key, source), what))
+}
+
+/// Whether this is a number as much of Europe writes it, `3,32`.
+fn has_decimal_comma(value: &[u8]) -> bool {
+    let mut parts = value.split(|byte| *byte == b',');
+    let is_number = |part: Option<&[u8]>| {
+        part.is_some_and(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit))
+    };
+    is_number(parts.next()) && is_number(parts.next()) && parts.next().is_none()
 }
 
 /// A time of a row, which is not before `least` where it may be one of two.

@@ -199,7 +199,7 @@ fn rows_that_are_no_jobs_are_counted_by_reason() {
         "table: 1 row wrong: its duration is negative (the first is line 4)",
         "table: 1 row wrong: it has no tenant (the first is line 5)",
         "table: 1 row wrong: another number of values than there are columns (the first is line 8)",
-        "table: 1 row wrong: its duration is none (the first is line 9)",
+        "table: 1 row wrong: its duration cannot be used (the first is line 9)",
         "table: 1 row wrong: its submission is no time (the first is line 12)",
         "table: 2 rows left out: jobs without a duration (the first is line 3)",
         "table: 1 row left out: jobs of no tasks (the first is line 6)",
@@ -215,6 +215,16 @@ fn rows_that_are_no_jobs_are_counted_by_reason() {
     assert_eq!(first, format!("jobs.csv:4: `duration`: \"-5\" is below zero; {wanted}"));
     let error = open_as(text, &options(&[]), OnBadLine::Stop).err().unwrap();
     assert!(error.is_bad_line(), "{error}");
+}
+
+#[test]
+fn a_decimal_comma_is_told_with_the_key_that_reads_it() {
+    let text = "user;submit;duration\nann;0;3,32\nann;1;4,5\n";
+    let why = open_as(text, &options(&[]), OnBadLine::Skip).err().unwrap().to_string();
+    assert!(why.contains("--set trace.decimal=comma reads a comma as the decimal point"), "{why}");
+    let text = "user;submit;duration\nann;0;3,32,1\nann;1;x\n";
+    let why = open_as(text, &options(&[]), OnBadLine::Skip).err().unwrap().to_string();
+    assert!(!why.contains("decimal"), "{why}");
 }
 
 #[test]
