@@ -367,3 +367,23 @@ fn checked(slurm: &Slurm, config: &SlurmConfig, apply: bool) -> Result<Vec<Strin
     remarks.extend(wrong);
     Ok(remarks)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quantum(words: &str) -> Quantum {
+        policy_of(&words.parse().unwrap()).unwrap().quantum
+    }
+
+    #[test]
+    fn jobs_that_wait_take_what_ended_ones_took_unless_told_otherwise() {
+        let untried = |words| match quantum(words) {
+            Quantum::Adaptive { untried, .. } => Some(untried),
+            Quantum::Fixed(_) => None,
+        };
+        assert_eq!(untried("long-term,half_life=7d"), Some(Untried::Ended));
+        assert_eq!(untried("long-term,quantum_waiting=handed"), Some(Untried::Handed));
+        assert_eq!(untried("long-term,quantum=5s"), None);
+    }
+}

@@ -9,9 +9,9 @@
 //! not say; so a queue of one-task jobs learns too). A queue without either keeps its quantum.
 //!
 //! With [`Untried::Ended`] (not in the papers) a leaf's mean is over its tasks that ended last,
-//! between [`REMEMBERED`] and twice as many, whatever jobs they were of, and a job of which none has
-//! ended has its leaf's quantum of now: where jobs of one task wait by hundreds, their first quanta
-//! would be nearly all of the paper's mean. A refresh looks at all live jobs then.
+//! between [`REMEMBERED`] and twice as many, of whatever jobs. A job of which none has ended has
+//! its leaf's quantum of now. Where jobs of one task wait by hundreds, their first quanta would be
+//! nearly all of the paper's mean. A refresh looks at all live jobs then.
 //!
 //! Means are rounded down to the microsecond. Cost: O(1) per task end; a refresh touches only what
 //! changed.
