@@ -40,7 +40,7 @@ const WAYS: [(&str, &str); 6] = [
     ),
     (
         "slurmrestd (v0.0.38), nice, one connection",
-        "sed \"s|.*|next\\nurl = \\\"http://x/slurm/v0.0.38/job/&\\\"\\nunix-socket = rest\\n\
+        "sed \"s|.*|next\\nurl = \\\"http://x/slurm/v0.0.38/job/&\\\"\\nunix-socket = own/rest\\n\
          header = \\\"Content-Type: application/json\\\"\\ndata = {\\\"nice\\\":$N&}\\n\
          output = /dev/null|\" jobs | sed 1d >calls; curl -sS -K calls",
     ),
@@ -106,13 +106,14 @@ fn rest(lab: &Lab) -> Result<Option<Daemon>, String> {
         crate::say("LEFT OUT: slurmrestd or curl is not here");
         return Ok(None);
     }
+    lab.sh("install -d -o games own")?;
     let mut command = lab.command("slurmrestd");
-    let socket = format!("unix:{}", lab.path("rest").display());
+    let socket = format!("unix:{}", lab.path("own/rest").display());
     // It refuses to run as root or SlurmUser; whose the jobs are may raise their nice.
     command.args(["-u", "games", "-s", "openapi/v0.0.38", "-a", "rest_auth/local", &socket]);
     let log = fs::File::create(lab.path("log/slurmrestd")).map_err(|why| why.to_string())?;
     let rest = Daemon::start("slurmrestd", command.stdin(Stdio::null()).stderr(log))?;
-    let ping = "curl -sS --unix-socket rest http://x/slurm/v0.0.38/ping";
+    let ping = "curl -sS --unix-socket own/rest http://x/slurm/v0.0.38/ping";
     lab.until("slurmrestd", || lab.sh(ping).is_ok())?;
     Ok(Some(rest))
 }
