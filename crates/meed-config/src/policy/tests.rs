@@ -1,5 +1,5 @@
 use meed::policy::PRESETS;
-use meed::{Memory, Quantum, Scalar, Span, Unit};
+use meed::{Memory, Quantum, Scalar, Span, Unit, Untried};
 use proptest::collection::btree_map;
 use proptest::prelude::*;
 
