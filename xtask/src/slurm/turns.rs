@@ -81,7 +81,26 @@ struct Figures {
 
 /// See `mod.rs`.
 pub(super) fn run(lab: &Lab) -> Result<(), String> {
+    compare(lab, 3)
+}
+
+/// The same where Slurm looks for work a second after an end, in place of three.
+pub(super) fn soon(lab: &Lab) -> Result<(), String> {
+    compare(lab, 1)
+}
+
+/// Slurm looks for work so many seconds after an end at the latest.
+fn set_delay(lab: &Lab, seconds: u32) -> Result<(), String> {
+    lab.sh(&format!(
+        "sed -i 's/^\\(SchedulerParameters=bf_interval=5\\).*/\\1,bf_continue,\
+         batch_sched_delay={seconds}/' slurm.conf && scontrol reconfigure"
+    ))
+    .map(drop)
+}
+
+fn compare(lab: &Lab, delay: u32) -> Result<(), String> {
     let other = lab.another("alone")?;
+    [lab, &other].into_iter().try_for_each(|lab| set_delay(lab, delay))?;
     // At once, so that what else the machine does is the same for both.
     let (alone, ours) = std::thread::scope(|scope| {
         let alone = scope.spawn(move || {
@@ -130,10 +149,7 @@ pub(super) fn idle(lab: &Lab) -> Result<(), String> {
         let account = format!("run{run}");
         users(lab, &account, &EQUAL)?;
         let delay = if matches!(by, By::MeedSoon) { 1 } else { 3 };
-        lab.sh(&format!(
-            "sed -i 's/^\\(SchedulerParameters=bf_interval=5\\).*/\\1,bf_continue,\
-             batch_sched_delay={delay}/' slurm.conf && scontrol reconfigure"
-        ))?;
+        set_delay(lab, delay)?;
         let by = match by {
             By::Nobody => None,
             By::Writer => Some(Daemon::start("writer", lab.command("bash").args(["-c", WRITER]))?),
