@@ -7,7 +7,8 @@
 //! | part | what |
 //! |---|---|
 //! | `read` | what Slurm's commands print, as facts; pure |
-//! | `tree` | associations as a tree of queues |
+//! | `tree`, `bands` | associations as a tree of queues; who is first or last whatever was used |
+//! | `suspended` | whether suspended time is charged |
 //! | `snapshot` | all that a round knows |
 //! | `world` | snapshots as events of the driver, and whose turn it is |
 //! | `spread` | an order as site factors, with few changes |
@@ -18,6 +19,7 @@
 //! | `reasons` | Slurm's reasons in words |
 //! | `run`, `people`, `top`, `reset` | what the program does |
 
+mod bands;
 mod clock;
 mod dry;
 mod due;
@@ -34,6 +36,7 @@ mod run;
 mod slurm;
 mod snapshot;
 mod spread;
+mod suspended;
 mod top;
 mod tree;
 mod tres;

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use meed_config::policy::PolicySpec;
+use meed::{Policy, Quantum, Untried};
+use meed_config::policy::{PolicySpec, SpecError};
 use meed_store::{Retention, UnixMillis};
 
 use crate::clock;
@@ -20,7 +21,8 @@ use crate::run::{RunArgs, time};
 use crate::slurm::{Slurm, SlurmError, to_ask_of};
 use crate::snapshot::{AUDIT, ClusterSnapshot};
 use crate::spread::{FactorChange, Scale};
-use crate::tree::Tree;
+use crate::suspended::SuspendedTime;
+use crate::tree::{ShareMeaning, Tree};
 use crate::tres::kinds;
 use crate::world::{NewPlace, OpenWorld, SlurmWorld, Turn, changes};
 
@@ -37,6 +39,8 @@ pub(crate) struct Looker {
     first: usize,
     changes: usize,
     cluster: String,
+    shares: ShareMeaning,
+    suspended: SuspendedTime,
     remarks: Vec<String>,
     accounting: Accounting,
     looks: Looks,
@@ -66,7 +70,7 @@ impl Looker {
     pub(crate) fn open(args: &RunArgs, out: &mut Out) -> Result<Looker, ProgramError> {
         let input = |why: String| ProgramError::Input(format!("--policy {}: {why}", args.policy));
         let spec: PolicySpec = args.policy.parse().map_err(|why| input(format!("{why}")))?;
-        let policy = spec.policy(&kinds()).map_err(|why| input(why.to_string()))?;
+        let policy = policy_of(&spec).map_err(|why| input(why.to_string()))?;
         let slurm = Slurm::find(time("--limit", &args.limit)?, args.read)?;
         let config = slurm.config()?;
         let remarks = checked(&slurm, &config, args.apply)?;
@@ -98,6 +102,8 @@ impl Looker {
             first: args.first,
             changes: args.changes,
             cluster,
+            shares: args.shares,
+            suspended: args.suspended,
             remarks,
             accounting,
             looks: Looks::default(),
@@ -209,7 +215,7 @@ impl Looker {
         if now - self.looked_at_tree < TREE_EVERY {
             return Ok(());
         }
-        let tree = Tree::of(&self.slurm.shares(&self.cluster)?);
+        let tree = Tree::of(&self.slurm.shares(&self.cluster)?, self.shares);
         if tree.remarks() != self.world.remarks() {
             for remark in tree.remarks() {
                 out.line(&format!("note: {remark}"));
@@ -230,7 +236,7 @@ impl Looker {
             self.pool = pool_of(&self.slurm.nodes()?);
             self.looked_at_nodes = at;
         }
-        let (jobs, suspensions) = self.slurm.jobs(at)?;
+        let (jobs, suspensions) = self.suspended.jobs(self.slurm.jobs(at)?, at);
         let pool = self.pool;
         let mut snapshot =
             ClusterSnapshot { at, pool, jobs, suspensions, ..ClusterSnapshot::default() };
@@ -255,7 +261,8 @@ impl Looker {
         }
         // Without accounting the order still holds; ends that nobody knows are asked for again.
         snapshot.is_accounted = !matches!(runs, Some(Err(_)));
-        snapshot.runs = joined(runs.and_then(Result::ok).unwrap_or_default());
+        let runs = runs.and_then(Result::ok).unwrap_or_default();
+        snapshot.runs = joined(self.suspended.runs(runs));
         if snapshot.waits() {
             snapshot.priorities = self.slurm.priorities()?;
         }
@@ -336,6 +343,18 @@ impl Looker {
     }
 }
 
+/// The policy of a spec. A Slurm job has one task and waits by hundreds, so where nothing else is
+/// asked for, one that waits is assumed to take what ended jobs of its user took.
+fn policy_of(spec: &PolicySpec) -> Result<Policy, SpecError> {
+    let mut policy = spec.policy(&kinds())?;
+    if let Quantum::Adaptive { untried, .. } = &mut policy.quantum
+        && spec.get("quantum_waiting").is_none()
+    {
+        *untried = Untried::Ended;
+    }
+    Ok(policy)
+}
+
 /// What the site lacks: errors where factors are set, else remarks.
 fn checked(slurm: &Slurm, config: &SlurmConfig, apply: bool) -> Result<Vec<String>, ProgramError> {
     let (mut wrong, mut remarks) = config.check();
@@ -347,4 +366,24 @@ fn checked(slurm: &Slurm, config: &SlurmConfig, apply: bool) -> Result<Vec<Strin
     }
     remarks.extend(wrong);
     Ok(remarks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quantum(words: &str) -> Quantum {
+        policy_of(&words.parse().unwrap()).unwrap().quantum
+    }
+
+    #[test]
+    fn jobs_that_wait_take_what_ended_ones_took_unless_told_otherwise() {
+        let untried = |words| match quantum(words) {
+            Quantum::Adaptive { untried, .. } => Some(untried),
+            Quantum::Fixed(_) => None,
+        };
+        assert_eq!(untried("long-term,half_life=7d"), Some(Untried::Ended));
+        assert_eq!(untried("long-term,quantum_waiting=handed"), Some(Untried::Handed));
+        assert_eq!(untried("long-term,quantum=5s"), None);
+    }
 }

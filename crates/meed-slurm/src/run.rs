@@ -15,6 +15,8 @@ use crate::looker::Looker;
 use crate::out::Out;
 use crate::place::StateArgs;
 use crate::slurm::ReadAs;
+use crate::suspended::SuspendedTime;
+use crate::tree::ShareMeaning;
 
 /// What `run` is told.
 #[derive(Args, Clone, Debug)]
@@ -28,6 +30,13 @@ pub(crate) struct RunArgs {
     /// `long-term,resource=billing`.
     #[arg(long, value_name = "POLICY", default_value = "long-term")]
     pub policy: String,
+    /// What `fairshare=parent` of a user and 0 shares mean: first and last in the account, as in
+    /// Slurm, or weights 1 and 0.001.
+    #[arg(long, value_name = "MEANING", value_enum, default_value_t)]
+    pub shares: ShareMeaning,
+    /// Whether suspended time is charged: not, as in `sacct`, or as in Slurm's fair tree.
+    #[arg(long, value_name = "COST", value_enum, default_value_t)]
+    pub suspended: SuspendedTime,
     /// How often to look at the cluster, at least 1s.
     #[arg(long, value_name = "TIME", default_value = "2s")]
     every: String,

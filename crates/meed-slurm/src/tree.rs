@@ -6,8 +6,8 @@
 //! | a user of an account | a leaf `physics.optics.su1`, also where he is in several accounts |
 //! | shares N | weight N among its siblings |
 //! | an account with `parent` | no level: its children stand among those of the account above, as `plasma:su3` |
-//! | a user with `parent` | weight 1; in Slurm he comes first in the account, whatever he used |
-//! | 0 shares | the least weight, 0.001; in Slurm the user is last in the account |
+//! | a user with `parent` | weight 1, and the first band ([`crate::bands`]) |
+//! | 0 shares | the least weight, 0.001, and the last band |
 //! | an association of one partition | the same leaf as without a partition; the first row counts |
 //!
 //! A dot in a name would begin a level, so it is written `%2E`.
@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use meed_config::queues::check_bounds;
 
+use crate::bands::{Band, Bands};
 use crate::read::shares::{Association, Share};
 
 /// A queue that is to be there.
@@ -27,11 +28,23 @@ pub(crate) struct TreeQueue {
     pub weight: u64,
 }
 
+/// What `parent` of a user and 0 shares mean.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum ShareMeaning {
+    /// The first of the account, and the last of it, as in Slurm.
+    #[default]
+    Slurm,
+    /// Weights 1 and 0.001.
+    Meed,
+}
+
 /// The tree, and who is where in it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Tree {
     queues: Vec<TreeQueue>,
     leaves: BTreeMap<(String, String), String>,
+    meaning: ShareMeaning,
+    bands: Bands,
     remarks: Vec<String>,
 }
 
@@ -41,8 +54,8 @@ const ONE: u64 = 1000;
 
 impl Tree {
     /// The tree of these associations.
-    pub(crate) fn of(rows: &[Association]) -> Tree {
-        let mut tree = Tree::default();
+    pub(crate) fn of(rows: &[Association], meaning: ShareMeaning) -> Tree {
+        let mut tree = Tree { meaning, ..Tree::default() };
         let accounts: BTreeMap<&str, &Association> = rows
             .iter()
             .filter(|row| row.user.is_empty())
@@ -92,6 +105,7 @@ impl Tree {
             };
             let weight = self.weight(shares, || format!("account {account}"));
             if let Some(path) = self.put(&level.name(account), weight, taken) {
+                self.put_band(&path, row.share);
                 self.add(
                     &Level { account, path: &path, prefix: "" },
                     below,
@@ -115,15 +129,23 @@ impl Tree {
             let weight = match row.share {
                 Share::Of(shares) => self.weight(shares, who),
                 Share::Parent => {
-                    self.remarks.push(format!(
-                        "{} has fairshare=parent: here this is weight 1; Slurm serves such a user \
-                         first in the account, whatever was used",
-                        who()
-                    ));
+                    self.remarks.push(match self.meaning {
+                        ShareMeaning::Slurm => format!(
+                            "{} has fairshare=parent: first in the account, whatever was used, as \
+                             in Slurm; --shares meed makes it weight 1",
+                            who()
+                        ),
+                        ShareMeaning::Meed => format!(
+                            "{} has fairshare=parent: here this is weight 1; Slurm serves such a \
+                             user first in the account, whatever was used",
+                            who()
+                        ),
+                    });
                     ONE
                 }
             };
             if let Some(name) = self.put(&level.name(&row.user), weight, taken) {
+                self.put_band(&name, row.share);
                 self.leaves.insert(key, name);
             }
         }
@@ -131,11 +153,18 @@ impl Tree {
 
     fn weight(&mut self, shares: u64, who: impl Fn() -> String) -> u64 {
         if shares == 0 {
-            self.remarks.push(format!(
-                "{} has 0 shares: here this is the least weight, 0.001; Slurm serves such a user \
-                 last in the account",
-                who()
-            ));
+            self.remarks.push(match self.meaning {
+                ShareMeaning::Slurm => format!(
+                    "{} has 0 shares: last among its siblings, as in Slurm; --shares meed makes \
+                     it the least weight, 0.001",
+                    who()
+                ),
+                ShareMeaning::Meed => format!(
+                    "{} has 0 shares: here this is the least weight, 0.001; Slurm serves it last \
+                     among its siblings",
+                    who()
+                ),
+            });
             return LEAST;
         }
         let most = meed::MAX_WEIGHT / ONE;
@@ -161,6 +190,20 @@ impl Tree {
                 None
             }
         }
+    }
+
+    fn put_band(&mut self, queue: &str, share: Share) {
+        match share {
+            _ if self.meaning == ShareMeaning::Meed => {}
+            Share::Parent => self.bands.put(queue, Band::First),
+            Share::Of(0) => self.bands.put(queue, Band::Last),
+            Share::Of(_) => {}
+        }
+    }
+
+    /// Who stands first or last among siblings, whatever was used.
+    pub(crate) fn bands(&self) -> &Bands {
+        &self.bands
     }
 
     /// Queues, parents first.
@@ -232,7 +275,7 @@ plasma|su3||1|
 ";
 
     fn tree(text: &str) -> Tree {
-        Tree::of(&parse_shares(text).unwrap())
+        Tree::of(&parse_shares(text).unwrap(), ShareMeaning::Slurm)
     }
 
     #[test]
@@ -265,6 +308,12 @@ plasma|su3||1|
         for words in ["plasma has fairshare=parent", "su6 of account chem", "su7 of account bio"] {
             assert!(said.contains(words), "{said}");
         }
+        let bands = tree(LAB).bands().clone();
+        assert_eq!((bands.of("chem.su6"), bands.of("bio.su7")), (Band::First, Band::Last));
+        assert_eq!(bands.of("chem.su1"), Band::Ordinary);
+        let meed = Tree::of(&parse_shares(LAB).unwrap(), ShareMeaning::Meed);
+        assert_eq!(meed.bands(), &Bands::default());
+        assert!(said.contains("as in Slurm") && !meed.remarks().join("\n").contains("as in Slurm"));
     }
 
     #[test]

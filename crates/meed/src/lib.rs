@@ -83,7 +83,7 @@ pub use gang::Gang;
 pub use ledger::Charge;
 pub use order::Tier;
 pub use policy::{
-    Blocked, Estimates, Measure, Memory, Newcomer, Policy, Quantum, Reservations, Scalar,
+    Blocked, Estimates, Measure, Memory, Newcomer, Policy, Quantum, Reservations, Scalar, Untried,
 };
 pub use reclaim::{Reclaim, Stop, Winner};
 pub use resources::{MAX_AMOUNT, MAX_KINDS, ResourceKinds, Resources, Unit};

@@ -78,6 +78,7 @@ impl Measure {
                     "quantum",
                     "quantum_initial",
                     "quantum_interval",
+                    "quantum_waiting",
                     "t_wait",
                 ],
             },
@@ -144,7 +145,29 @@ pub enum Quantum {
         initial: Span,
         /// How often the averages are taken anew.
         interval: Span,
+        /// What is assumed of jobs of which no task has ended.
+        #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Untried::is_handed"))]
+        untried: Untried,
     },
+}
+
+/// What an adaptive quantum assumes of jobs of which no task has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Untried {
+    /// What their leaf handed them when they came (ICS'14 Sec. 5.2.1); that counts in the leaf's
+    /// mean. A leaf of many jobs that wait learns little from one that ends.
+    #[default]
+    Handed,
+    /// The leaf's quantum of now, the mean of its ended tasks. Not in the papers: for worlds whose
+    /// jobs have one task each.
+    Ended,
+}
+
+impl Untried {
+    pub(crate) fn is_handed(&self) -> bool {
+        *self == Untried::Handed
+    }
 }
 
 /// What happens when the task whose turn it is fits on no node now.
@@ -449,7 +472,11 @@ impl Policy {
             scalar: Scalar::Kind(0),
             newcomer: Newcomer::Zero,
             discount: 1000,
-            quantum: Quantum::Adaptive { initial: DEFAULT_QUANTUM, interval: REFRESH_INTERVAL },
+            quantum: Quantum::Adaptive {
+                initial: DEFAULT_QUANTUM,
+                interval: REFRESH_INTERVAL,
+                untried: Untried::Handed,
+            },
             blocked: Blocked::Skip,
             charge_reservations: false,
             reserve_after: Span::ZERO,

@@ -7,14 +7,24 @@
 //!
 //! A leaf's mean is over its live jobs and those that ended since the last refresh (the paper does
 //! not say; so a queue of one-task jobs learns too). A queue without either keeps its quantum.
+//!
+//! With [`Untried::Ended`] (not in the papers) a leaf's mean is over its tasks that ended last,
+//! between [`REMEMBERED`] and twice as many, of whatever jobs. A job of which none has ended has
+//! its leaf's quantum of now. Where jobs of one task wait by hundreds, their first quanta would be
+//! nearly all of the paper's mean. A refresh looks at all live jobs then.
+//!
 //! Means are rounded down to the microsecond. Cost: O(1) per task end; a refresh touches only what
 //! changed.
 
 use std::collections::BTreeSet;
 
+use crate::policy::Untried;
 use crate::spec::QueueRow;
 use crate::state::{JobQuantumState, QuantaState, QueueQuantumState, StateError, ensure};
 use crate::time::{Span, Time};
+
+/// With [`Untried::Ended`], a leaf forgets half of what it has learnt at twice so many tasks.
+const REMEMBERED: u64 = 64;
 
 /// A job's own part.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,7 +43,8 @@ struct QueueQuantum {
     /// Sum and number of the quanta below: of live jobs, or of known child queues.
     sum: u128,
     count: u64,
-    /// The same of jobs that ended since the last refresh.
+    /// The same of jobs that ended since the last refresh; with [`Untried::Ended`], of tasks that
+    /// ended.
     departed_sum: u128,
     departed: u64,
 }
@@ -42,16 +53,18 @@ struct QueueQuantum {
 #[derive(Clone)]
 pub(crate) struct QuantumUpdater {
     interval: Span,
+    untried: Untried,
     next_refresh: Time,
     queues: Vec<QueueQuantum>,
     dirty: BTreeSet<QueueRow>,
 }
 
 impl QuantumUpdater {
-    pub(crate) fn new(initial: Span, interval: Span) -> QuantumUpdater {
+    pub(crate) fn new(initial: Span, interval: Span, untried: Untried) -> QuantumUpdater {
         let root = QueueQuantum { quantum: initial, known: true, ..QueueQuantum::default() };
         QuantumUpdater {
             interval,
+            untried,
             next_refresh: Time::MAX,
             queues: vec![root],
             dirty: BTreeSet::new(),
@@ -87,18 +100,39 @@ impl QuantumUpdater {
             above = queue;
         }
         let leaf = &mut self.queues[above.index()];
-        leaf.sum += u128::from(leaf.quantum.as_micros());
-        leaf.count += 1;
+        if self.untried == Untried::Handed {
+            leaf.sum += u128::from(leaf.quantum.as_micros());
+            leaf.count += 1;
+        }
         JobQuantum { quantum: leaf.quantum, ..JobQuantum::default() }
     }
 
     /// A task has run for `ran`; whether it is the job's first since the last refresh. Averages see
     /// it at the next.
-    pub(crate) fn task_ends(&mut self, now: Time, job: &mut JobQuantum, ran: Span) -> bool {
+    pub(crate) fn task_ends(
+        &mut self,
+        now: Time,
+        leaf: QueueRow,
+        job: &mut JobQuantum,
+        ran: Span,
+    ) -> bool {
+        if self.untried == Untried::Ended {
+            self.leaf_learns(leaf, ran);
+        }
         job.ended_micros = job.ended_micros.saturating_add(ran.as_micros());
         job.ended += 1;
         self.schedule(now);
         !std::mem::replace(&mut job.dirty, true)
+    }
+
+    fn leaf_learns(&mut self, leaf: QueueRow, ran: Span) {
+        let entry = &mut self.queues[leaf.index()];
+        entry.departed_sum += u128::from(ran.as_micros());
+        entry.departed += 1;
+        if entry.departed >= 2 * REMEMBERED {
+            (entry.departed_sum, entry.departed) = (entry.departed_sum / 2, entry.departed / 2);
+        }
+        self.dirty.insert(leaf);
     }
 
     fn schedule(&mut self, now: Time) {
@@ -112,14 +146,36 @@ impl QuantumUpdater {
     /// Takes over a live job's mean (refresh only).
     pub(crate) fn refresh_job(&mut self, leaf: QueueRow, job: &mut JobQuantum) {
         let mean = job.mean();
-        let entry = &mut self.queues[leaf.index()];
-        entry.sum = entry.sum + u128::from(mean.as_micros()) - u128::from(job.quantum.as_micros());
-        (job.quantum, job.dirty) = (mean, false);
-        self.dirty.insert(leaf);
+        let before = std::mem::replace(&mut job.quantum, mean);
+        job.dirty = false;
+        if self.untried == Untried::Handed {
+            let entry = &mut self.queues[leaf.index()];
+            entry.sum = entry.sum + u128::from(mean.as_micros()) - u128::from(before.as_micros());
+            self.dirty.insert(leaf);
+        }
+    }
+
+    /// With [`Untried::Ended`], leaves whose means are taken at the next refresh: their jobs of
+    /// which no task has ended are to be brought in by [`QuantumUpdater::hand_down`] behind it.
+    pub(crate) fn learners(&self) -> BTreeSet<QueueRow> {
+        match self.untried {
+            Untried::Handed => BTreeSet::new(),
+            Untried::Ended => self.dirty.clone(),
+        }
+    }
+
+    /// A job has its leaf's quantum of now, if none of its tasks has ended; whether that is another
+    /// one.
+    pub(crate) fn hand_down(&self, leaf: QueueRow, job: &mut JobQuantum) -> bool {
+        let quantum = self.queues[leaf.index()].quantum;
+        job.ended == 0 && std::mem::replace(&mut job.quantum, quantum) != quantum
     }
 
     /// A job is gone; what it learnt counts at the next refresh.
     pub(crate) fn job_leaves(&mut self, now: Time, leaf: QueueRow, job: &JobQuantum) {
+        if self.untried == Untried::Ended {
+            return;
+        }
         let entry = &mut self.queues[leaf.index()];
         entry.sum -= u128::from(job.quantum.as_micros());
         entry.count -= 1;
@@ -139,7 +195,9 @@ impl QuantumUpdater {
         while let Some(queue) = self.dirty.pop_last() {
             let entry = &mut self.queues[queue.index()];
             let (sum, count) = (entry.sum + entry.departed_sum, entry.count + entry.departed);
-            (entry.departed_sum, entry.departed) = (0, 0);
+            if self.untried == Untried::Handed {
+                (entry.departed_sum, entry.departed) = (0, 0);
+            }
             if count == 0 {
                 continue;
             }
@@ -186,6 +244,7 @@ impl QuantumUpdater {
         };
         QuantaState {
             interval: self.interval,
+            untried: self.untried,
             next_refresh: self.next_refresh,
             queues: self.queues.iter().enumerate().map(row).collect(),
         }
@@ -222,9 +281,12 @@ impl QuantumUpdater {
                 add(parent, row.quantum);
             }
         }
-        jobs.for_each(|(leaf, job)| add(leaf, job.quantum));
+        let untried = state.untried;
+        if untried == Untried::Handed {
+            jobs.for_each(|(leaf, job)| add(leaf, job.quantum));
+        }
         let (interval, next_refresh) = (state.interval, state.next_refresh);
-        Ok(QuantumUpdater { interval, next_refresh, queues, dirty })
+        Ok(QuantumUpdater { interval, untried, next_refresh, queues, dirty })
     }
 }
 
@@ -250,7 +312,7 @@ mod tests {
 
     /// Root with leaves 1 and 2; Q_0 = 600 s (ICS'14 Sec. 6.5).
     fn two_leaves() -> QuantumUpdater {
-        let mut updater = QuantumUpdater::new(secs(600), secs(1));
+        let mut updater = QuantumUpdater::new(secs(600), secs(1), Untried::Handed);
         updater.add_queue();
         updater.add_queue();
         updater
@@ -265,9 +327,9 @@ mod tests {
         let mut c = updater.job_arrives(&[second]);
         assert_eq!((a.quantum, b.quantum, c.quantum), (secs(600), secs(600), secs(600)));
         let now = Time::from_secs(5).expect("in range");
-        updater.task_ends(now, &mut a, secs(10));
-        for (job, ran) in [(&mut a, 20), (&mut b, 45), (&mut c, 70)] {
-            updater.task_ends(now, job, secs(ran));
+        updater.task_ends(now, first, &mut a, secs(10));
+        for (leaf, job, ran) in [(first, &mut a, 20), (first, &mut b, 45), (second, &mut c, 70)] {
+            updater.task_ends(now, leaf, job, secs(ran));
         }
         assert_eq!(updater.next_refresh(), Time::from_secs(6).expect("in range"));
         for (leaf, job) in [(first, &mut a), (first, &mut b), (second, &mut c)] {
@@ -285,9 +347,32 @@ mod tests {
         let leaf = QueueRow(1);
         let mut updater = two_leaves();
         let mut job = updater.job_arrives(&[leaf]);
-        updater.task_ends(Time::ZERO, &mut job, secs(11));
+        updater.task_ends(Time::ZERO, leaf, &mut job, secs(11));
         updater.job_leaves(Time::ZERO, leaf, &job);
         updater.refresh(|queue| (queue == leaf).then_some(QueueRow::ROOT));
         assert_eq!((updater.queue(leaf), updater.queue(QueueRow::ROOT)), (secs(11), secs(11)));
+    }
+
+    #[test]
+    fn a_queue_of_many_that_wait_learns_from_those_that_ended() {
+        for (untried, learnt) in [(Untried::Handed, secs(594)), (Untried::Ended, secs(11))] {
+            let leaf = QueueRow(1);
+            let mut updater = QuantumUpdater::new(secs(600), secs(1), untried);
+            updater.add_queue();
+            let mut waiting: Vec<JobQuantum> =
+                (0..99).map(|_| updater.job_arrives(&[leaf])).collect();
+            let mut job = updater.job_arrives(&[leaf]);
+            updater.task_ends(Time::ZERO, leaf, &mut job, secs(11));
+            updater.job_leaves(Time::ZERO, leaf, &job);
+            let learners = updater.learners();
+            updater.refresh(|queue| (queue == leaf).then_some(QueueRow::ROOT));
+            let changed = waiting
+                .iter_mut()
+                .filter(|_| learners.contains(&leaf))
+                .filter_map(|job| updater.hand_down(leaf, job).then_some(job.quantum));
+            let changed = changed.filter(|quantum| *quantum == learnt).count();
+            assert_eq!(changed, if untried == Untried::Ended { 99 } else { 0 });
+            assert_eq!(updater.queue(leaf).as_micros() / 1_000_000, learnt.as_micros() / 1_000_000);
+        }
     }
 }

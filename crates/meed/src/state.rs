@@ -19,7 +19,7 @@ use thiserror::Error;
 
 use crate::constraints::{Constraints, Labels};
 use crate::error::ConfigError;
-use crate::policy::Policy;
+use crate::policy::{Policy, Untried};
 use crate::resources::Unit;
 use crate::spec::Rank;
 use crate::time::{Span, Time};
@@ -573,6 +573,9 @@ pub struct GuardState {
 pub struct QuantaState {
     /// How often averages are taken.
     pub interval: Span,
+    /// What is assumed of jobs of which no task has ended.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Untried::is_handed"))]
+    pub untried: Untried,
     /// When next; the last instant there is while nothing has ended.
     pub next_refresh: Time,
     /// Of each queue.
@@ -588,7 +591,8 @@ pub struct QueueQuantumState {
     pub quantum: Span,
     /// Whether it was handed one.
     pub known: bool,
-    /// Sum of the means of jobs that ended since the last refresh, and their number.
+    /// Sum of the means of jobs that ended since the last refresh, and their number; with
+    /// [`Untried::Ended`], run times of tasks that ended last, and their number.
     pub departed: (u128, u64),
     /// Whether its mean is to be taken anew.
     pub dirty: bool,

@@ -147,8 +147,13 @@ fn user_of(queue: &serde_json::Value) -> String {
 
 /// Core-seconds by user, of the ledger.
 pub(super) fn used(lab: &Lab) -> Result<BTreeMap<String, u64>, String> {
+    used_in(lab, "meed")
+}
+
+/// The same of another ledger.
+pub(super) fn used_in(lab: &Lab, state: &str) -> Result<BTreeMap<String, u64>, String> {
     let mut used = BTreeMap::new();
-    for queue in queues(lab)? {
+    for queue in queues(lab, state)? {
         let seconds = queue["used"].as_f64().unwrap_or(-1.0);
         if seconds > 0.0 {
             used.insert(user_of(&queue["queue"]), seconds.round() as u64);
@@ -159,11 +164,11 @@ pub(super) fn used(lab: &Lab) -> Result<BTreeMap<String, u64>, String> {
 
 /// Cores that are held, of the ledger.
 fn held(lab: &Lab) -> Result<f64, String> {
-    Ok(queues(lab)?.iter().filter_map(|queue| queue["held"].as_f64()).sum())
+    Ok(queues(lab, "meed")?.iter().filter_map(|queue| queue["held"].as_f64()).sum())
 }
 
-fn queues(lab: &Lab) -> Result<Vec<serde_json::Value>, String> {
-    let text = lab.said("meed-slurm queues --state meed --json")?;
+fn queues(lab: &Lab, state: &str) -> Result<Vec<serde_json::Value>, String> {
+    let text = lab.said(&format!("meed-slurm queues --state {state} --json"))?;
     let told: serde_json::Value = serde_json::from_str(&text).map_err(|why| why.to_string())?;
     Ok(told["queues"].as_array().cloned().unwrap_or_default())
 }

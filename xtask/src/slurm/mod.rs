@@ -15,11 +15,16 @@
 //! | `pending` | 2,000 jobs wait: how long until an order is in force; what Meed takes when idle |
 //! | `day` | a recorded day in a tree of accounts: `meed advise` finds Slurm's own ranks in its log, where it is named |
 //! | `long-day` | the same of 20 minutes, where it is named |
+//! | `turns-soon` | `turns` where Slurm looks for work a second after an end, where it is named |
 //! | `idle` | how much of the cluster is used with and without Meed's writes, where it is named |
 //! | `many` | the same with 20,000, where it is named |
 //! | `guard` | a dry run, a second instance, slurmctld restarted, metrics, reset |
+//! | `shares` | users with `parent` and 0 shares stand as in Slurm; suspended time, free and charged |
+//! | `wide` | what backfill starts of wide and small jobs, with and without Meed, where it is named |
+//! | `calls` | jobs a second by each way to set an order, where it is named |
 //! | `page` | the tutorial of docs/slurm.md as it stands |
 
+mod calls;
 mod daemon;
 mod day;
 mod failover;
@@ -30,7 +35,9 @@ mod ledger;
 mod page;
 mod pending;
 mod plugin;
+mod shares;
 mod turns;
+mod wide;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -39,7 +46,8 @@ use crate::tools::{cargo, now, runs, succeed, succeed_quietly, target_folder};
 use lab::Lab;
 
 const USAGE: &str = "cargo xtask slurm [--debug] [STORY...]: turns, pending, ledger, guard, page, \
-                     plugin, failover; and by name alone: many, idle, day, long-day";
+                     plugin, failover, shares; and by name alone: many, idle, turns-soon, \
+                     day, long-day, wide, calls";
 
 type Story = fn(&Lab) -> Result<(), String>;
 
@@ -56,7 +64,7 @@ enum When {
 
 type Row = (&'static str, Story, When);
 
-const STORIES: [Row; 11] = [
+const STORIES: [Row; 15] = [
     ("turns", turns::run, When::Alone),
     ("pending", pending::run, When::Alone),
     ("ledger", ledger::run, When::Beside),
@@ -64,10 +72,14 @@ const STORIES: [Row; 11] = [
     ("page", page::run, When::Beside),
     ("plugin", plugin::run, When::Beside),
     ("failover", failover::run, When::Beside),
+    ("shares", shares::run, When::Beside),
     ("day", day::run, When::Named),
     ("long-day", day::long, When::Named),
     ("many", pending::many, When::Named),
+    ("turns-soon", turns::soon, When::Named),
     ("idle", turns::idle, When::Named),
+    ("wide", wide::run, When::Named),
+    ("calls", calls::run, When::Named),
 ];
 
 pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {

@@ -3,7 +3,7 @@
 use meed::policy::{DEFAULT_SPARES, MAX_HALF_LIFE_MICROS, PRICE_ONE, Preset};
 use meed::{
     Blocked, Estimates, Measure, Memory, Newcomer, Policy, Quantum, Reservations, ResourceKinds,
-    Scalar, Span,
+    Scalar, Span, Untried,
 };
 
 use super::form::Value;
@@ -26,6 +26,8 @@ const WHEN_BLOCKED: &[(&str, Blocked)] = &[
 
 const ESTIMATES: &[(&str, Estimates)] =
     &[("limits", Estimates::Limits), ("learned", Estimates::Learned)];
+
+const UNTRIED: &[(&str, Untried)] = &[("handed", Untried::Handed), ("ended", Untried::Ended)];
 
 /// The word for as many reservations as there are tasks that wait.
 const ALL: &str = "all";
@@ -259,7 +261,7 @@ pub(super) fn fairness(
     Ok(())
 }
 
-/// `quantum` with the two keys of an adaptive one.
+/// `quantum` with the three keys of an adaptive one.
 pub(super) fn quantum(
     spec: &PolicySpec,
     _: &ResourceKinds,
@@ -271,11 +273,12 @@ pub(super) fn quantum(
     if interval == Span::ZERO {
         return Err(spec.error("quantum_interval", "quantum_interval must be above zero"));
     }
+    let untried = meaning(spec, "quantum_waiting", UNTRIED)?.unwrap_or_default();
     policy.quantum = match spec.get("quantum") {
         Some(_) if !is_text(spec, "quantum", "adaptive") => {
             Quantum::Fixed(span(spec, "quantum")?.unwrap_or(initial))
         }
-        _ => Quantum::Adaptive { initial, interval },
+        _ => Quantum::Adaptive { initial, interval, untried },
     };
     Ok(())
 }
@@ -291,7 +294,16 @@ pub(super) fn quantum_of(policy: &Policy) -> Value {
 pub(super) fn quantum_times(policy: &Policy) -> Option<(Span, Span)> {
     match policy.quantum {
         Quantum::Fixed(_) => None,
-        Quantum::Adaptive { initial, interval } => Some((initial, interval)),
+        Quantum::Adaptive { initial, interval, .. } => Some((initial, interval)),
+    }
+}
+
+pub(super) fn quantum_waiting_of(policy: &Policy) -> Option<&'static str> {
+    match policy.quantum {
+        Quantum::Adaptive { untried, .. } if untried != Untried::default() => {
+            Some(word_for(UNTRIED, untried))
+        }
+        _ => None,
     }
 }
 

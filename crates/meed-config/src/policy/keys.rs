@@ -174,6 +174,14 @@ pub const KEYS: &[Key] = &[
         ..PLAIN
     },
     Key {
+        name: "quantum_waiting",
+        about: "the adaptive quantum of jobs of which no task has ended: handed, ended",
+        group: "quantum_waiting",
+        read_with: Some("quantum_waiting"),
+        of: |policy, _| apply::quantum_waiting_of(policy).map(word),
+        ..PLAIN
+    },
+    Key {
         name: "t_wait",
         about: "starvation guard: how long a leaf waits at most, or never; of the root",
         form: Form::Quantity,

@@ -1,5 +1,5 @@
 use meed::policy::PRESETS;
-use meed::{Memory, Quantum, Scalar, Span, Unit};
+use meed::{Memory, Quantum, Scalar, Span, Unit, Untried};
 use proptest::collection::btree_map;
 use proptest::prelude::*;
 
@@ -93,7 +93,11 @@ proptest! {
         policy.discount = discount;
         policy.quantum = match fixed {
             true => Quantum::Fixed(length),
-            false => Quantum::Adaptive { initial: Span::ZERO, interval: length },
+            false => Quantum::Adaptive {
+                initial: Span::ZERO,
+                interval: length,
+                untried: if guard { Untried::Ended } else { Untried::Handed },
+            },
         };
         policy.blocked = match blocked {
             0 => Blocked::Skip,
@@ -145,6 +149,7 @@ fn every_key_is_printed_as_it_is_written() {
         "long-term,memory=forever",
         "long-term,round=1h 30min,newcomer=early-bird,discount=0.25",
         "long-term,half_life=24h,quantum=adaptive,quantum_initial=30,quantum_interval=0.5",
+        "long-term,quantum_waiting=ended",
         "long-term,t_wait=never,when_blocked=wait",
         "fair,when_blocked=reserve,reservations=all",
         "fair,reservations=3",

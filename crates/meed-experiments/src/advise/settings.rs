@@ -86,9 +86,9 @@ fn go_duration(span: Span) -> String {
 
 /// `D-HH:MM:SS`.
 fn slurm_time(span: Span) -> String {
-    let all = seconds(span);
-    let (days, rest) = (all / 86_400, all % 86_400);
-    format!("{days}-{:02}:{:02}:{:02}", rest / 3600, rest / 60 % 60, rest % 60)
+    let minutes = ((seconds(span) + 30) / 60).max(1);
+    let (days, rest) = (minutes / 1440, minutes % 1440);
+    format!("{days}-{:02}:{:02}:00", rest / 60, rest % 60)
 }
 
 /// Whole hours of `numerator / 1,000,000` times this span, rounded, at least one.
@@ -117,7 +117,7 @@ fn slurm(memory: Remembers) -> ToldSetting {
         Remembers::Nothing => none("its fair-share factor always remembers"),
         Remembers::HalfLife(half_life) => {
             lines(format!("PriorityDecayHalfLife={}", slurm_time(half_life)))
-                .but("with priority/multifactor and PriorityWeightFairshare above 0")
+                .but("whole minutes; with priority/multifactor and PriorityWeightFairshare above 0")
         }
         Remembers::Round(round) => match round.as_micros() {
             DAY => reset("DAILY"),
@@ -203,9 +203,8 @@ fn htcondor(memory: Remembers) -> ToldSetting {
 
 fn grid_engine(memory: Remembers) -> ToldSetting {
     match memory {
-        Remembers::HalfLife(half_life) => {
-            lines(format!("halftime {}", hours(half_life, SECOND))).but("whole hours")
-        }
+        Remembers::HalfLife(half_life) => lines(format!("halftime {}", hours(half_life, SECOND)))
+            .but("whole hours; with a share tree and weight_tickets_share above 0"),
         Remembers::Nothing => none("use functional tickets instead of the share tree"),
         Remembers::Round(_) => none("it has no rounds"),
         Remembers::Forever => lines("halftime 0"),

@@ -215,6 +215,12 @@ fn a_half_life_that_a_scheduler_cannot_have_is_bounded_or_refused() {
     assert_eq!(told(month)[4].as_deref(), Some("shareDecaySeconds: 604800"));
     let minutes = Remembers::HalfLife(Span::from_micros(HOUR / 4).unwrap());
     assert_eq!(told(minutes)[1].as_deref(), Some("PriorityDecayHalfLife=0-00:15:00"));
+    // Slurm takes whole minutes: it reads 90 s as two.
+    let half = Remembers::HalfLife(Span::from_secs(90).unwrap());
+    assert_eq!(told(half)[1].as_deref(), Some("PriorityDecayHalfLife=0-00:02:00"));
+    let remark = |at: usize| SCHEDULERS[at].setting(half).remark;
+    assert!(remark(1).contains("whole minutes") && remark(1).contains("PriorityWeightFairshare"));
+    assert!(remark(7).contains("weight_tickets_share"));
     assert_eq!(told(minutes)[2].as_deref(), Some("usageHalfLifeTime: \"15m\""));
     // Whole hours, and no less than one, where 0 would turn forgetting off.
     assert_eq!(told(minutes)[7].as_deref(), Some("halftime 1"));

@@ -100,6 +100,7 @@ fn families(
             held: 0.0,
             wants: 0.0,
             used: 0.0,
+            active: 0.0,
             is_leaf: !parents.contains(&at),
             part: DominantPart::default(),
         });

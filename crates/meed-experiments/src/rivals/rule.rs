@@ -25,6 +25,9 @@ pub(crate) struct Child {
     pub(crate) wants: f64,
     /// What it used since the last tick, unit-seconds.
     pub(crate) used: f64,
+    /// Of a parent: what the rule of its children holds against those that want something
+    /// ([`Rule::active`]); 0 of a leaf.
+    pub(crate) active: f64,
     /// Whether it takes jobs itself.
     pub(crate) is_leaf: bool,
     /// The same of all resources, where the rule counts them ([`Rule::counts_all`]).
@@ -102,6 +105,12 @@ pub(crate) trait Rule {
     /// What it holds against each child, unit-seconds, where it keeps such an account.
     fn used(&self) -> &[f64] {
         &[]
+    }
+
+    /// What it holds against the children that want something, unit-seconds, where the rule of the
+    /// parent's siblings counts that alone.
+    fn active(&self, _seen: &Seen<'_>) -> f64 {
+        0.0
     }
 
     /// Where each child stands until the next tick, in order.

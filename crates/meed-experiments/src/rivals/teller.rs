@@ -91,16 +91,35 @@ impl Teller {
         let more = at.saturating_since(self.next).as_micros() / cadence;
         self.meet(engine);
         self.look(engine, more);
-        let seconds = self.cadence.as_secs_f64();
         let measured = engine.measured();
         let unit = engine.kinds().unit(measured).scale() as f64;
-        let mut ranks = Vec::new();
+        self.count(engine, more, unit);
+        let (seconds, mut ranks) = (self.cadence.as_secs_f64(), Vec::new());
         for family in self.families.iter_mut().filter(|one| engine.knows_queue(one.parent)) {
-            let pool = match family.parent {
-                QueueId::ROOT => *engine.capacity(),
-                parent => *engine.queue(parent).share,
-            };
-            family.see(engine, &self.seen, unit);
+            let capacity = family.pool(engine).get(measured) as f64 / unit;
+            let seen = Seen { seconds, capacity, unit, children: &family.seen };
+            family.rule.ranks(&seen, &mut ranks);
+            for ((queue, told), &rank) in family.children.iter().zip(&mut family.told).zip(&ranks) {
+                if *told != rank && !engine.is_removed(*queue) {
+                    *told = rank;
+                    say(*queue, rank);
+                }
+            }
+        }
+        let passed = Span::from_micros((more + 1) * cadence).unwrap_or(Span::MAX);
+        self.next = self.next.saturating_add(passed);
+    }
+
+    /// Rules tick, those of the lowest parents first, for a parent's may count what the rule of its
+    /// children holds against them.
+    fn count(&mut self, engine: &Engine, more: u64, unit: f64) {
+        let (seconds, measured) = (self.cadence.as_secs_f64(), engine.measured());
+        let mut active = BTreeMap::new();
+        // A parent's family was made after the one in which it is a child.
+        let families = self.families.iter_mut().rev();
+        for family in families.filter(|one| engine.knows_queue(one.parent)) {
+            let pool = *family.pool(engine);
+            family.see(engine, &self.seen, unit, &active);
             if self.counts_all {
                 family.see_all(engine, &self.vectors, &pool, seconds);
             }
@@ -114,16 +133,8 @@ impl Teller {
             if more > 0 {
                 family.rule.ticks(&seen, more);
             }
-            family.rule.ranks(&seen, &mut ranks);
-            for ((queue, told), &rank) in family.children.iter().zip(&mut family.told).zip(&ranks) {
-                if *told != rank && !engine.is_removed(*queue) {
-                    *told = rank;
-                    say(*queue, rank);
-                }
-            }
+            active.insert(family.parent, family.rule.active(&seen));
         }
-        let passed = Span::from_micros((more + 1) * cadence).unwrap_or(Span::MAX);
-        self.next = self.next.saturating_add(passed);
     }
 
     /// Queues that have come, and those that the engine has forgotten (its rows move up then): rows
@@ -208,7 +219,16 @@ impl Family {
         Family { parent, rule, children: Vec::new(), seen: Vec::new(), told: Vec::new() }
     }
 
-    fn see(&mut self, engine: &Engine, rows: &[Row], unit: f64) {
+    /// What the parent has for its children.
+    fn pool<'e>(&self, engine: &'e Engine) -> &'e Resources {
+        match self.parent {
+            QueueId::ROOT => engine.capacity(),
+            parent => engine.queue(parent).share,
+        }
+    }
+
+    /// `active`: what rules hold against the children of those parents that have counted.
+    fn see(&mut self, engine: &Engine, rows: &[Row], unit: f64, active: &BTreeMap<QueueId, f64>) {
         let before = std::mem::take(&mut self.seen);
         let child = |(at, &queue): (usize, &QueueId)| {
             let Some(row) = engine.queue_row(queue).map(|row| rows[row]) else {
@@ -217,7 +237,15 @@ impl Family {
                 let (weight, is_leaf) =
                     last.map_or((1.0, true), |last| (last.weight, last.is_leaf));
                 let part = DominantPart::default();
-                return Child { weight, held: 0.0, wants: 0.0, used: 0.0, is_leaf, part };
+                return Child {
+                    weight,
+                    held: 0.0,
+                    wants: 0.0,
+                    used: 0.0,
+                    active: 0.0,
+                    is_leaf,
+                    part,
+                };
             };
             let view = engine.queue(queue);
             Child {
@@ -225,6 +253,7 @@ impl Family {
                 held: row.held as f64 / unit,
                 wants: row.wants as f64 / unit,
                 used: row.lately as f64 / unit / 1e6,
+                active: active.get(&queue).copied().unwrap_or(0.0),
                 is_leaf: view.is_leaf,
                 part: DominantPart::default(),
             }

@@ -62,8 +62,9 @@ impl SlurmWorld {
         if !changed.is_empty() {
             self.at(self.through(), |names, batch| names.set_queues(batch, &changed))?;
         }
+        let is_new = !changed.is_empty() || self.names.tree.bands() != tree.bands();
         self.names.tree = tree;
-        Ok(!changed.is_empty())
+        Ok(is_new)
     }
 
     /// Tells what the snapshot holds that is not told yet, and makes it durable.

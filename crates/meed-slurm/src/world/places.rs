@@ -54,9 +54,15 @@ impl SlurmWorld {
         }
         let waiting: std::collections::BTreeSet<u32> = order.iter().copied().collect();
         let (mut places, mut before) = (Vec::new(), 0);
-        for key in self.begun(&mut copy, now, users.len())? {
-            let new = key.strip_prefix("new@").and_then(|at| users.get(at.parse::<usize>().ok()?));
-            match new {
+        let new_of =
+            |key: &str| users.get(key.strip_prefix("new@")?.parse::<usize>().ok()?).copied();
+        let mut keys = self.begun(&mut copy, now, users.len())?;
+        self.names.tree.bands().apply(&mut keys, |key| match new_of(key) {
+            Some((_, _, leaf)) => Some(leaf),
+            None => Some(self.queue_of(number_of(key)?)?.as_str()),
+        });
+        for key in keys {
+            match new_of(&key) {
                 Some((account, user, _)) => places.push(NewPlace {
                     before,
                     account: (*account).to_owned(),

@@ -1,5 +1,6 @@
 //! Snapshots made by hand, through a world with a journal.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use meed::Resources;
@@ -11,6 +12,8 @@ use crate::read::jobs::{JobPriority, JobStage, SlurmJob, Suspension};
 use crate::read::runs::{SlurmRun, joined, parse_runs};
 use crate::read::shares::parse_shares;
 use crate::spread::Scale;
+use crate::suspended::SuspendedTime;
+use crate::tree::ShareMeaning;
 use crate::tres::parse_tres;
 
 const BEGAN: i64 = 1000;
@@ -28,7 +31,7 @@ fn open(folder: &Path, now: i64) -> SlurmWorld {
     let mut world = opened(&open);
     let shares = "root|||1|\nbio|||1|root\nbio|ann|||\nchem|||1|root\nchem|bob|||\n";
     let shares = shares.replace("ann||", "ann||1").replace("bob||", "bob||1");
-    world.configure(Tree::of(&parse_shares(&shares).unwrap())).unwrap();
+    world.configure(Tree::of(&parse_shares(&shares).unwrap(), ShareMeaning::Slurm)).unwrap();
     world
 }
 
@@ -365,7 +368,7 @@ fn a_run_that_ended_before_its_association_was_read_is_charged_then() {
     tell(&mut world, &snapshot(1100, jobs.clone()));
     assert_eq!(world.take_oddities().refused.len(), 1);
     let shares = "root|||1|\nbio|||1|root\nbio|ann||1|\nbio|eve||1|\n";
-    world.configure(Tree::of(&parse_shares(shares).unwrap())).unwrap();
+    world.configure(Tree::of(&parse_shares(shares).unwrap(), ShareMeaning::Slurm)).unwrap();
     for at in [1160, 1220, 1280] {
         let mut audit = snapshot(at, jobs.clone());
         let row = SlurmRun { user: "eve".to_owned(), ..run(1, 1002, 1050) };
@@ -557,4 +560,83 @@ fn a_run_that_is_told_late_in_a_short_round_is_charged_whole() {
         tell(&mut world, &later);
     }
     assert_eq!(used(&world, 1030), 10.0);
+}
+
+#[test]
+fn users_with_parent_and_with_no_shares_stand_as_in_slurm() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut world = open(folder.path(), BEGAN);
+    let shares = "root|||1|\nbio|||1|root\nbio|ann||1|\nbio|top||parent|\nbio|low||0|\n\
+                  chem|||1|root\nchem|bob||1|\n";
+    let rows = parse_shares(shares).unwrap();
+    world.configure(Tree::of(&rows, ShareMeaning::Slurm)).unwrap();
+    let of = |id, user: &str, account: &str, stage, times| SlurmJob {
+        user: user.to_owned(),
+        account: account.to_owned(),
+        ..job(id, stage, times)
+    };
+    // Top has used most of all in bio, and Low nothing.
+    tell(
+        &mut world,
+        &snapshot(1050, vec![of(1, "top", "bio", Ended, (1001, Some(1002), Some(1040), 38))]),
+    );
+    let waits = |id, user, account| of(id, user, account, Pending, (1045, None, None, 0));
+    let jobs = vec![
+        waits(2, "low", "bio"),
+        waits(3, "ann", "bio"),
+        waits(4, "top", "bio"),
+        waits(5, "bob", "chem"),
+    ];
+    let seen = snapshot(1060, jobs);
+    tell(&mut world, &seen);
+    let turn = world.turn(&seen).unwrap();
+    let order = turn.order;
+    let of_bio: Vec<u32> = order.iter().copied().filter(|id| *id != 5).collect();
+    assert_eq!(of_bio, [4, 3, 2], "the use of bio counts against bio alone");
+    assert_eq!(order[0], 5, "chem has used nothing");
+    let next = |leaf: &str| {
+        turn.standings.queues.iter().find(|queue| queue.queue == leaf).and_then(|of| of.next)
+    };
+    assert!(next("bio.top") < next("bio.ann") && next("bio.ann") < next("bio.low"));
+    let low = turn.standings.queues.iter().find(|queue| queue.queue == "bio.low").unwrap();
+    assert_eq!(low.levels.last().unwrap().place, Some(2));
+    // A new job of each: that of Top before all of bio.
+    let places = world.places(&seen, &order).unwrap();
+    let of_bio: Vec<_> = places.iter().filter_map(|place| place.line(1)).collect();
+    let at = |user: &str| of_bio.iter().position(|line| line.contains(user));
+    assert!(at("top") < at("ann") && at("ann") < at("low"), "{of_bio:?}");
+    world.configure(Tree::of(&rows, ShareMeaning::Meed)).unwrap();
+    assert_eq!(world.turn(&seen).unwrap().order.last(), Some(&4), "by use alone");
+}
+
+#[test]
+fn suspended_time_that_is_charged_counts_from_start_to_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut world = open(folder.path(), BEGAN);
+    let tell_charged = |world: &mut SlurmWorld, at, jobs| {
+        let seen = snapshot(at, jobs);
+        let (jobs, suspensions) = SuspendedTime::Charged.jobs((seen.jobs, BTreeMap::new()), at);
+        tell(
+            world,
+            &ClusterSnapshot {
+                at,
+                pool: seen.pool,
+                jobs,
+                suspensions,
+                ..ClusterSnapshot::default()
+            },
+        );
+    };
+    tell_charged(&mut world, 1010, vec![job(1, Running, (1001, Some(1002), None, 8))]);
+    // Its cores are another's meanwhile: together they hold more than there is.
+    let other = |stage, times| SlurmJob { tres: cores(16), ..job(2, stage, times) };
+    let suspended = job(1, Suspended, (1001, Some(1002), None, 8));
+    let runs = other(Running, (1011, Some(1012), None, 8));
+    tell_charged(&mut world, 1020, vec![suspended, runs]);
+    assert_eq!(used(&world, 1020), 36.0 + 128.0);
+    let ended = job(1, Ended, (1001, Some(1002), Some(1032), 12));
+    let other = other(Ended, (1011, Some(1012), Some(1022), 10));
+    tell_charged(&mut world, 1040, vec![ended, other]);
+    assert_eq!(used(&world, 1040), 60.0 + 160.0);
+    assert_eq!(world.take_oddities(), Oddities::default());
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use meed::{Engine, QueueId, Time};
-use meed_driver::explain::{QueueStatus, levels};
+use meed_driver::explain::{Child, QueueStatus, levels};
 use meed_driver::{Driver, Failed, Off};
 use serde::{Deserialize, Serialize};
 
+use crate::bands::Bands;
 use crate::read::fair::FairRow;
 
 /// A leaf.
@@ -115,9 +116,10 @@ impl Standings {
         copy: &mut Driver<(), Off>,
         at: i64,
         now: Time,
+        bands: &Bands,
     ) -> Result<(Standings, Vec<(String, QueueStatus)>), Failed> {
         let books = copy.queues(now)?;
-        let places = places(copy.engine());
+        let places = places(copy.engine(), bands);
         let (mut queues, mut measured) = (Vec::new(), Vec::new());
         for (leaf, state) in books {
             if state.usage == 0.0 && state.jobs == 0 {
@@ -125,10 +127,10 @@ impl Standings {
             }
             let name = copy.engine().queue(leaf).name.to_owned();
             let levels = levels(copy.engine(), leaf).into_iter().map(|level| LevelTold {
+                place: level.place.and_then(|_| place(copy.engine(), &level.among, &name, bands)),
                 among: level.among,
                 order: level.order.to_owned(),
-                place: level.place,
-                first: level.children.into_iter().map(|child| (child.queue, child.key)).collect(),
+                first: in_bands(level.children, bands),
             });
             queues.push(QueueTold {
                 queue: name.clone(),
@@ -151,7 +153,7 @@ impl Standings {
 }
 
 /// Leaves in the order in which a walk down comes to them.
-fn places(engine: &Engine) -> BTreeMap<QueueId, usize> {
+fn places(engine: &Engine, bands: &Bands) -> BTreeMap<QueueId, usize> {
     let mut places = BTreeMap::new();
     let mut next = vec![QueueId::ROOT];
     while let Some(queue) = next.pop() {
@@ -159,7 +161,35 @@ fn places(engine: &Engine) -> BTreeMap<QueueId, usize> {
             places.insert(queue, places.len());
             continue;
         }
-        next.extend(engine.children_in_order(queue).iter().rev().map(|child| child.queue));
+        next.extend(children(engine, queue, bands).into_iter().rev());
     }
     places
+}
+
+/// The children of a queue in the order in which they are served.
+fn children(engine: &Engine, queue: QueueId, bands: &Bands) -> Vec<QueueId> {
+    let children = engine.children_in_order(queue);
+    let mut children: Vec<QueueId> = children.iter().map(|child| child.queue).collect();
+    if !bands.is_empty() {
+        children.sort_by_key(|child| bands.of(engine.queue(*child).name));
+    }
+    children
+}
+
+/// How many children of `among` are served before the one on the way down to a leaf.
+fn place(engine: &Engine, among: &str, leaf: &str, bands: &Bands) -> Option<usize> {
+    let parent = if among.is_empty() { QueueId::ROOT } else { engine.find_queue(among)? };
+    let on_the_way = |child: &QueueId| {
+        let rest = leaf.strip_prefix(engine.queue(*child).name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    children(engine, parent, bands).iter().position(on_the_way)
+}
+
+/// Children with their keys, those of the first band first.
+fn in_bands(children: Vec<Child>, bands: &Bands) -> Vec<(String, f64)> {
+    let told = children.into_iter().map(|child| (child.queue, child.key));
+    let mut told: Vec<(String, f64)> = told.collect();
+    told.sort_by_key(|(queue, _)| bands.of(queue));
+    told
 }

@@ -43,13 +43,20 @@ impl SlurmWorld {
     /// A state that cannot be copied: a fault of the program, in words.
     pub(crate) fn turn(&self, snapshot: &ClusterSnapshot) -> Result<Turn, Failed> {
         let (mut copy, now) = self.copy(snapshot.at)?;
-        let (mut standings, queues) = Standings::of(&mut copy, snapshot.at, now)?;
+        let bands = self.names.tree.bands();
+        let (mut standings, queues) = Standings::of(&mut copy, snapshot.at, now, bands)?;
         let begun = self.begun(&mut copy, now, 0)?;
         let mut order: Vec<u32> = begun.iter().filter_map(|key| number_of(key)).collect();
         let waiting: BTreeSet<u32> = eligible(snapshot).map(|job| job.id).collect();
         order.retain(|id| waiting.contains(id));
+        bands.apply(&mut order, |id| Some(self.queue_of(*id)?.as_str()));
         standings.jobs = self.jobs_told(snapshot, &order);
         Ok(Turn { order, standings, queues })
+    }
+
+    /// The leaf of a record.
+    pub(super) fn queue_of(&self, id: u32) -> Option<&String> {
+        Some(&self.names.known.get(&id)?.what.queue)
     }
 
     /// A copy of the driver, and its now at a second.

@@ -136,8 +136,8 @@ impl Engine {
             std::iter::once(&config.root).chain(config.queues.iter().map(|queue| &queue.policy));
         let quanta = adaptive
             .filter_map(|policy| match policy.quantum {
-                Quantum::Adaptive { initial, interval } => {
-                    Some(QuantumUpdater::new(initial, interval))
+                Quantum::Adaptive { initial, interval, untried } => {
+                    Some(QuantumUpdater::new(initial, interval, untried))
                 }
                 Quantum::Fixed(_) => None,
             })

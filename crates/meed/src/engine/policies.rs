@@ -24,7 +24,7 @@ use crate::error::{ConfigError, Rejected};
 use crate::event::Effect;
 use crate::order::Domain;
 use crate::place::Unasked;
-use crate::policy::{Blocked, Policy, Quantum};
+use crate::policy::{Blocked, Policy, Quantum, Untried};
 use crate::spec::{JobId, QueueId, QueueRow};
 use crate::state::{
     HoldsState, JobQuantumState, OrderState, QuantaState, QueueQuantumState, QueueState, State,
@@ -222,7 +222,7 @@ impl Engine {
     /// Quanta are learned on where some order learns them, and from their beginning where none did.
     fn take_over_quanta(&self, state: &mut State, policies: &[Policy]) {
         let learns = policies.iter().find_map(|policy| match policy.quantum {
-            Quantum::Adaptive { initial, interval } => Some((initial, interval)),
+            Quantum::Adaptive { initial, interval, untried } => Some((initial, interval, untried)),
             Quantum::Fixed(_) => None,
         });
         match (learns, &mut state.quanta) {
@@ -230,9 +230,15 @@ impl Engine {
                 *quanta = None;
                 state.jobs.live.iter_mut().for_each(|(_, job)| job.quantum.dirty = false);
             }
-            (Some((_, interval)), Some(quanta)) => quanta.interval = interval,
-            (Some((initial, interval)), none) => {
-                *none = Some(self.quanta_begun(initial, interval));
+            (Some((_, interval, untried)), Some(quanta)) => {
+                quanta.interval = interval;
+                if std::mem::replace(&mut quanta.untried, untried) != untried {
+                    // Means of jobs and run times of tasks are not the same.
+                    quanta.queues.iter_mut().for_each(|queue| queue.departed = (0, 0));
+                }
+            }
+            (Some((initial, interval, untried)), none) => {
+                *none = Some(QuantaState { untried, ..self.quanta_begun(initial, interval) });
                 for (_, job) in &mut state.jobs.live {
                     job.quantum = JobQuantumState { quantum: initial, ..Default::default() };
                 }
@@ -262,7 +268,7 @@ impl Engine {
             let leaf = self.work.job(id).expect("it is one of the live ones").queue;
             self.tree.up(leaf).for_each(|(queue, _)| queues[queue.index()] = handed);
         }
-        QuantaState { interval, next_refresh: Time::MAX, queues }
+        QuantaState { interval, untried: Untried::Handed, next_refresh: Time::MAX, queues }
     }
 }
 

@@ -237,7 +237,11 @@ fn drawn(dice: &mut Dice, engine: &Engine) -> Vec<(QueueId, Policy)> {
         let mut policy = dice.policy(kinds);
         match dice.below(5) {
             0 => policy.memory = Memory::HalfLife(span(3 * S)),
-            1 => policy.quantum = Quantum::Adaptive { initial: span(2 * S), interval: span(S) },
+            1 => {
+                let untried = dice.pick(&[Untried::Handed, Untried::Ended]);
+                let (initial, interval) = (span(2 * S), span(S));
+                policy.quantum = Quantum::Adaptive { initial, interval, untried };
+            }
             _ => {}
         }
         if id == QueueId::ROOT {

@@ -50,7 +50,8 @@ fn check(name: &str, config: &Config, rows: &[(u64, Act, f64)]) {
 
 fn adaptive() -> Policy {
     let mut policy = Policy::preset("long-term").expect("known");
-    policy.quantum = Quantum::Adaptive { initial: span(10 * S), interval: span(S) };
+    policy.quantum =
+        Quantum::Adaptive { initial: span(10 * S), interval: span(S), untried: Untried::Handed };
     policy
 }
 
@@ -121,7 +122,8 @@ fn a_queue_that_comes_later_may_bring_adaptive_quanta() {
 
 /// One that starts with Q_0 = 600 s and is refreshed each second.
 fn long_begin() -> Policy {
-    let quantum = Quantum::Adaptive { initial: span(600 * S), interval: span(S) };
+    let quantum =
+        Quantum::Adaptive { initial: span(600 * S), interval: span(S), untried: Untried::Handed };
     Policy { quantum, ..policy("long-term") }
 }
 

@@ -104,7 +104,13 @@ fn policies() {
             "prices must be at most 1 per smallest unit; only their ratios matter",
         ),
         (
-            |p| p.quantum = Quantum::Adaptive { initial: Span::ZERO, interval: Span::ZERO },
+            |p| {
+                p.quantum = Quantum::Adaptive {
+                    initial: Span::ZERO,
+                    interval: Span::ZERO,
+                    untried: Untried::Handed,
+                }
+            },
             "quantum interval must be above zero",
         ),
         (

@@ -39,7 +39,9 @@ fn any_memory(dice: &mut Dice, config: &mut Config) {
             policy.newcomer = dice.pick(&[Newcomer::EarlyBird, Newcomer::Average]);
         }
         if dice.below(3) == 0 {
-            policy.quantum = Quantum::Adaptive { initial: span(2 * S), interval: span(S) };
+            let untried = dice.pick(&[Untried::Handed, Untried::Ended]);
+            let (initial, interval) = (span(2 * S), span(S));
+            policy.quantum = Quantum::Adaptive { initial, interval, untried };
         }
     };
     tweak(dice, &mut config.root);
@@ -343,7 +345,11 @@ mod golden {
 
     fn config() -> Config {
         let long_term = |memory: Memory, newcomer: Newcomer, discount: u32| {
-            let quantum = Quantum::Adaptive { initial: span(2 * S), interval: span(S) };
+            let quantum = Quantum::Adaptive {
+                initial: span(2 * S),
+                interval: span(S),
+                untried: Untried::Handed,
+            };
             Policy { memory, newcomer, discount, quantum, ..policy("long-term") }
         };
         let mut root = long_term(Memory::HalfLife(span(60 * S)), Newcomer::Zero, 500);

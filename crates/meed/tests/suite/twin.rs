@@ -15,10 +15,11 @@ fn drf_quantum() -> Quantum {
 fn learn_quanta(dice: &mut Dice, config: &mut Config) {
     let initial = span(dice.pick(&[2 * S, 0, S / 2, 20 * S, 5 * S]));
     let interval = span(dice.pick(&[S, S / 2, 3 * S]));
+    let untried = dice.pick(&[Untried::Handed, Untried::Ended]);
     let queues = config.queues.iter_mut().map(|queue| &mut queue.policy);
     for policy in std::iter::once(&mut config.root).chain(queues) {
         if dice.below(4) > 0 {
-            policy.quantum = Quantum::Adaptive { initial, interval };
+            policy.quantum = Quantum::Adaptive { initial, interval, untried };
         }
         if dice.below(3) > 0 && policy.measure != Measure::TaskShare {
             policy.measure = Measure::Usage;

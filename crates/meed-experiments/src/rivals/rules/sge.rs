@@ -4,14 +4,14 @@
 //! > among children that have jobs: shr = shares^2 / max(usage, ltt), stt = shr / sum of shr,
 //! > ltt = shares / sum of shares; where stt > compensation * ltt, shr is divided by
 //! > stt / (compensation * ltt), and all stt follow anew
-//! > a job's priority: stt / (jobs of the user ahead of it + 1), the largest first
+//! > a job's priority: stt / (slots of the child ahead of it + 1), the largest first
 //!
 //! So a user is served in proportion to stt, which falls with his usage and rises with the square
 //! of his shares. Who has no jobs counts in no sum; what he would have is told, for when he comes.
 //!
 //! Source: `source/libs/sched/sgeee.c` (`sge_calc_node_targets`, `sge_sort_pending_job_nodes`).
-//! Jobs ahead are counted there; here what the user holds counts, in natural units, so wide jobs
-//! count as many. In a tree each level compensates by itself.
+//! Ahead are slots, as in 8.1.9: what the child holds, in natural units. In a tree the usage of an
+//! inner node is that of its users with jobs, and each level compensates by itself.
 
 use std::num::NonZeroU32;
 
@@ -46,6 +46,11 @@ impl Sge {
         let each = (1.0 - std::f64::consts::LN_2 / self.halftime * INTERVAL).max(0.0);
         libm::pow(each, seconds / INTERVAL)
     }
+}
+
+/// The usage that counts against a child.
+fn counted(child: &super::Child, usage: f64) -> f64 {
+    if child.is_leaf { usage } else { child.active }
 }
 
 /// The short term targets of children: shares, usage, and whether each has jobs.
@@ -87,9 +92,16 @@ impl Rule for Sge {
         }
     }
 
+    fn active(&self, seen: &Seen<'_>) -> f64 {
+        let children = seen.children.iter().zip(&self.usage);
+        let wanting = children.filter(|(child, _)| child.wants > 0.0);
+        wanting.map(|(child, &usage)| counted(child, usage)).sum()
+    }
+
     fn ranks(&self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
-        let child =
-            |(child, &usage): (&super::Child, &f64)| (child.weight, usage, child.wants > 0.0);
+        let child = |(child, &usage): (&super::Child, &f64)| {
+            (child.weight, counted(child, usage), child.wants > 0.0)
+        };
         let children: Vec<(f64, f64, bool)> =
             seen.children.iter().zip(&self.usage).map(child).collect();
         let finest = f64::from(1u32 << 31);

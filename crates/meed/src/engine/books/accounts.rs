@@ -254,7 +254,7 @@ impl Books {
     pub(in crate::engine) fn learn(&mut self, now: Time, id: JobId, ran: Span) {
         let Some(quanta) = &mut self.quanta else { return };
         let job = self.jobs[id.slot()].as_mut().expect("the job is alive");
-        if quanta.task_ends(now, &mut job.quantum, ran) {
+        if quanta.task_ends(now, job.queue, &mut job.quantum, ran) {
             self.learners.push(id);
         }
         self.next_chore = self.next_chore.min(quanta.next_refresh());

@@ -54,7 +54,16 @@ impl Books {
                 }
             }
         }
+        let learners = quanta.learners();
         quanta.refresh(|queue| tree[queue].parent());
+        if !learners.is_empty() {
+            let jobs = self.jobs.iter_mut().flatten();
+            for job in jobs.filter(|job| learners.contains(&job.queue)) {
+                if quanta.hand_down(job.queue, &mut job.quantum) {
+                    changed.push(job.id);
+                }
+            }
+        }
         Some(changed)
     }
 

@@ -305,10 +305,11 @@ impl Books {
 
     /// The first queue with adaptive quanta brings the updater, if none had them at the start.
     pub(super) fn begin_to_learn(&mut self, tree: &Tree, quantum: Quantum) {
-        let (None, Quantum::Adaptive { initial, interval }) = (&self.quanta, quantum) else {
+        let (None, Quantum::Adaptive { initial, interval, untried }) = (&self.quanta, quantum)
+        else {
             return;
         };
-        let mut quanta = QuantumUpdater::new(initial, interval);
+        let mut quanta = QuantumUpdater::new(initial, interval, untried);
         self.accounts.iter().skip(1).for_each(|_| quanta.add_queue());
         for job in self.jobs.iter_mut().flatten() {
             job.quantum = quanta.job_arrives(&tree.path(job.queue));
