@@ -15,6 +15,7 @@
 //! | `pending` | 2,000 jobs wait: how long until an order is in force; what Meed takes when idle |
 //! | `day` | a recorded day in a tree of accounts: `meed advise` finds Slurm's own ranks in its log, where it is named |
 //! | `long-day` | the same of 20 minutes, where it is named |
+//! | `turns-slow` | `turns` with jobs eight times as long, where it is named |
 //! | `turns-soon` | `turns` where Slurm looks for work a second after an end, where it is named |
 //! | `idle` | how much of the cluster is used with and without Meed's writes, where it is named |
 //! | `many` | the same with 20,000, where it is named |
@@ -47,7 +48,7 @@ use lab::Lab;
 
 const USAGE: &str = "cargo xtask slurm [--debug] [STORY...]: turns, pending, ledger, guard, page, \
                      plugin, failover, shares; and by name alone: many, idle, turns-soon, \
-                     day, long-day, wide, calls";
+                     turns-slow, day, long-day, wide, calls";
 
 type Story = fn(&Lab) -> Result<(), String>;
 
@@ -64,7 +65,7 @@ enum When {
 
 type Row = (&'static str, Story, When);
 
-const STORIES: [Row; 15] = [
+const STORIES: [Row; 16] = [
     ("turns", turns::run, When::Alone),
     ("pending", pending::run, When::Alone),
     ("ledger", ledger::run, When::Beside),
@@ -76,6 +77,7 @@ const STORIES: [Row; 15] = [
     ("day", day::run, When::Named),
     ("long-day", day::long, When::Named),
     ("many", pending::many, When::Named),
+    ("turns-slow", turns::slow, When::Named),
     ("turns-soon", turns::soon, When::Named),
     ("idle", turns::idle, When::Named),
     ("wide", wide::run, When::Named),

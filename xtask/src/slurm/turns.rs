@@ -7,7 +7,7 @@
 //! | figure | what |
 //! |---|---|
 //! | starts | where at least two users waited |
-//! | out of turn | of a user who had used at least 40 core-seconds more than another who waited |
+//! | out of turn | of a user who had used much more ([`Pace`]) than another who waited |
 //! | use | core-seconds of the three who came later, at the end |
 //!
 //! [`idle`] asks what Meed's writes cost: all jobs are of one length, so that whose jobs start does
@@ -25,11 +25,37 @@ type Work = [(&'static str, u64, u32); 4];
 /// User, length of a job in seconds, jobs.
 const WORK: Work = [("games", 5, 120), ("man", 5, 120), ("news", 3, 180), ("lp", 8, 90)];
 
+/// The same with jobs eight times as long.
+const LONG_WORK: Work = [("games", 40, 120), ("man", 40, 120), ("news", 24, 180), ("lp", 64, 90)];
+
 /// The same with jobs of one length, and enough for [`LONG`] and for one user alone.
 const EQUAL: Work = [("games", 5, 280), ("man", 5, 280), ("news", 5, 280), ("lp", 5, 280)];
 
-const ALONE: Duration = Duration::from_secs(12);
-const TOGETHER: Duration = Duration::from_secs(45);
+/// What is submitted, and how long it is watched.
+#[derive(Clone, Copy)]
+struct Pace {
+    work: Work,
+    alone: Duration,
+    together: Duration,
+    /// So much more use makes a start one out of turn.
+    much: i64,
+}
+
+const SHORT: Pace = Pace {
+    work: WORK,
+    alone: Duration::from_secs(12),
+    together: Duration::from_secs(45),
+    much: 40,
+};
+
+/// All times, and so all uses, are eight times those of [`SHORT`].
+const SLOW: Pace = Pace {
+    work: LONG_WORK,
+    alone: Duration::from_secs(96),
+    together: Duration::from_secs(360),
+    much: 320,
+};
+
 const LONG: Duration = Duration::from_secs(75);
 
 /// So often each kind of run of [`idle`] is repeated.
@@ -56,11 +82,8 @@ const KINDS: [(&str, By); 4] = [
     ("Meed, batch_sched_delay=1", By::MeedSoon),
 ];
 
-/// So much more use makes a start one out of turn.
-const MUCH: i64 = 40;
-
-/// So far apart are users who are as good as even.
-const EVEN: i64 = 20;
+/// So far apart, of what makes a start one out of turn, are users who are as good as even.
+const EVEN: i64 = 2;
 
 /// A job: user, when it was submitted, when it started and ended.
 struct Job {
@@ -81,12 +104,17 @@ struct Figures {
 
 /// See `mod.rs`.
 pub(super) fn run(lab: &Lab) -> Result<(), String> {
-    compare(lab, 3)
+    compare(lab, &SHORT, 3)
+}
+
+/// The same with jobs eight times as long: what a core waits for its next job is less beside them.
+pub(super) fn slow(lab: &Lab) -> Result<(), String> {
+    compare(lab, &SLOW, 3)
 }
 
 /// The same where Slurm looks for work a second after an end, in place of three.
 pub(super) fn soon(lab: &Lab) -> Result<(), String> {
-    compare(lab, 1)
+    compare(lab, &SHORT, 1)
 }
 
 /// Slurm looks for work so many seconds after an end at the latest.
@@ -98,18 +126,18 @@ fn set_delay(lab: &Lab, seconds: u32) -> Result<(), String> {
     .map(drop)
 }
 
-fn compare(lab: &Lab, delay: u32) -> Result<(), String> {
+fn compare(lab: &Lab, pace: &Pace, delay: u32) -> Result<(), String> {
     let other = lab.another("alone")?;
     [lab, &other].into_iter().try_for_each(|lab| set_delay(lab, delay))?;
     // At once, so that what else the machine does is the same for both.
     let (alone, ours) = std::thread::scope(|scope| {
         let alone = scope.spawn(move || {
-            users(&other, "all", &WORK)?;
-            story(&other, "all", &WORK, TOGETHER)
+            users(&other, "all", &pace.work)?;
+            story(&other, "all", pace)
         });
-        let ours = users(lab, "all", &WORK).and_then(|()| {
+        let ours = users(lab, "all", &pace.work).and_then(|()| {
             let mut meed = lab.meed(&[])?;
-            let ours = story(lab, "all", &WORK, TOGETHER);
+            let ours = story(lab, "all", pace);
             meed.kill().and(ours)
         });
         let alone = alone.join();
@@ -124,7 +152,7 @@ fn compare(lab: &Lab, delay: u32) -> Result<(), String> {
         ));
     }
     let share = ours.out_of_turn * 4 <= ours.starts;
-    match share && 3 * spread(&ours) <= spread(&alone).max(3 * EVEN) {
+    match share && 3 * spread(&ours) <= spread(&alone).max(3 * pace.much / EVEN) {
         true => Ok(()),
         false => Err("Meed serves the least served less well than it should".to_owned()),
     }
@@ -156,7 +184,7 @@ pub(super) fn idle(lab: &Lab) -> Result<(), String> {
             // A ledger of its own, so that all begin with nothing.
             By::Meed | By::MeedSoon => Some(lab.meed_in(&account, &[])?),
         };
-        let told = story(lab, &account, &EQUAL, LONG)?;
+        let told = story(lab, &account, &Pace { work: EQUAL, together: LONG, ..SHORT })?;
         drop(by);
         if told.starts == 0 {
             return Err(format!("{name}: nothing started"));
@@ -178,7 +206,8 @@ fn spread(told: &Figures) -> i64 {
     told.spreads[2]
 }
 
-fn story(lab: &Lab, account: &str, work: &Work, together: Duration) -> Result<Figures, String> {
+fn story(lab: &Lab, account: &str, pace: &Pace) -> Result<Figures, String> {
+    let work = &pace.work;
     let submit = |users: &[(&str, u64, u32)]| {
         let lines = users.iter().map(|(user, seconds, jobs)| {
             format!(
@@ -190,10 +219,10 @@ fn story(lab: &Lab, account: &str, work: &Work, together: Duration) -> Result<Fi
     };
     let began = now();
     submit(&work[..1])?;
-    std::thread::sleep(ALONE.saturating_sub(began.elapsed()));
+    std::thread::sleep(pace.alone.saturating_sub(began.elapsed()));
     submit(&work[1..])?;
     let from = lab.said("date +%s")?;
-    std::thread::sleep(together);
+    std::thread::sleep(pace.together);
     let until = lab.said("date +%s")?;
     lab.sh("squeue -h -o %A | sort -u | xargs -n 300 scancel")?;
     lab.until_empty()?;
@@ -217,10 +246,10 @@ fn story(lab: &Lab, account: &str, work: &Work, together: Duration) -> Result<Fi
         })
         .collect();
     let (from, until) = (number(&from).unwrap_or(0), number(&until).unwrap_or(0));
-    Ok(judge(&jobs, from, until))
+    Ok(judge(&jobs, (from, until), pace.much))
 }
 
-fn judge(jobs: &[Job], from: i64, until: i64) -> Figures {
+fn judge(jobs: &[Job], (from, until): (i64, i64), much: i64) -> Figures {
     let used = |user: &str, at: i64| -> i64 {
         let own = jobs.iter().filter(|job| job.user == user);
         own.filter_map(|job| {
@@ -243,7 +272,7 @@ fn judge(jobs: &[Job], from: i64, until: i64) -> Figures {
         let least = others.filter(|other| waits(other, at - 1)).map(|other| used(other, at)).min();
         if let Some(least) = least {
             starts += 1;
-            out_of_turn += usize::from(used(user, at) > least + MUCH);
+            out_of_turn += usize::from(used(user, at) > least + much);
         }
     }
     let late = WORK[1..].iter().map(|(user, ..)| ((*user).to_owned(), used(user, until)));
