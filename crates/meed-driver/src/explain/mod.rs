@@ -331,13 +331,13 @@ fn state(books: &impl Books, id: QueueId, lent: Lending) -> QueueStatus {
     let scale = kinds.unit(measured).scale() as f64;
     let (view, integrals) = (engine.queue(leaf), engine.integrals(leaf, now));
     let (weight, share) = match tree.queue(id) {
-        gone if gone.removed => (0, 0),
-        here => (here.weight, here.share.get(measured)),
+        gone if gone.removed => (0, 0.0),
+        here => (here.weight, here.part.of_amount(tree.capacity().get(measured))),
     };
     QueueStatus {
         weight: weight as f64 / 1000.0,
         measured: kinds.name(measured).to_owned(),
-        share: share as f64 / scale,
+        share: share / scale,
         held: integrals.held as f64 / scale,
         demand: integrals.demand as f64 / scale,
         waiting_tasks: view.waiting,

@@ -72,3 +72,20 @@ fn names_without_end_cost_a_bounded_number_of_rows() {
     let text = String::from_utf8(live.state()).unwrap();
     assert!(text.contains("ci-2499") && !text.contains("ci-0\""), "which are remembered");
 }
+
+/// A seventh of a cluster that is no multiple of seven smallest units.
+#[test]
+fn a_share_is_told_exactly() {
+    let disk = SimDisk::new();
+    let (mut live, _) = open(&disk, 0).unwrap();
+    let name = "c".to_owned();
+    let spec = QueueSpec { name, weight: 4000, ..config(0).queues[0].clone() };
+    live.at(at(&live, 1), |batch| batch.queue_added(spec, Keys::default())).unwrap();
+    live.commit(WALL).unwrap();
+    let total = live.engine().capacity().get(0);
+    assert_ne!(total % 7, 0, "another cluster");
+    let rows = live.queues(live.engine().now()).unwrap();
+    let a = rows.iter().find(|(id, _)| live.engine().queue_name(*id) == "a").unwrap();
+    let seventh = total as f64 / 7000.0;
+    assert!((a.1.share - seventh).abs() < 1e-12, "{} of {seventh}", a.1.share);
+}

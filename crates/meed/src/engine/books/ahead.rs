@@ -7,7 +7,7 @@
 //! read at an instant to come. Cost: O(what is prepaid on both), only where tasks may be stopped.
 
 use super::{Books, Used};
-use crate::order::key::Key;
+use crate::order::key::{Key, cmp_wide_ratios};
 use crate::order::{Share, Standing, Terms};
 use crate::policy::Newcomer;
 use crate::resources::Resources;
@@ -67,6 +67,26 @@ impl Books {
         let (now, then) = (share(now), share(then));
         let least = Share { amount: min.amount.into(), of: min.of };
         then.is_less_than(&now) && then.is_less_than(&least)
+    }
+
+    /// Whether `last`, which would hold `then`, stands better than its sibling `first` by what each
+    /// holds for its weight, as their parent counts it.
+    pub(in crate::engine) fn holds_more(
+        &self,
+        (last, then): (QueueRow, (Resources, u64)),
+        first: QueueRow,
+    ) -> bool {
+        let (domain, ours) = (self.domain_above(first), &self.accounts[first.index()]);
+        let theirs = match domain.is_dominant() {
+            true => domain.pool.share(&then.0),
+            false => Share { amount: then.1.into(), of: 1 },
+        };
+        let own = match domain.is_dominant() {
+            true => ours.standing.held_share(&domain.pool),
+            false => Share { amount: ours.standing.held.into(), of: 1 },
+        };
+        let theirs = (theirs.amount, theirs.per(self.accounts[last.index()].terms.weight));
+        cmp_wide_ratios(theirs, (own.amount, own.per(ours.terms.weight))).is_gt()
     }
 
     /// Whether the policy by which a queue has its minimum share counts some of these amounts.

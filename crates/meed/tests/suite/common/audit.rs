@@ -257,10 +257,32 @@ impl Audit<'_> {
                 self.check_not_for_ever(stopped);
             }
             self.check_no_stop_back(first, last);
+            self.check_places(batch, (first, last), stopped);
         }
         self.check_minimums(batch, winner);
         self.check_gangs(batch);
         self.check_need(batch);
+    }
+
+    /// Who is stopped for no minimum holds more than its share of something that the turn asks for,
+    /// or is better placed afterwards than the winner was before.
+    fn check_places(&self, batch: &Batch, (first, last): (usize, usize), stopped: &[TaskName]) {
+        if self.is_below(first) && !self.is_below(last) {
+            return;
+        }
+        let turn = self.turn(batch);
+        let beyond = |kind: usize| {
+            let (share, of) = self.share(last, kind);
+            turn[kind] > 0 && u128::from(self.held[last][kind]) * of > share
+        };
+        let left = |kind: usize| self.held[last][kind] - self.demand_of(stopped, kind);
+        let left: Vec<u128> = self.kinds().map(|kind| left(kind).into()).collect();
+        let own: Vec<u128> = self.held[first].iter().map(|&held| held.into()).collect();
+        let better =
+            self.counted(&left) * self.weight(first) > self.counted(&own) * self.weight(last);
+        let names = (self.name(first), self.name(last));
+        let fine = better || self.kinds().any(beyond);
+        assert!(fine, "{names:?} change places: {stopped:?} for {turn:?}");
     }
 
     /// What a queue holds, and its minimum share, as the policy counts both.
@@ -369,6 +391,19 @@ impl Audit<'_> {
             let a = self.key(first, last, ours, micros);
             a < self.key(last, first, &self.held[last], micros)
         };
+        // The task that is about to start counts on its side; all tasks are alike.
+        let beyond = |kind: usize| {
+            let (share, of) = self.share(last, kind);
+            turn[kind] > 0 && u128::from(self.held[last][kind] + turn[kind]) * of > share
+        };
+        let counted = |queue: usize| {
+            let held: Vec<u128> = self.held[queue].iter().map(|&held| held.into()).collect();
+            self.counted(&held)
+        };
+        let better = counted(last) * self.weight(first) > counted(first) * self.weight(last);
+        if !(better || self.kinds().any(beyond)) {
+            return false;
+        }
         let guard = u128::from(self.rules.guard.as_micros());
         self.kinds().all(within) && comes_first(&self.held[first], 0) && comes_first(&with, guard)
     }

@@ -189,7 +189,10 @@ impl Model {
             let more = units.iter().filter(of_gang);
             let more: Vec<&Unit> = more.filter(|other| !taken.contains(other)).collect();
             let may = !taken.contains(&unit) && spares(unit, &taken) > 0;
-            if !here || !may || !self.leaves_minimum(&self.holds[at], &taken, &more) {
+            let held = &self.holds[at];
+            let too_little = !self.leaves_minimum(held, &taken, &more)
+                || !self.leaves_place(held, &taken, &more);
+            if !here || !may || too_little {
                 continue;
             }
             taken.extend(more);
@@ -375,6 +378,41 @@ impl Model {
             let least = self.bound(&self.policy_above(q), &min);
             keeps_each && (then.order(&now).is_ge() || then.order(&least).is_ge())
         })
+    }
+
+    /// Whether the side of what is stopped holds more than its share of something that the turn asks
+    /// for, or still holds more for its weight than the winner's side does.
+    fn leaves_place(&self, held: &Held, taken: &[&Unit], more: &[&Unit]) -> bool {
+        let Unit { first, last, .. } = *more[0];
+        if self.is_below_minimum(first) && !self.is_below_minimum(last) {
+            return true;
+        }
+        let stopped = |units: &[&Unit]| -> Vec<usize> {
+            let ours = units.iter().filter(|unit| self.is_below(unit.leaf, last));
+            ours.flat_map(|unit| unit.tasks.clone()).collect()
+        };
+        let turn = self.turn_demand(held.job, held.group);
+        let beyond = |kind: usize| {
+            turn.get(kind) > 0 && self.held(last).get(kind) > self.share(last).get(kind)
+        };
+        if (0..turn.kinds()).any(beyond) {
+            return true;
+        }
+        let gone = [stopped(taken), stopped(more)].concat();
+        self.holds_more_for_weight((last, &gone), first)
+    }
+
+    /// Whether a side holds more for its weight than another, with these stopped.
+    pub(crate) fn holds_more_for_weight(
+        &self,
+        (last, gone): (usize, &[usize]),
+        first: usize,
+    ) -> bool {
+        let per_weight = |q: usize, gone: &[usize]| {
+            let weight = Fraction::new(u128::from(self.queues[q].spec.weight), 1);
+            self.counted_without(q, gone, &[]).over(&weight)
+        };
+        per_weight(last, gone).order(&per_weight(first, &[])).is_gt()
     }
 
     /// What each task asks for that starts with the reservation's turn.

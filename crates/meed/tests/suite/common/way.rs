@@ -95,7 +95,19 @@ impl Model {
     ) -> bool {
         let Some((first, last)) = self.owing(self.jobs[of.0].queue, leaf) else { return false };
         let starts = vec![(of.1, vec![(place.1, 1)])];
-        self.may_get(first, &self.turn_demand(of.0, of.1))
+        let turn = self.turn_demand(of.0, of.1);
+        let due = &self.holds[place.0];
+        let own = self.turn_demand(due.job, due.group);
+        let beyond = |kind: usize| {
+            let with = self.held(last).get(kind) + own.get(kind);
+            turn.get(kind) > 0 && with > self.share(last).get(kind)
+        };
+        let minimum = self.is_below_minimum(first) && !self.is_below_minimum(last);
+        let keeps_place = minimum
+            || (0..turn.kinds()).any(beyond)
+            || self.holds_more_for_weight((last, &[]), first);
+        keeps_place
+            && self.may_get(first, &self.turn_demand(of.0, of.1))
             && self.fits_in_place(of, held, place)
             && self.comes_first_then(of.0, rules, (first, last), &[], &starts)
     }

@@ -1,15 +1,24 @@
-//! Which units may not be stopped because a queue above them would fall below its minimum share.
+//! Which units may not be stopped because a queue above them would hold too little.
 //!
-//! A queue keeps its minimum share of every resource of which a unit holds some, and as its parent
+//! **Minimum shares.** A queue keeps its minimum share of every resource of which a unit holds some, and as its parent
 //! counts all of them: as a scalar, or as a dominant share. The second rule is for queues whose
 //! tasks ask for something else than their minimum share names. Without it a queue is below its
 //! minimum share once its task has been stopped, and has another stopped in return, for ever.
 //!
 //! Above the point where the paths part, the winner's turn counts as well.
+//!
+//! **Changed places.** Where nobody takes a minimum share back, the unit's side holds more than its
+//! share of something that the winner's turn asks for; or it holds more for its weight, without
+//! what is stopped, than the winner's side does now:
+//!
+//! > held(last) - stopped over w(last)  >  held(first) over w(first)
+//!
+//! Else both would change places. Where not all sides can have their shares at once, because tasks
+//! are wide or minimum shares take more, they would stop each other in turn.
 
 use super::super::profile::{Signed, add};
 use super::places::{Look, Place};
-use super::victims::Unit;
+use super::victims::{Sides, Unit};
 use crate::engine::Engine;
 use crate::resources::Resources;
 use crate::spec::QueueRow;
@@ -49,6 +58,19 @@ impl Sum {
     }
 }
 
+impl Engine {
+    /// Whether a queue that holds `held` has more than its share of something that `turn` asks for.
+    pub(super) fn is_beyond_share(
+        &self,
+        queue: QueueRow,
+        held: &Resources,
+        turn: &Resources,
+    ) -> bool {
+        let share = self.tree[queue].share();
+        (0..turn.kinds()).any(|kind| turn.get(kind) > 0 && held.get(kind) > share.get(kind))
+    }
+}
+
 impl Look<'_> {
     /// Whether stopping a unit besides what is stopped at a place already leaves a queue above it
     /// with less than its minimum share.
@@ -75,6 +97,30 @@ impl Look<'_> {
         })
     }
 
+    /// Whether the sides of a unit would change places, were it stopped besides what is stopped at a
+    /// place already.
+    pub(super) fn changes_places(&self, place: &Place, index: usize) -> bool {
+        let (engine, unit) = (self.engine, &self.units[index]);
+        let Sides { first, last } = unit.sides;
+        if engine.is_owed_minimum_by(&unit.sides) {
+            return false;
+        }
+        let (held, turn) = (engine.books.held(last), &self.wanted.turn);
+        if engine.is_beyond_share(last, held, turn) {
+            return false;
+        }
+        let mut now = Sum::of_queue(engine, last);
+        if let Some(lost) = place.lost.get(&last) {
+            now = now.less(lost);
+        }
+        let mut less = Sum::default();
+        let tasks = self.taken_with(place, index).into_iter();
+        for &task in tasks.flat_map(|unit| &self.units[unit].tasks) {
+            less.count(engine, last, engine.demand_of_task(task), 1);
+        }
+        !engine.books.holds_more((last, now.less(&less).plain(turn.kinds())), first)
+    }
+
     /// Whether a queue that loses so much of what it holds falls below its minimum share.
     fn is_short(&self, queue: QueueRow, now: &Sum, less: &Sum) -> bool {
         let min = self.engine.tree[queue].min().unwrap_or_default();
@@ -88,9 +134,11 @@ impl Look<'_> {
             || self.engine.books.falls_below_minimum(queue, now.plain(kinds), then.plain(kinds))
     }
 
-    /// What queues with minimum shares lose when the tasks of a unit are stopped, or are not.
+    /// What queues lose, of which that counts, when the tasks of a unit are stopped, or are not.
     pub(super) fn count_lost(&self, place: &mut Place, unit: &Unit, stops: bool) {
-        for queue in self.with_minimum(unit) {
+        let last = unit.sides.last;
+        let others = self.with_minimum(unit).filter(|&queue| queue != last);
+        for queue in others.chain([last]) {
             let lost = place.lost.entry(queue).or_default();
             for &task in &unit.tasks {
                 let demand = self.engine.demand_of_task(task);

@@ -9,7 +9,7 @@
 //! counts, so the first place that is enough costs those who owe most. There what was not needed is
 //! let be, the last first; of a gang whose core was taken as many tasks as make it a gang again, if
 //! so many are not needed. A unit is passed over where its gang has no more to spare, or a queue
-//! above it would fall below its minimum share (`minimums`); and a place is given up where the order
+//! above it would hold too little (`minimums`); and a place is given up where the order
 //! would turn again within the guard.
 //!
 //! A gang of several groups has enough where `pack` finds nodes for all of it, which is asked where
@@ -59,7 +59,7 @@ pub(super) struct Place {
     copies: Vec<u64>,
     /// In the order in which they were taken, until it is told which are not needed.
     units: Vec<usize>,
-    /// What queues with minimum shares lose.
+    /// What queues with minimum shares lose, and the sides of what is stopped.
     pub(super) lost: BTreeMap<QueueRow, Sum>,
     given_up: bool,
 }
@@ -95,7 +95,10 @@ impl Engine {
             for number in on.collect::<BTreeSet<usize>>() {
                 let place = &mut places[number];
                 let may = !place.given_up && !place.units.contains(&index);
-                if !may || look.is_spent(place, unit) || look.falls_below_minimum(place, index) {
+                let holds_too_little = |look: &Look<'_>, place: &Place| {
+                    look.falls_below_minimum(place, index) || look.changes_places(place, index)
+                };
+                if !may || look.is_spent(place, unit) || holds_too_little(&look, place) {
                     continue;
                 }
                 look.stop(place, index);

@@ -211,7 +211,7 @@ impl Engine {
     }
 
     /// Whether the first of two sides is below its minimum share, and the last is not.
-    fn is_owed_minimum_by(&self, sides: &Sides) -> bool {
+    pub(super) fn is_owed_minimum_by(&self, sides: &Sides) -> bool {
         self.books.is_below_minimum(sides.first) && !self.books.is_below_minimum(sides.last)
     }
 

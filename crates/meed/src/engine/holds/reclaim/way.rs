@@ -33,6 +33,7 @@ use crate::engine::holds::still::alone_on;
 use crate::engine::holds::{Hold, Holds};
 use crate::order::key::Key;
 use crate::reclaim::Reclaim;
+use crate::resources::Resources;
 use crate::spec::{NodeRow, QueueRow};
 
 /// Why a task starts in the place of a reservation.
@@ -220,9 +221,24 @@ impl Engine {
         let time = (self.now, place.rules.guard);
         let keeps = || self.books.stays_before(time, (sides.first, sides.last), &[used], &[]);
         self.may_get(sides.first, demand)
+            && self.would_not_change_places(&sides, place, demand)
             && self.room.could_start(shape, node)
             && self.fits_in_place(waits, place)
             && (self.books.is_below_minimum(sides.first) || keeps())
+    }
+
+    /// Whether the task of the reservation, ran it, could be stopped by what its side holds
+    /// (`minimums`).
+    fn would_not_change_places(&self, sides: &Sides, place: &Place, turn: &Resources) -> bool {
+        let Some(holds) = &self.holds else { return false };
+        let group = self.work.group(holds.list[place.due].slot());
+        let held = *self.books.held(sides.last);
+        let mut with = held;
+        with.add(self.room.demand(group.shape));
+        let then = (held, self.books.scalar_held(sides.last));
+        self.is_owed_minimum_by(sides)
+            || self.is_beyond_share(sides.last, &with, turn)
+            || self.books.holds_more((sides.last, then), sides.first)
     }
 
     /// Whether it fits there, what it holds there itself not counted.
