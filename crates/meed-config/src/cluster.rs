@@ -186,6 +186,7 @@ impl ClusterConfig {
             let named = |form: &QueueForm| form.name == queues[number].name;
             fail(Part::Queue(self.queue.iter().position(named).unwrap_or(number)))(what)
         })?;
+        remarks.extend(queues::dominant_minimums(&root, &queues, &kinds));
         let leaf = queues::leaf_policy(&self.policy, &kinds).map_err(in_policy)?;
         let placement = self.policy.placement().map_err(in_policy)?;
         let config = Config { kinds, measured, root, queues, nodes };
@@ -257,6 +258,21 @@ mod tests {
         let setup = config.resolve().unwrap();
         assert_eq!(setup.remarks.len(), 1, "a parent is not declared");
         assert_eq!(setup.config.queues.len(), 2);
+    }
+
+    #[test]
+    fn a_minimum_that_is_a_dominant_share_is_told() {
+        let remarks = |order: &str| {
+            let text = TEXT.replace("order = \"long-term\"\nhalf_life = \"24h\"", order);
+            let text = text.replace("prices = { cpu = 1, memory = 1e-9 }\n", "");
+            let text = text.replace(", memory = 1e-9", "").replace("\"a.b\"", "\"a\"");
+            let text = text.replace("policy = { round = \"1h\" }\n", "");
+            ClusterConfig::from_toml("c.toml", &text).unwrap().resolve().unwrap().remarks
+        };
+        assert_eq!(remarks("order = \"fair\""), Vec::<String>::new());
+        let told = remarks("order = \"drf\"");
+        assert!(told.len() == 1 && told[0].contains("`a` is a dominant share"), "{told:?}");
+        assert!(told[0].contains("part of memory has it, whatever it holds of cpu"), "{told:?}");
     }
 
     #[test]

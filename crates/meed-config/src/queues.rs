@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use meed::{Policy, QueueSpec, ResourceKinds, Resources};
+use meed::{Policy, QueueSpec, ResourceKinds, Resources, Scalar};
 use serde::{Deserialize, Serialize};
 
 use crate::policy::{Given, PolicySpec, SpecError};
@@ -331,6 +331,33 @@ pub fn check_minimums(
             .map_err(|why| (number, why))?;
     }
     Ok(())
+}
+
+/// What those who wrote minimum shares have to know where these name some of the resources and the
+/// order above is by dominant shares: a sentence for each such queue.
+pub fn dominant_minimums(
+    root: &Policy,
+    queues: &[QueueSpec],
+    kinds: &ResourceKinds,
+) -> Vec<String> {
+    let orders = Orders::of(root, queues);
+    let told = |queue: &QueueSpec| {
+        let min = queue.min.as_ref().filter(|min| !min.is_zero())?;
+        let (named, others): (Vec<usize>, Vec<usize>) =
+            (0..kinds.len()).partition(|&kind| min.get(kind) > 0);
+        let names = |of: &[usize]| of.iter().map(|&k| kinds.name(k)).collect::<Vec<_>>().join(", ");
+        let is_dominant = orders.above(&queue.name).scalar == Scalar::Dominant;
+        (is_dominant && !others.is_empty()).then(|| {
+            format!(
+                "the minimum share of `{}` is a dominant share: a queue that holds as large a part \
+                 of {} has it, whatever it holds of {}",
+                queue.name,
+                names(&others),
+                names(&named)
+            )
+        })
+    };
+    queues.iter().filter_map(told).collect()
 }
 
 /// By whose policy each queue is ordered among its siblings.

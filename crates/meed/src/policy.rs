@@ -164,6 +164,7 @@ pub enum Untried {
     Ended,
 }
 
+#[cfg(feature = "serde")]
 impl Untried {
     pub(crate) fn is_handed(&self) -> bool {
         *self == Untried::Handed

@@ -1,8 +1,8 @@
 //! Minimum shares under one policy: refused in a resource that nobody counts, and told where they
 //! are not read, or mean a dominant share.
 
-use meed::{Config, Policy, QueueSpec, ResourceKinds, Scalar};
-use meed_config::queues::{Orders, check_minimum, check_minimums};
+use meed::Config;
+use meed_config::queues::{Orders, check_minimum, check_minimums, dominant_minimums};
 
 use super::Scenario;
 use crate::changes::{Change, TimedChange};
@@ -59,33 +59,7 @@ impl Scenario {
                 names.join(", ")
             )];
         }
-        let orders = Orders::of(&config.root, &config.queues);
-        let told = |queue: &QueueSpec| {
-            dominant_minimum(words, queue, orders.above(&queue.name), &config.kinds)
-        };
-        queues.filter_map(told).collect()
+        let told = dominant_minimums(&config.root, &config.queues, &config.kinds);
+        told.into_iter().map(|told| format!("under `{words}` {told}")).collect()
     }
-}
-
-/// The same of a queue whose minimum names some of the resources, where the order above it is by
-/// dominant shares.
-fn dominant_minimum(
-    words: &str,
-    queue: &QueueSpec,
-    above: &Policy,
-    kinds: &ResourceKinds,
-) -> Option<String> {
-    let min = queue.min.as_ref().filter(|min| !min.is_zero())?;
-    let (named, others): (Vec<usize>, Vec<usize>) =
-        (0..kinds.len()).partition(|&kind| min.get(kind) > 0);
-    let names = |of: &[usize]| of.iter().map(|&k| kinds.name(k)).collect::<Vec<_>>().join(", ");
-    (matches!(above.scalar, Scalar::Dominant) && !others.is_empty()).then(|| {
-        format!(
-            "under `{words}` the minimum share of `{}` is a dominant share: a queue that holds as \
-             large a part of {} has it, whatever it holds of {}",
-            queue.name,
-            names(&others),
-            names(&named)
-        )
-    })
 }
