@@ -108,7 +108,7 @@ pub struct PlacementPreset {
 }
 
 /// The placements that users can name.
-pub const PLACEMENTS: &[PlacementPreset] = &[
+pub static PLACEMENTS: &[PlacementPreset] = &[
     PlacementPreset { name: "first-fit", new: |kinds, _| Box::new(FirstFit::new(kinds)) },
     PlacementPreset { name: "best-fit", new: |kinds, _| Box::new(BestFit::new(kinds)) },
     PlacementPreset { name: "worst-fit", new: |kinds, _| Box::new(WorstFit::new(kinds)) },

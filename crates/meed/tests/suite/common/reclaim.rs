@@ -380,8 +380,8 @@ impl Model {
         })
     }
 
-    /// Whether the side of what is stopped holds more than its share of something that the turn asks
-    /// for, or still holds more for its weight than the winner's side does.
+    /// Whether the side of what is stopped holds more than its share of something that the turn
+    /// asks for, or still holds more for its weight than the winner's side does.
     fn leaves_place(&self, held: &Held, taken: &[&Unit], more: &[&Unit]) -> bool {
         let Unit { first, last, .. } = *more[0];
         if self.is_below_minimum(first) && !self.is_below_minimum(last) {

@@ -1,9 +1,10 @@
 //! Which units may not be stopped because a queue above them would hold too little.
 //!
-//! **Minimum shares.** A queue keeps its minimum share of every resource of which a unit holds some, and as its parent
-//! counts all of them: as a scalar, or as a dominant share. The second rule is for queues whose
-//! tasks ask for something else than their minimum share names. Without it a queue is below its
-//! minimum share once its task has been stopped, and has another stopped in return, for ever.
+//! **Minimum shares.** A queue keeps its minimum share of every resource of which a unit holds
+//! some, and as its parent counts all of them: as a scalar, or as a dominant share. The second rule
+//! is for queues whose tasks ask for something else than their minimum share names. Without it a
+//! queue is below its minimum share once its task has been stopped, and has another stopped in
+//! return, for ever.
 //!
 //! Above the point where the paths part, the winner's turn counts as well.
 //!
@@ -97,8 +98,8 @@ impl Look<'_> {
         })
     }
 
-    /// Whether the sides of a unit would change places, were it stopped besides what is stopped at a
-    /// place already.
+    /// Whether the sides of a unit would change places, were it stopped besides what is stopped at
+    /// a place already.
     pub(super) fn changes_places(&self, place: &Place, index: usize) -> bool {
         let (engine, unit) = (self.engine, &self.units[index]);
         let Sides { first, last } = unit.sides;
