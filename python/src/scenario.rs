@@ -106,6 +106,12 @@ impl PyScenario {
         self.scenario.assumes_size()
     }
 
+    /// `run.warm_up` and `run.cool_down` of a scenario that runs these jobs alike, in microseconds.
+    #[getter]
+    fn left_out(&self) -> [u64; 2] {
+        self.scenario.left_out().map(meed::Span::as_micros)
+    }
+
     #[getter]
     fn policies(&self) -> Vec<String> {
         self.scenario.default_policies()

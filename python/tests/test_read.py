@@ -65,6 +65,16 @@ def test_a_log_and_its_frame_run_alike(frame: Frame, tmp_path: Path) -> None:
     assert any("EASY" in note for note in again.assumptions)
 
 
+def test_the_same_jobs_count_of_a_frame(tmp_path: Path) -> None:
+    """What is left out of a log's figures is left out of a frame's, too."""
+    file = swf(tmp_path, 2000)
+    log, direct = meed.read(file), meed.simulate(file, "fair")
+    again = meed.simulate(log, "fair", jobs=log.pandas())
+    assert runs(again) == runs(direct)
+    [run] = direct.to_dict()["runs"]
+    assert 0 < sum(queue["jobs"] for queue in run["queues"]) < log.rows
+
+
 def test_what_a_log_says(tmp_path: Path) -> None:
     log = meed.read(swf(tmp_path))
     assert isinstance(log, meed.Table) and log.rows == 200

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use meed::policy::{KeyUnit, Preset};
 use meed::{ResourceKinds, Span, Unit};
-use meed_config::text::clean;
+use meed_config::text::{clean, counted};
 use meed_config::units::{format_amount, format_span};
 use meed_replay::explain::{
     AtIs, Bound, Explanation, GangGroup, HeldNode, HeldWithThem, Level, MoveReason, Obstacle,
@@ -95,7 +95,7 @@ impl Words<'_> {
             Some(since) if told.job.is_some() => self.line(&format!(
                 "{} of it {}, the first for {} by now{running}.",
                 tasks(told.waiting_tasks),
-                if told.waiting_tasks == 1 { "waits" } else { "wait" },
+                of_number(told.waiting_tasks, "wait"),
                 length(told.at_s - since)
             )),
             Some(since) => self.line(&format!(
@@ -593,15 +593,16 @@ fn nodes(count: u64) -> String {
 
 /// `1 task waits`, `2 tasks wait`
 fn tasks_that(count: u64, verb: &str) -> String {
-    format!("{} {verb}{}", tasks(count), if count == 1 { "s" } else { "" })
+    format!("{} {}", tasks(count), of_number(count, verb))
+}
+
+/// The verb of so many: of one it ends in an `s`.
+fn of_number(count: u64, verb: &str) -> String {
+    format!("{verb}{}", if count == 1 { "s" } else { "" })
 }
 
 fn tasks(count: u64) -> String {
     counted(count, "task")
-}
-
-fn counted(count: u64, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// A time of the run, and what the clock said then where it is known what it said at time 0.

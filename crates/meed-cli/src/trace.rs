@@ -6,7 +6,7 @@ use std::path::Path;
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use indicatif::{ProgressBar, ProgressStyle};
 use meed::{ResourceKinds, Unit};
-use meed_config::text::clean;
+use meed_config::text::{clean, counted};
 use meed_scenario::{Scenario, ScenarioWorld};
 use meed_workload::convert::convert;
 use meed_workload::inspect::{Quantiles, ResourceSummary, Summary, inspect};
@@ -179,11 +179,6 @@ fn resources(summary: &Summary, kinds: &ResourceKinds) -> Table {
         rows.add_row(row);
     }
     rows
-}
-
-/// `1 job`, `2 jobs`
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Decimals that are shown of what is known exactly: seconds to the microsecond.

@@ -45,6 +45,16 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     replace(text, |_| false)
 }
 
+/// A number of things, with the noun as it is then: that adds an `s`.
+///
+/// ```
+/// assert_eq!(meed_config::text::counted(1, "job"), "1 job");
+/// assert_eq!(meed_config::text::counted(0, "job"), "0 jobs");
+/// ```
+pub fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Several lines for people: as [`clean`], but line breaks stay.
 pub fn clean_lines(text: &str) -> Cow<'_, str> {
     replace(text, |c| c == '\n')

@@ -44,11 +44,11 @@ impl Bands {
     /// Brings items into the order of the bands at each level. `leaf`: the leaf of an item; an item
     /// without one keeps its place.
     pub(crate) fn apply<'l, T>(&self, items: &mut [T], leaf: impl Fn(&T) -> Option<&'l str>) {
-        let mut levels: BTreeMap<&str, Vec<(usize, Band)>> =
-            self.0.keys().map(|queue| (account_of(queue), Vec::new())).collect();
         if self.is_empty() {
             return;
         }
+        let mut levels: BTreeMap<&str, Vec<(usize, Band)>> =
+            self.0.keys().map(|queue| (account_of(queue), Vec::new())).collect();
         // Which item stands at a place in the end, and where an item stands.
         let mut order: Vec<usize> = (0..items.len()).collect();
         let mut stands = order.clone();

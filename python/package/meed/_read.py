@@ -76,7 +76,8 @@ class Log(Table):
     def without_trace(self) -> dict[str, Any]:
         """The scenario that it is run as, but for its jobs."""
         document: dict[str, Any] = self._about["document"]
-        return {key: value for key, value in document.items() if key != "trace"}
+        kept = {key: value for key, value in document.items() if key != "trace"}
+        return {**kept, "run": {**kept.get("run", {}), **self._about["ends"]}}
 
     def __reduce__(self) -> Any:
         # Files in memory do not come along; a frame's columns do.
@@ -109,6 +110,7 @@ def read(
     warn(scenario.remarks, 2)
     columns, skipped, assumptions, clock = _native.read_jobs(scenario._native, seed, strict)
     warn(skipped, 2)
+    ends = zip(("warm_up", "cool_down"), scenario._native.left_out)
     about = {
         "document": json.loads(_native.document(scenario.text)),
         "assumes_size": scenario._native.assumes_size,
@@ -117,6 +119,7 @@ def read(
         "assumptions": assumptions,
         "remarks": scenario.remarks + skipped,
         "clock_us": clock,
+        "ends": {key: f"{micros}us" for key, micros in ends},
     }
     return Log(columns, scenario._located(), about)
 

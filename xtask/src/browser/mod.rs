@@ -52,34 +52,7 @@ duration = "10s"
 "#;
 
 /// A day on which one tenant has work all the time, and the other comes with much at once.
-const LENDER: &str = r#"
-[cluster]
-resources = ["cpu"]
-node = [{ capacity = { cpu = 8 } }]
-
-[[queue]]
-name = "always"
-
-[[queue]]
-name = "evening"
-
-[[generator]]
-queue = "always"
-arrivals = { every = "30s" }
-until = "8h"
-tasks = 4
-duration = "1min"
-demand = { cpu = 1 }
-
-[[generator]]
-queue = "evening"
-arrivals = { every = "2h" }
-start = "2h"
-until = "8h"
-tasks = 200
-duration = "1min"
-demand = { cpu = 1 }
-"#;
+const LENDER: &str = include_str!("../../../crates/meed-experiments/src/advise/lender.toml");
 
 /// A table of 679 tenants' jobs over a year that began with 2024, made up.
 fn jobs_of_many() -> String {

@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::process::Stdio;
-use std::time::Duration;
 
 use super::daemon::Daemon;
 use super::lab::Lab;
@@ -48,8 +47,7 @@ const WAYS: [(&str, &str); 6] = [
 
 /// See `mod.rs`.
 pub(super) fn run(lab: &Lab) -> Result<(), String> {
-    lab.sh(super::ledger::SHARES)?;
-    std::thread::sleep(Duration::from_secs(2));
+    lab.accounts(super::ledger::SHARES)?;
     for _ in 0..2 {
         lab.submit("mail", "-A plasma -n8 -t 60 --wrap 'sleep 600'")?;
     }

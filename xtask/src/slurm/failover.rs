@@ -22,8 +22,7 @@ pub(super) fn run(lab: &Lab) -> Result<(), String> {
         return Ok(());
     }
     let mut first = two_controllers(lab)?;
-    lab.sh(SHARES)?;
-    std::thread::sleep(Duration::from_secs(2));
+    lab.accounts(SHARES)?;
     let mut meed = lab.meed(&[])?;
     for user in ["games", "man"].repeat(3) {
         lab.submit(user, "-A optics -n8 -t 5 --wrap 'sleep 15'")?;

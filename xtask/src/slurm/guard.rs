@@ -10,8 +10,7 @@ use super::ledger::SHARES;
 /// A second instance is refused, a controller that was away is put right within a round, and reset
 /// leaves Slurm as it was.
 pub(super) fn run(lab: &Lab) -> Result<(), String> {
-    lab.sh(SHARES)?;
-    std::thread::sleep(Duration::from_secs(2));
+    lab.accounts(SHARES)?;
     dry(lab)?;
     for user in ["games", "man"].repeat(4) {
         lab.submit(user, "-A optics -n8 -t 5 --wrap 'sleep 60'")?;

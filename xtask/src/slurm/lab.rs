@@ -169,6 +169,22 @@ impl Lab {
         self.said(line)
     }
 
+    /// Makes accounts and users by these lines of the shell, and waits until slurmctld knows them.
+    pub(super) fn accounts(&self, lines: &str) -> Result<(), String> {
+        self.sh(lines)?;
+        // Associations reach it a moment later.
+        std::thread::sleep(Duration::from_secs(2));
+        Ok(())
+    }
+
+    /// An account with users who have equal shares.
+    pub(super) fn equal_users(&self, account: &str, users: &[&str]) -> Result<(), String> {
+        let user =
+            |user: &&str| format!("\nsacctmgr -i -Q add user {user} account={account} fairshare=1");
+        let users: String = users.iter().map(user).collect();
+        self.accounts(&format!("set -e\nsacctmgr -i -Q add account {account} fairshare=1{users}"))
+    }
+
     /// Submits a job of a user; its number.
     pub(super) fn submit(&self, user: &str, arguments: &str) -> Result<String, String> {
         let line = format!("sbatch --uid={user} --parsable -D /tmp -o /dev/null {arguments}");

@@ -50,9 +50,7 @@ sacctmgr -i -Q add user lp account=chem fairshare=1";
 
 /// See `mod.rs`.
 pub(super) fn run(lab: &Lab) -> Result<(), String> {
-    lab.sh(SHARES)?;
-    // Associations reach slurmctld a moment later.
-    std::thread::sleep(Duration::from_secs(2));
+    lab.accounts(SHARES)?;
     let mut meed = lab.meed(&[])?;
     std::thread::sleep(Duration::from_secs(2));
     fs::write(lab.path("work.sh"), WORK).map_err(|why| why.to_string())?;

@@ -25,6 +25,7 @@
 //! | `calls` | jobs a second by each way to set an order, where it is named |
 //! | `page` | the tutorial of docs/slurm.md as it stands |
 
+mod beside;
 mod calls;
 mod daemon;
 mod day;

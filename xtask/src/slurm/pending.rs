@@ -29,8 +29,7 @@ pub(super) fn many(lab: &Lab) -> Result<(), String> {
 
 fn wait(lab: &Lab, jobs: usize, most: &Most) -> Result<(), String> {
     lab.sh(super::ledger::SHARES)?;
-    lab.sh("sacctmgr -i -Q add user backup account=chem fairshare=1")?;
-    std::thread::sleep(Duration::from_secs(2));
+    lab.accounts("sacctmgr -i -Q add user backup account=chem fairshare=1")?;
     // The cluster is full, so what waits is what counts.
     for _ in 0..2 {
         lab.submit("mail", "-A plasma -n8 -t 60 --wrap 'sleep 600'")?;

@@ -32,8 +32,7 @@ pub(super) fn run(lab: &Lab) -> Result<(), String> {
     ))?;
     lab.end("slurmctld");
     lab.controller()?;
-    lab.sh(SHARES)?;
-    std::thread::sleep(std::time::Duration::from_secs(2));
+    lab.accounts(SHARES)?;
     for _ in 0..6 {
         lab.submit("games", "-A optics -n8 -t 5 --wrap 'sleep 120'")?;
     }

@@ -16,8 +16,7 @@ sacctmgr -i -Q add user uucp account=chem fairshare=1";
 
 /// See `mod.rs`.
 pub(super) fn run(lab: &Lab) -> Result<(), String> {
-    lab.sh(USERS)?;
-    std::thread::sleep(Duration::from_secs(2));
+    lab.accounts(USERS)?;
     let mut meed = lab.meed(&[])?;
     // A dry run keeps a ledger, too.
     let mut charged = lab.command("meed-slurm");

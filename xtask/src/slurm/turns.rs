@@ -16,6 +16,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::beside::alone_and_ours;
 use super::daemon::Daemon;
 use super::lab::Lab;
 use crate::tools::now;
@@ -129,21 +130,8 @@ fn set_delay(lab: &Lab, seconds: u32) -> Result<(), String> {
 fn compare(lab: &Lab, pace: &Pace, delay: u32) -> Result<(), String> {
     let other = lab.another("alone")?;
     [lab, &other].into_iter().try_for_each(|lab| set_delay(lab, delay))?;
-    // At once, so that what else the machine does is the same for both.
-    let (alone, ours) = std::thread::scope(|scope| {
-        let alone = scope.spawn(move || {
-            users(&other, "all", &pace.work)?;
-            story(&other, "all", pace)
-        });
-        let ours = users(lab, "all", &pace.work).and_then(|()| {
-            let mut meed = lab.meed(&[])?;
-            let ours = story(lab, "all", pace);
-            meed.kill().and(ours)
-        });
-        let alone = alone.join();
-        (alone.unwrap_or_else(|_| Err("Slurm alone ended without a word".to_owned())), ours)
-    });
-    let (alone, ours) = (alone?, ours?);
+    let users = |lab: &Lab| lab.equal_users("all", &names(&pace.work));
+    let (alone, ours) = alone_and_ours(lab, other, users, |lab| story(lab, "all", pace))?;
     for (name, told) in [("Slurm alone", &alone), ("Meed", &ours)] {
         crate::say(&format!(
             "{name}: {} starts with a choice, {} out of turn; core-s of those who came later: \
@@ -158,15 +146,9 @@ fn compare(lab: &Lab, pace: &Pace, delay: u32) -> Result<(), String> {
     }
 }
 
-/// An account with the users of the work, who have equal shares.
-fn users(lab: &Lab, account: &str, work: &Work) -> Result<(), String> {
-    lab.sh(&format!("sacctmgr -i -Q add account {account} fairshare=1"))?;
-    for (user, ..) in work {
-        lab.sh(&format!("sacctmgr -i -Q add user {user} account={account} fairshare=1"))?;
-    }
-    // Associations reach slurmctld a moment later.
-    std::thread::sleep(Duration::from_secs(2));
-    Ok(())
+/// The users of the work.
+fn names(work: &Work) -> [&'static str; 4] {
+    work.map(|(user, ..)| user)
 }
 
 /// How much is used under Slurm alone, with writes that change nothing, and under Meed.
@@ -175,7 +157,7 @@ pub(super) fn idle(lab: &Lab) -> Result<(), String> {
     for run in 0..REPEATS * KINDS.len() {
         let (name, by) = KINDS[(run + run / KINDS.len()) % KINDS.len()];
         let account = format!("run{run}");
-        users(lab, &account, &EQUAL)?;
+        lab.equal_users(&account, &names(&EQUAL))?;
         let delay = if matches!(by, By::MeedSoon) { 1 } else { 3 };
         set_delay(lab, delay)?;
         let by = match by {

@@ -11,6 +11,7 @@
 
 use std::time::Duration;
 
+use super::beside::alone_and_ours;
 use super::lab::Lab;
 
 /// User, cores, seconds, limit in minutes, jobs.
@@ -29,18 +30,10 @@ struct Figures {
 /// See `mod.rs`.
 pub(super) fn run(lab: &Lab) -> Result<(), String> {
     let other = lab.another("wide-alone")?;
-    let (alone, ours) = std::thread::scope(|scope| {
-        let alone = scope.spawn(move || users(&other).and_then(|()| story(&other)));
-        let ours = users(lab).and_then(|()| {
-            let mut meed = lab.meed(&[])?;
-            let ours = story(lab);
-            meed.kill().and(ours)
-        });
-        let alone = alone.join();
-        (alone.unwrap_or_else(|_| Err("Slurm alone ended without a word".to_owned())), ours)
-    });
+    let users = |lab: &Lab| lab.equal_users("all", &WORK.map(|(user, ..)| user));
+    let (alone, ours) = alone_and_ours(lab, other, users, story)?;
     let all = 16 * DURING.as_secs() as i64;
-    for (name, told) in [("Slurm alone", alone?), ("Meed", ours?)] {
+    for (name, told) in [("Slurm alone", alone), ("Meed", ours)] {
         if told.wide == 0 || told.backfilled == 0 {
             return Err(format!("{name}: no wide job started, or none by backfill"));
         }
@@ -52,15 +45,6 @@ pub(super) fn run(lab: &Lab) -> Result<(), String> {
             told.used
         ));
     }
-    Ok(())
-}
-
-fn users(lab: &Lab) -> Result<(), String> {
-    lab.sh("sacctmgr -i -Q add account all fairshare=1")?;
-    for (user, ..) in WORK {
-        lab.sh(&format!("sacctmgr -i -Q add user {user} account=all fairshare=1"))?;
-    }
-    std::thread::sleep(Duration::from_secs(2));
     Ok(())
 }
 

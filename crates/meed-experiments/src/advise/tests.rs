@@ -251,50 +251,29 @@ fn memories_are_read_from_words() {
 }
 
 /// One tenant works all day, another comes each evening: a memory serves the second at once.
-const LENDER: &str = r#"
-[cluster]
-resources = ["cpu"]
-[[cluster.node]]
-capacity = { cpu = 8 }
-[[queue]]
-name = "always"
-order = "fifo"
-[[queue]]
-name = "evening"
-order = "fifo"
-[[generator]]
-queue = "always"
-arrivals = { every = "30s" }
-until = "8h"
-tasks = 4
-duration = "1min"
-demand = { cpu = 1 }
-[[generator]]
-queue = "evening"
-arrivals = { every = "2h" }
-start = "2h"
-until = "8h"
-tasks = 200
-duration = "1min"
-demand = { cpu = 1 }
-"#;
+const LENDER: &str = include_str!("lender.toml");
 
-#[test]
-fn a_log_is_answered_and_threads_do_not_matter() {
+/// What is asked of [`LENDER`].
+fn asked_of_lender(baseline: Option<Baseline>, policies: &[&str]) -> Question {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("lender.toml");
     std::fs::write(&log, LENDER).unwrap();
     let request = AdviceRequest {
         log,
         settings: Vec::new(),
-        baseline: None,
-        policies: ["long-term,half_life=1h", "long-term"].map(str::to_owned).to_vec(),
+        baseline,
+        policies: policies.iter().map(|policy| (*policy).to_owned()).collect(),
         loads: Vec::new(),
         seeds: 1,
         aims: Aims::read(None, &["heavy=none".to_owned(), "mean=none".to_owned()]).unwrap(),
         reading: OnBadLine::Stop.into(),
     };
-    let question = Question::prepare(&request).unwrap();
+    Question::prepare(&request).unwrap()
+}
+
+#[test]
+fn a_log_is_answered_and_threads_do_not_matter() {
+    let question = asked_of_lender(None, &["long-term,half_life=1h", "long-term"]);
     let answer = question.answer(1, &|_| ()).unwrap();
     let advice = &answer.advice;
     assert_eq!(advice.replicates, 3);
@@ -325,20 +304,8 @@ fn a_log_is_answered_and_threads_do_not_matter() {
 
 #[test]
 fn the_setting_stands_in_the_words_of_the_site_s_scheduler() {
-    let folder = tempfile::tempdir().unwrap();
-    let log = folder.path().join("lender.toml");
-    std::fs::write(&log, LENDER).unwrap();
-    let request = AdviceRequest {
-        log,
-        settings: Vec::new(),
-        baseline: Some(Baseline::asked("fair-tree,half_life=1min")),
-        policies: vec!["long-term,half_life=14d".to_owned()],
-        loads: Vec::new(),
-        seeds: 1,
-        aims: Aims::read(None, &["heavy=none".to_owned(), "mean=none".to_owned()]).unwrap(),
-        reading: OnBadLine::Stop.into(),
-    };
-    let question = Question::prepare(&request).unwrap();
+    let fair_tree = Baseline::asked("fair-tree,half_life=1min");
+    let question = asked_of_lender(Some(fair_tree), &["long-term,half_life=14d"]);
     let answer = question.answer(1, &|_| ()).unwrap();
     let told = page::page(&question, &answer, true, &[]);
     let expected =

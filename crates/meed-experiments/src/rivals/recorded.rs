@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use meed::{Config, Rank, Time};
 
-use super::rule::{Child, DominantPart, Rule, Seen};
+use super::rule::{Child, Rule, Seen};
 use super::table::Chosen;
 
 /// Something that was held from one instant to another.
@@ -97,12 +97,8 @@ fn families(
         family.children.push(at);
         family.seen.push(Child {
             weight: queue.weight as f64 / 1000.0,
-            held: 0.0,
-            wants: 0.0,
-            used: 0.0,
-            active: 0.0,
             is_leaf: !parents.contains(&at),
-            part: DominantPart::default(),
+            ..Child::default()
         });
     }
     families

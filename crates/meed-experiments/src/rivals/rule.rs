@@ -15,7 +15,7 @@ use std::num::NonZeroU32;
 use meed::Rank;
 
 /// One child of a parent at a tick. Amounts are in natural units (cores) of the measured resource.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(crate) struct Child {
     /// 1 is usual.
     pub(crate) weight: f64,

@@ -236,16 +236,7 @@ impl Family {
                 let last = before.get(at).copied();
                 let (weight, is_leaf) =
                     last.map_or((1.0, true), |last| (last.weight, last.is_leaf));
-                let part = DominantPart::default();
-                return Child {
-                    weight,
-                    held: 0.0,
-                    wants: 0.0,
-                    used: 0.0,
-                    active: 0.0,
-                    is_leaf,
-                    part,
-                };
+                return Child { weight, is_leaf, ..Child::default() };
             };
             let view = engine.queue(queue);
             Child {

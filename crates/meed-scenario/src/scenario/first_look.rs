@@ -118,7 +118,7 @@ impl Scenario {
         else {
             return Ok(());
         };
-        if self.trace.is_none() && self.stop == StopAt::END {
+        if self.trace.is_none() && self.given.is_none() && self.stop == StopAt::END {
             let what = "a cool_down counts back from the last submission of a trace, or from \
                 run.until; there is none of them";
             return Err(place.error(given.span(), what).into());
@@ -127,8 +127,15 @@ impl Scenario {
         Ok(())
     }
 
-    /// When the last job of the trace comes, at load 1.
+    /// When the last job of the trace comes, or of those that are handed over, at load 1.
     fn last_submission(&mut self) -> Result<Option<Time>, TraceError> {
+        if let Some(given) = &self.given {
+            let (mut source, mut last) = (given.open(&self.kinds)?, None);
+            while let Some(job) = source.next_job()? {
+                last = last.max(Some(job.submit));
+            }
+            return Ok(last);
+        }
         let outliers = self.outliers.clone().unwrap_or_default();
         Ok(self.footprints()?.and_then(|ran| ran.last_submission(&outliers)))
     }
@@ -137,6 +144,12 @@ impl Scenario {
     pub fn counted(&self) -> CountedSpan {
         let until = (self.stop != StopAt::END).then_some(self.stop.at);
         self.counting.span(self.load, until)
+    }
+
+    /// What figures leave out at the beginning of the workload and before its last submission, at
+    /// load 1: `run.warm_up` and `run.cool_down` of a scenario that runs these jobs alike.
+    pub fn left_out(&self) -> [Span; 2] {
+        [self.counting.warm_up.max(self.counting.least), self.counting.cool_down]
     }
 
     /// Rows of the trace that are far from all others.

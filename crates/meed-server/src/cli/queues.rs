@@ -6,6 +6,7 @@ use clap::Args;
 use meed_cli::exit::Failure;
 use meed_cli::output::{print, remark};
 use meed_cli::programs::KUBERNETES;
+use meed_config::text::counted;
 use serde_json::Value;
 
 use super::table::columns;
@@ -311,10 +312,7 @@ fn obstacle_words(obstacle: &Value) -> String {
         "blocked" => "A task that is first in turn does not fit, and the policy waits.".to_owned(),
         "turn" => "Other queues are served first.".to_owned(),
         "order" => {
-            let of = |key: &str, one: &str| {
-                let number = obstacle[key].as_u64().unwrap_or(0);
-                format!("{number} {one}{}", if number == 1 { "" } else { "s" })
-            };
+            let of = |key: &str, one: &str| counted(obstacle[key].as_u64().unwrap_or(0), one);
             let verb = if obstacle["jobs"] == 1 { "comes" } else { "come" };
             format!("{} with {} of its queue {verb} first.", of("jobs", "job"), of("tasks", "task"))
         }

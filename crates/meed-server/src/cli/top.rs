@@ -15,7 +15,7 @@ use clap::Args;
 use meed_cli::exit::Failure;
 use meed_cli::output::{print, table_options};
 use meed_cli::programs::KUBERNETES;
-use meed_config::text::clean;
+use meed_config::text::{clean, counted};
 use meed_config::units::parse_span;
 use serde_json::{Value, json};
 
@@ -198,9 +198,8 @@ fn frame(seen: &Seen, width: usize, height: usize, first: usize) -> Vec<String> 
     let count = |state| seen.jobs.iter().filter(|job| job.state == state).count();
     let mut lines = vec![format!("meed top of {}", clean(&seen.of))];
     lines.push(format!(
-        "{hours:02}:{minutes:02}:{seconds:02} UTC  {} job{}: {} running, {} waiting{}",
-        seen.jobs.len(),
-        if seen.jobs.len() == 1 { "" } else { "s" },
+        "{hours:02}:{minutes:02}:{seconds:02} UTC  {}: {} running, {} waiting{}",
+        counted(seen.jobs.len() as u64, "job"),
         count(JobStanding::Running),
         count(JobStanding::Waiting),
         if seen.more { " (of the newest; there are more)" } else { "" }

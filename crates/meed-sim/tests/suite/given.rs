@@ -77,6 +77,24 @@ fn given_jobs_are_those_of_a_list() {
 }
 
 #[test]
+fn a_cool_down_counts_back_from_the_last_given_job() {
+    let mut data = cluster();
+    data["run"] = json!({ "warm_up": "100s", "cool_down": "50s" });
+    // 50 jobs, the last at 490 s: what came from 100 to 440 s counts.
+    let counted = with(&data, 50).unwrap().counted();
+    let seconds = [counted.from, counted.to].map(|time| time.as_secs_f64());
+    assert_eq!(seconds, [100.0, 440.0]);
+    let twice = with(
+        &json!({ "cluster": data["cluster"], "run": {
+            "warm_up": "100s", "cool_down": "50s", "load": 2,
+        }}),
+        50,
+    );
+    let counted = twice.unwrap().counted();
+    assert_eq!([counted.from, counted.to].map(|time| time.as_secs_f64()), [50.0, 220.0]);
+}
+
+#[test]
 fn what_takes_no_jobs_says_so() {
     let mut traced = cluster();
     let folder = tempfile::TempDir::new().unwrap();

@@ -127,7 +127,13 @@ impl Standings {
             }
             let name = copy.engine().queue(leaf).name.to_owned();
             let levels = levels(copy.engine(), leaf).into_iter().map(|level| LevelTold {
-                place: level.place.and_then(|_| place(copy.engine(), &level.among, &name, bands)),
+                // Without bands the order of the engine is the one that is told.
+                place: match bands.is_empty() {
+                    true => level.place,
+                    false => {
+                        level.place.and_then(|_| place(copy.engine(), &level.among, &name, bands))
+                    }
+                },
                 among: level.among,
                 order: level.order.to_owned(),
                 first: in_bands(level.children, bands),

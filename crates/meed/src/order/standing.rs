@@ -199,7 +199,7 @@ impl Standing {
 
     /// The dominant share that it holds.
     #[inline]
-    pub(crate) fn held_share(&self, pool: &Pool) -> Share {
+    pub(super) fn held_share(&self, pool: &Pool) -> Share {
         match self.held_of_kinds() {
             Some(held) => pool.share(held),
             None => Share { amount: 0, of: 1 },

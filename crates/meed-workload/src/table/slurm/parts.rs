@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use meed_config::decimal::parse_short;
+use meed_config::text::counted;
 
 use super::super::mapping::Mapping;
 use super::super::record::Record;
@@ -156,32 +157,32 @@ impl Parts {
                 apart => format!(
                     ", but for {}. Unlike components, or their tasks, are more there than one \
                      gang can have: each group of like ones starts by itself",
-                    counted(apart, "job")
+                    counted(apart as u64, "job")
                 ),
             };
             words.push(format!(
                 "{rows} rows are components of {}: those of a job start together{but}",
-                counted(jobs, "heterogeneous job")
+                counted(jobs as u64, "heterogeneous job")
             ));
         }
         let (jobs, rows) = of(|part| matches!(part, Part::Size(_)));
         if jobs > 0 {
             words.push(format!(
                 "{rows} rows are sizes of {}: they follow each other, and a later one may wait",
-                counted(jobs, "resized job")
+                counted(jobs as u64, "resized job")
             ));
         }
         if self.open > 0 {
             words.push(format!(
                 "{} without a row behind the last RESIZING",
-                counted(self.open, "resized job")
+                counted(self.open as u64, "resized job")
             ));
         }
         if self.lost > 0 {
             words.push(format!(
                 "{} requeued, preempted or lost with the node: each counts as a job, as in Slurm's \
                  own sums",
-                counted(self.lost, "run")
+                counted(self.lost as u64, "run")
             ));
         }
         words
@@ -209,10 +210,6 @@ fn tie(rows: &mut [Row], job: &[usize], number: u32) {
         }
         (row.submit, row.part) = (submit, Part::Size(number));
     }
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn next(count: &mut u32) -> u32 {

@@ -58,13 +58,8 @@ impl Books {
         now: (Resources, u64),
         then: (Resources, u64),
     ) -> bool {
-        let domain = self.domain_above(queue);
         let min = self.accounts[queue.index()].terms.min;
-        let share = |(amounts, scalar): (Resources, u64)| match domain.is_dominant() {
-            true => domain.pool.share(&amounts),
-            false => Share { amount: scalar.into(), of: 1 },
-        };
-        let (now, then) = (share(now), share(then));
+        let (now, then) = (self.share_of(queue, &now), self.share_of(queue, &then));
         let least = Share { amount: min.amount.into(), of: min.of };
         then.is_less_than(&now) && then.is_less_than(&least)
     }
@@ -76,17 +71,20 @@ impl Books {
         (last, then): (QueueRow, (Resources, u64)),
         first: QueueRow,
     ) -> bool {
-        let (domain, ours) = (self.domain_above(first), &self.accounts[first.index()]);
-        let theirs = match domain.is_dominant() {
-            true => domain.pool.share(&then.0),
-            false => Share { amount: then.1.into(), of: 1 },
+        let per_weight = |queue: QueueRow, held: &(Resources, u64)| {
+            let share = self.share_of(queue, held);
+            (share.amount, share.per(self.accounts[queue.index()].terms.weight))
         };
-        let own = match domain.is_dominant() {
-            true => ours.standing.held_share(&domain.pool),
-            false => Share { amount: ours.standing.held.into(), of: 1 },
-        };
-        let theirs = (theirs.amount, theirs.per(self.accounts[last.index()].terms.weight));
-        cmp_wide_ratios(theirs, (own.amount, own.per(ours.terms.weight))).is_gt()
+        let now = (*self.held(first), self.scalar_held(first));
+        cmp_wide_ratios(per_weight(last, &then), per_weight(first, &now)).is_gt()
+    }
+
+    /// What a queue would hold as its parent counts it, by the amounts, or their sum as a scalar.
+    fn share_of(&self, queue: QueueRow, (amounts, scalar): &(Resources, u64)) -> Share {
+        match self.domain_above(queue) {
+            domain if domain.is_dominant() => domain.pool.share(amounts),
+            _ => Share { amount: (*scalar).into(), of: 1 },
+        }
     }
 
     /// Whether the policy by which a queue has its minimum share counts some of these amounts.
