@@ -162,7 +162,7 @@ impl Engine {
     pub(super) fn startable_shape(&self, leaf: QueueRow, bucket: usize) -> Option<ShapeId> {
         let bucket = &self.ready.buckets(leaf)[bucket];
         let (shape, demand) = (bucket.shape(), bucket.demand());
-        let waits = self.waits && !self.is_hopeless(shape);
+        let waits = self.waits && !self.reserved.is_hopeless(shape);
         let open = !bucket.is_empty() && (waits || self.room.is_open_for(shape, demand));
         (open && self.capped_by(leaf, bucket).is_none()).then_some(shape)
     }

@@ -166,7 +166,8 @@ impl Engine {
             self.room.add_waiting(after, in_walk);
             self.upset_holds_of(slot);
         }
-        let held = self.holds.as_mut().map(|holds| holds.forget_hopeless()).is_some();
+        self.reserved.forget_hopeless();
+        let held = self.holds.is_some();
         let lead = self.work.waiting_members(slot).next();
         if let Some(lead) = lead.filter(|&lead| !self.is_all_held(lead)) {
             self.list_group(leaf, lead);

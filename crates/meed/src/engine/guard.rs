@@ -435,7 +435,7 @@ impl Engine {
         for i in 0..self.ready.buckets(leaf).len() {
             let Some(shape) = self.startable_shape(leaf, i) else { continue };
             // What is waited for, or gets a reservation, need not fit.
-            let waited_for = self.waits && !self.is_hopeless(shape);
+            let waited_for = self.waits && !self.reserved.is_hopeless(shape);
             if waited_for || self.room.find_or_block(shape).is_some() {
                 return true;
             }

@@ -195,9 +195,7 @@ impl Engine {
         if sum == 0 {
             return;
         }
-        if let Some(holds) = &mut self.holds {
-            holds.forget_hopeless();
-        }
+        self.reserved.forget_hopeless();
         self.share_out_for(Reads::TopUps);
         self.books.get_work(self.now, &self.tree, id, sum);
         let number = self.work.job(id).map_or(0, |job| job.groups().len() as u32);

@@ -42,6 +42,7 @@ mod policies;
 mod queues;
 mod ready;
 mod rescale;
+mod reserved;
 mod residual;
 mod room;
 mod row_map;
@@ -80,6 +81,7 @@ use holds::Holds;
 use per_server::Servers;
 use ready::Ready;
 use rescale::Rescaling;
+use reserved::Reserved;
 use room::Room;
 use share_out::Seen;
 use tree::Tree;
@@ -99,6 +101,8 @@ pub struct Engine {
     books: Books,
     /// Who may be asked.
     ready: Ready,
+    /// Which waiting tasks are out of the walk for their reservation.
+    reserved: Reserved,
     /// Who is served out of turn, if the root's policy says so.
     guard: Option<Guard>,
     /// For whom room is held, if the root's policy makes reservations.
@@ -158,6 +162,7 @@ impl Engine {
             room: Room::new(kinds.len(), place),
             books: Books::new(config.measured, kinds.len(), quanta),
             ready: Ready::new(kinds.len()),
+            reserved: Reserved::default(),
             guard: config.root.t_wait.map(|t_wait| Guard::new(t_wait, &config.root)),
             holds: Holds::of(&config.root),
             learned: Learned::of(&config.root),

@@ -17,6 +17,7 @@ use super::per_server::Servers;
 use super::ready::AT_ONCE;
 use super::ready::Ready;
 use super::rescale::Rescaling;
+use super::reserved::Reserved;
 use super::room::{Room, RoomState, ShapeId};
 use super::tree::{Tree, amounts_of};
 use super::work::{Job, Work};
@@ -189,6 +190,7 @@ impl Engine {
         let mut engine = Engine {
             now: state.now,
             ready: Ready::new(kinds.len()),
+            reserved: Reserved::default(),
             holds: Holds::of(&root),
             learned: super::Learned::of(&root),
             servers: Servers::of(&root),

@@ -98,7 +98,7 @@ impl Engine {
             self.tree.up(leaf).for_each(|(queue, _)| servers.touch(queue));
         }
         // 4.
-        self.note_turn_taken(slot);
+        self.reserved.take_turn(slot);
         self.fewer_in_walk(leaf, slot);
         self.note_start_on(node, shape);
         self.ready.served(since, leaf);

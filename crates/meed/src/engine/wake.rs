@@ -9,8 +9,8 @@ use smallvec::SmallVec;
 use super::Engine;
 use super::books::Books;
 use super::decide::capped_by;
-use super::holds::Holds;
 use super::ready::{AT_ONCE, Bucket, Ready, Wide, bound};
+use super::reserved::Reserved;
 use super::room::Room;
 use super::tree::Tree;
 use crate::order::key::Key;
@@ -31,7 +31,7 @@ struct Parts<'a> {
     room: &'a Room,
     books: &'a Books,
     ready: &'a Ready,
-    holds: Option<&'a Holds>,
+    reserved: &'a Reserved,
 }
 
 impl Engine {
@@ -88,7 +88,7 @@ impl Engine {
         let found = self.least_parked(&[everything], below, |parts, leaf| {
             let mut buckets = parts.ready.buckets(leaf).iter().filter(|bucket| !bucket.is_empty());
             let eligible = |bucket: &Bucket| {
-                parts.holds.is_none_or(|holds| !holds.is_hopeless(bucket.shape()))
+                !parts.reserved.is_hopeless(bucket.shape())
                     && parts.capped_by(leaf, bucket).is_none()
             };
             match buckets.any(eligible) {
@@ -136,9 +136,9 @@ impl Engine {
         let (mut at_once, mut capped) = (Vec::new(), Vec::new());
         let (now, all_at_once) = (self.now, self.guard.is_some());
         let (tree, room, books, ready) = (&self.tree, &self.room, &mut self.books, &self.ready);
-        let holds = self.holds.as_deref();
+        let reserved = &self.reserved;
         let found = ready.first_helped(rooms, below, |leaf| {
-            match helped(&Parts { tree, room, books, ready, holds }, leaf) {
+            match helped(&Parts { tree, room, books, ready, reserved }, leaf) {
                 Helped::Starts => {}
                 Helped::Not => return None,
                 Helped::Capped => {

@@ -38,7 +38,7 @@ impl Engine {
             self.holds = Some(holds);
             return None;
         };
-        let mut hold = holds.remove(0);
+        let mut hold = holds.remove(&mut self.reserved, 0);
         holds.touched.extend(hold.rows());
         hold.nodes[0][0].0 = node;
         holds.forget_news();

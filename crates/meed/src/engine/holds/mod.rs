@@ -69,6 +69,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use smallvec::{SmallVec, smallvec};
 
 use super::Engine;
+use super::reserved::Reserved;
 use super::room::{Counts, Nodes, ShapeId};
 use super::row_map::RowMap;
 use crate::decision::{Reason, Start};
@@ -242,8 +243,6 @@ pub(super) struct Holds {
     reclaim: Option<Reclaim>,
     /// In the order in which they were made.
     list: Vec<Hold>,
-    /// How many of the waiting tasks of a group have one.
-    of_groups: BTreeMap<u32, u64>,
     /// Nodes that have got room since the last plan.
     freed: RowSet,
     /// Nodes where reservations that have moved left room for others that were looked at before:
@@ -268,11 +267,6 @@ pub(super) struct Holds {
     spares: u32,
     /// Whether the order remembers use, and so who has lent.
     remembers: bool,
-    /// Groups whose turn has come and that fit nowhere, by slot: since when. Kept up to their next
-    /// start, or reservation.
-    passed: BTreeMap<u32, Time>,
-    /// Shapes for which no node can be held as things stand.
-    hopeless: BTreeSet<ShapeId>,
     /// What is free and held on nodes with holds, where that is known.
     kept: RowMap<Kept>,
     /// Which nodes are worth a look.
@@ -296,7 +290,6 @@ impl Holds {
             charges: root.charge_reservations,
             reclaim: root.reclaim,
             list: Vec::new(),
-            of_groups: BTreeMap::new(),
             freed: RowSet::default(),
             vacated: RowSet::default(),
             pushed: RowSet::default(),
@@ -307,8 +300,6 @@ impl Holds {
             drains: root.estimates == Estimates::Learned,
             spares: root.spares,
             remembers: root.measure.info().keeps_usage,
-            passed: BTreeMap::new(),
-            hopeless: BTreeSet::new(),
             kept: RowMap::default(),
             outlook: Outlook::default(),
             idle: RowMap::default(),
@@ -323,27 +314,8 @@ impl Holds {
         self.reclaim.map_or(Time::MAX, |rules| now.saturating_add(rules.after))
     }
 
-    /// Whether no node can be held for tasks of this shape, as things stand.
-    pub(super) fn is_hopeless(&self, shape: ShapeId) -> bool {
-        self.hopeless.contains(&shape)
-    }
-
-    /// New shapes may have the numbers of those that are gone.
-    pub(super) fn forget_hopeless(&mut self) {
-        if !self.hopeless.is_empty() {
-            self.hopeless.clear();
-        }
-    }
-
-    /// How many waiting tasks of the group have one.
-    fn of_group(&self, slot: u32) -> u64 {
-        self.of_groups.get(&slot).copied().unwrap_or(0)
-    }
-
-    fn add(&mut self, hold: Hold) {
-        for starter in &hold.starters {
-            *self.of_groups.entry(starter.slot).or_default() += starter.covers;
-        }
+    fn add(&mut self, reserved: &mut Reserved, hold: Hold) {
+        hold.starters.iter().for_each(|starter| reserved.add(starter.slot, starter.covers));
         for (node, part) in hold.parts() {
             self.touched.insert(node);
             if let Some(kept) = self.kept.get_mut(node) {
@@ -354,7 +326,7 @@ impl Holds {
         self.list.push(hold);
     }
 
-    fn remove(&mut self, index: usize) -> Hold {
+    fn remove(&mut self, reserved: &mut Reserved, index: usize) -> Hold {
         self.misses = None;
         let hold = self.list.remove(index);
         for (node, part) in hold.parts() {
@@ -362,19 +334,13 @@ impl Holds {
                 kept.give_back(&part);
             }
         }
-        for Starter { slot, covers, .. } in &hold.starters {
-            let of_group = self.of_groups.get_mut(slot).expect("each is counted");
-            *of_group -= covers;
-            if *of_group == 0 {
-                self.of_groups.remove(slot);
-            }
-        }
+        hold.starters.iter().for_each(|starter| reserved.sub(starter.slot, starter.covers));
         hold
     }
 
     /// One is given up: its room is free.
-    fn give_up(&mut self, index: usize) -> Hold {
-        let hold = self.remove(index);
+    fn give_up(&mut self, reserved: &mut Reserved, index: usize) -> Hold {
+        let hold = self.remove(reserved, index);
         self.freed.extend(hold.rows());
         hold
     }
@@ -415,7 +381,7 @@ impl Holds {
 impl Engine {
     /// How many of the group's waiting tasks have reservations.
     pub(super) fn held_of(&self, slot: u32) -> u64 {
-        self.holds.as_ref().map_or(0, |holds| holds.of_group(slot))
+        self.reserved.of_group(slot)
     }
 
     /// Whether the group's waiting tasks all have reservations: then it is not in the walk.
@@ -466,7 +432,7 @@ impl Engine {
         match freed {
             true => {
                 holds.freed.insert(node);
-                holds.forget_hopeless();
+                self.reserved.forget_hopeless();
             }
             false => holds.touched.insert(node),
         }
@@ -516,7 +482,7 @@ impl Engine {
             any_stays |= stays;
             let Some(holds) = self.holds.as_mut() else { return };
             if !stays {
-                let covers = holds.give_up(index).covers();
+                let covers = holds.give_up(&mut self.reserved, index).covers();
                 self.room.add_waiting(turn, covers);
                 continue;
             }
@@ -540,11 +506,6 @@ impl Engine {
         node.index() < self.room.nodes() && self.is_possible(hold, node)
     }
 
-    /// See [`Holds::is_hopeless`].
-    pub(super) fn is_hopeless(&self, shape: ShapeId) -> bool {
-        self.holds.as_deref().is_some_and(|holds| holds.is_hopeless(shape))
-    }
-
     /// Fewer tasks of the group may wait than have reservations: the latest of those are given up.
     pub(super) fn drop_surplus_holds(&mut self, slot: u32) {
         if self.holds.is_some() {
@@ -559,13 +520,13 @@ impl Engine {
 
     fn drop_holds_beyond(&mut self, slot: u32, most: u64) {
         let Some(holds) = &mut self.holds else { return };
-        if holds.of_groups.is_empty() {
+        if self.reserved.is_empty() {
             return;
         }
         let turn = self.work.group(slot).turn();
-        while holds.of_group(slot) > most {
+        while self.reserved.of_group(slot) > most {
             let last = holds.list.iter().rposition(|hold| hold.is_of(slot));
-            let hold = holds.give_up(last.expect("each is counted"));
+            let hold = holds.give_up(&mut self.reserved, last.expect("each is counted"));
             self.room.add_waiting(turn, hold.covers());
         }
     }
@@ -575,7 +536,7 @@ impl Engine {
         let Some(holds) = &mut self.holds else { return };
         let there = |hold: &Hold| hold.is_of(slot) && hold.is_on(node);
         if let Some(index) = holds.list.iter().position(there) {
-            let hold = holds.remove(index);
+            let hold = holds.remove(&mut self.reserved, index);
             holds.touched.extend(hold.rows());
             if !hold.spares.is_empty() {
                 holds.freed.extend(hold.rows());
@@ -586,7 +547,7 @@ impl Engine {
 
     /// A leaf of which all that waits has reservations is out of the walk.
     pub(super) fn park_if_all_held(&mut self, leaf: QueueRow) {
-        if self.holds.as_ref().is_none_or(|holds| holds.list.is_empty()) {
+        if self.reserved.is_empty() {
             return;
         }
         let wants = self.ready.buckets(leaf).iter().any(|bucket| !bucket.is_empty());
@@ -615,7 +576,7 @@ impl Engine {
         let starters = self.starters(slot);
         let holds = self.holds.as_mut().expect("only where there are reservations");
         let Some(((at, nodes), spares)) = found else {
-            holds.hopeless.insert(shape);
+            self.reserved.set_hopeless(shape);
             return false;
         };
         let tries = holds.first_try(now);
@@ -623,9 +584,9 @@ impl Engine {
         let hold = Hold { starters, nodes, spares, at, since, moved, tries, reclaims, drained };
         debug_assert!(hold.has_sound_spares(holds.spares), "no node is held twice");
         let covers = hold.covers();
-        holds.add(hold);
+        holds.add(&mut self.reserved, hold);
         self.room.sub_waiting(shape, covers);
-        self.note_turn_taken(slot);
+        self.reserved.take_turn(slot);
         self.fewer_in_walk(leaf, slot);
         self.park_if_all_held(leaf);
         self.replan_openings();
@@ -652,7 +613,8 @@ impl Engine {
 
     /// A reservation is given up: its tasks are in the walk again.
     fn let_go(&mut self, index: usize) {
-        let hold = self.holds.as_mut().expect("it has one").give_up(index);
+        let holds = self.holds.as_mut().expect("it has one");
+        let hold = holds.give_up(&mut self.reserved, index);
         let (slot, covers) = (hold.slot(), hold.covers());
         let (shape, leaf) = (self.work.group(slot).turn(), self.leaf_of(slot));
         self.room.add_waiting(shape, covers);
@@ -671,7 +633,7 @@ impl Engine {
         let group = self.work.group(slot);
         let (id, waits) = (group.job, group.waiting() > 0);
         if !waits {
-            self.note_turn_taken(slot);
+            self.reserved.take_turn(slot);
         }
         if !waits || self.is_all_held(slot) {
             self.unlist_group(leaf, slot);
@@ -682,20 +644,10 @@ impl Engine {
         }
     }
 
-    /// A task of the group starts or has got a reservation, or none waits any more: how long its
-    /// turn was passed over is forgotten.
-    #[inline]
-    pub(super) fn note_turn_taken(&mut self, slot: u32) {
-        if let Some(holds) = self.holds.as_mut().filter(|holds| !holds.passed.is_empty()) {
-            holds.passed.remove(&slot);
-        }
-    }
-
     /// Where all waiting tasks of the job have reservations, queues that stand by the arrival of
     /// what waits stand by others.
     fn note_job_held(&mut self, slot: u32) {
-        let none = self.holds.as_ref().is_none_or(|holds| holds.list.is_empty());
-        if none || !self.books.orders_by_arrival() {
+        if self.reserved.is_empty() || !self.books.orders_by_arrival() {
             return;
         }
         let id = self.work.group(slot).job;
@@ -736,7 +688,7 @@ impl Engine {
             return Some(start);
         }
         let holds = self.holds.as_mut()?;
-        let hold = holds.remove(index);
+        let hold = holds.remove(&mut self.reserved, index);
         if hold.is_joint() {
             // Of several groups some may run less long than their room was held for.
             holds.vacated.extend(hold.rows());

@@ -6,7 +6,7 @@
 
 use super::idle::{Idle, IdleThere};
 use super::rows::RowSet;
-use super::{Hold, Holds, NOWHERE, Places, Starter};
+use super::{Hold, NOWHERE, Places, Starter};
 use crate::engine::Engine;
 use crate::engine::books::Used;
 use crate::engine::room::Nodes;
@@ -57,12 +57,12 @@ impl Engine {
         HoldsState {
             list: holds.list.iter().map(state).collect(),
             nodes: holds.nodes.iter().map(node).collect(),
-            hopeless: holds.hopeless.iter().map(|shape| shape.number()).collect(),
+            hopeless: self.reserved.hopeless().map(|shape| shape.number()).collect(),
             freed: rows(&holds.freed),
             vacated: rows(&holds.vacated),
             pushed: rows(&holds.pushed),
             touched: rows(&holds.touched),
-            passed: self.passed_states(holds),
+            passed: self.passed_states(),
             idle: holds
                 .idle
                 .iter()
@@ -75,12 +75,12 @@ impl Engine {
     }
 
     /// In order of job and group.
-    fn passed_states(&self, holds: &Holds) -> Vec<PassedState> {
-        let state = |(&slot, &since): (&u32, &Time)| {
+    fn passed_states(&self) -> Vec<PassedState> {
+        let state = |(slot, since): (u32, Time)| {
             let group = self.work.group(slot);
             PassedState { job: group.job.slot() as u32, group: group.number, since }
         };
-        let mut states: Vec<_> = holds.passed.iter().map(state).collect();
+        let mut states: Vec<_> = self.reserved.passed_over().map(state).collect();
         states.sort_unstable_by_key(|row| (row.job, row.group));
         states
     }
@@ -125,8 +125,9 @@ impl Engine {
                 "not those of one task without a start"
             );
             let covers = hold.covers();
-            holds.add(hold);
-            let enough = |slot: &u32| holds.of_group(*slot) <= self.work.group(*slot).waiting();
+            holds.add(&mut self.reserved, hold);
+            let enough =
+                |slot: &u32| self.reserved.of_group(*slot) <= self.work.group(*slot).waiting();
             let enough = slots.iter().all(enough);
             ensure!(enough, at("group"), "more reservations than tasks of it wait");
             self.room.sub_waiting(shape, covers);
@@ -141,7 +142,7 @@ impl Engine {
         for &number in &state.holds.hopeless {
             let shape = self.room.shape_numbered(number);
             let missing = || StateError::new("holds.hopeless", format!("no shape {number}"));
-            holds.hopeless.insert(shape.ok_or_else(missing)?);
+            self.reserved.set_hopeless(shape.ok_or_else(missing)?);
         }
         holds.freed = rows(&state.holds.freed);
         holds.vacated = rows(&state.holds.vacated);
@@ -202,12 +203,10 @@ impl Engine {
             let slot = self.group_in(row.job, row.group, &at)?;
             ensure!(self.work.group(slot).waiting() > 0, at("group"), "no task of it waits");
             ensure!(row.since <= self.now, at("since"), "after the present");
-            let holds = self.holds.as_mut().filter(|holds| holds.patience > Span::ZERO);
-            let holds = holds.ok_or_else(|| {
-                StateError::new(at("job"), "the policy passes nobody over for a while")
-            })?;
-            let twice = holds.passed.insert(slot, row.since).is_some();
-            ensure!(!twice, at("group"), "it stands there twice");
+            let holds = self.holds.as_ref().filter(|holds| holds.patience > Span::ZERO);
+            ensure!(holds.is_some(), at("job"), "the policy passes nobody over for a while");
+            let is_new = self.reserved.restore_passed(slot, row.since);
+            ensure!(is_new, at("group"), "it stands there twice");
         }
         Ok(())
     }
@@ -270,8 +269,7 @@ impl Engine {
     /// Queues that stand by the arrival of what waits, before their heaps are made
     /// ([`Engine::note_job_held`]).
     fn restore_arrivals(&mut self) {
-        let slots = self.holds.iter().flat_map(|holds| holds.of_groups.keys().copied());
-        for slot in slots.collect::<Vec<_>>() {
+        for slot in self.reserved.groups().collect::<Vec<_>>() {
             let id = self.work.group(slot).job;
             if self.is_job_held(id) {
                 self.books.update_arrivals(&self.tree, id, false);

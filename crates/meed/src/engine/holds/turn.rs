@@ -53,7 +53,7 @@ impl Engine {
         if holds.patience == Span::ZERO || !self.room.could_turn(self.work.group(slot).turn()) {
             return false;
         }
-        let since = *holds.passed.entry(slot).or_insert(self.now);
+        let since = self.reserved.pass_over(slot, self.now);
         let lends = holds.remembers && self.books.is_lender(self.now, leaf);
         !lends && self.now < since.saturating_add(holds.patience)
     }

@@ -89,10 +89,12 @@ impl Engine {
         let mut unsettled = std::mem::take(&mut self.rescaling.unsettled);
         let mut changed = Vec::new();
         let is_open = |shape: ShapeId, waits: &mut Waits| {
-            self.waits && !self.is_hopeless(shape) || self.still_fits(shape, waits.node) || {
-                waits.node = self.room.look_or_block(shape);
-                waits.node.is_some()
-            }
+            self.waits && !self.reserved.is_hopeless(shape)
+                || self.still_fits(shape, waits.node)
+                || {
+                    waits.node = self.room.look_or_block(shape);
+                    waits.node.is_some()
+                }
         };
         shapes.look(is_open, |shape, alone| {
             unsettled.extend(alone.iter().copied());

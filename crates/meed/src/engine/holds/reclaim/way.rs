@@ -265,7 +265,7 @@ impl Engine {
         explain: bool,
     ) -> Option<Start> {
         if let Some(index) = held {
-            let mut hold = self.holds.as_mut()?.give_up(index);
+            let mut hold = self.holds.as_mut()?.give_up(&mut self.reserved, index);
             (hold.nodes, hold.spares) = (smallvec![smallvec![(place.node, 1)]], smallvec![]);
             let mut start = self.start_reserved(&hold, explain)?;
             if let Some(reason) = &mut start.reason {
