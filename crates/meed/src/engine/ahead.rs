@@ -11,6 +11,7 @@
 //! decisions. Cost: some thirty prefetches for each task.
 
 use super::Engine;
+use super::core::Core;
 use super::work::Running;
 use crate::spec::{AllocationId, QueueId, QueueRow};
 
@@ -21,22 +22,22 @@ impl Engine {
     /// Whether so much runs that it pays to ask ahead for the rows of tasks that end.
     #[inline]
     pub fn expects_ends(&self) -> bool {
-        self.work.running_tasks() >= FEW
+        self.core.has_many_tasks()
     }
 
     /// The task will end soon: has its row brought. The first of four steps, and nothing where the
     /// task is gone.
     #[inline]
     pub fn expect_task(&self, id: AllocationId) {
-        self.work.expect_task(id);
+        self.core.work.expect_task(id);
     }
 
     /// The second step, when the task's row is at hand: has the rows of its job, its node and its
     /// queue brought.
     #[inline]
     pub fn expect_rows(&self, id: AllocationId) {
-        if let Some(task) = self.work.running(id) {
-            self.expect_rows_of(id, task);
+        if let Some(task) = self.core.work.running(id) {
+            self.core.expect_rows_of(id, task);
         }
     }
 
@@ -44,36 +45,38 @@ impl Engine {
     /// and what waits in the queue.
     #[inline]
     pub fn expect_behind(&self, id: AllocationId) {
-        if let Some(task) = self.work.running(id) {
-            self.books.expect_behind_job(task.job);
-            self.expect_behind_row(task.queue);
+        if let Some(task) = self.core.work.running(id) {
+            self.core.books.expect_behind_job(task.job);
+            self.core.expect_behind_row(task.queue);
         }
     }
 
     /// The last step, when those are at hand: has the assumed ends of the queue's tasks brought.
     #[inline]
     pub fn expect_last(&self, id: AllocationId) {
-        if let Some(task) = self.work.running(id) {
-            self.books.expect_last(task.queue);
+        if let Some(task) = self.core.work.running(id) {
+            self.core.books.expect_last(task.queue);
         }
     }
 
     /// A job will come for the queue soon: has the queue's rows brought. The first of two steps.
     #[inline]
     pub fn expect_queue(&self, queue: QueueId) {
-        if let Some(row) = self.tree.row(queue).filter(|_| self.has_many_queues()) {
-            self.expect_rows_of_queue(row);
+        if let Some(row) = self.core.tree.row(queue).filter(|_| self.core.has_many_queues()) {
+            self.core.expect_rows_of_queue(row);
         }
     }
 
     /// The second step, when those are at hand: has the queue's books brought, and what waits.
     #[inline]
     pub fn expect_behind_queue(&self, queue: QueueId) {
-        if let Some(row) = self.tree.row(queue).filter(|_| self.has_many_queues()) {
-            self.expect_behind_row(row);
+        if let Some(row) = self.core.tree.row(queue).filter(|_| self.core.has_many_queues()) {
+            self.core.expect_behind_row(row);
         }
     }
+}
 
+impl Core {
     #[inline]
     fn has_many_queues(&self) -> bool {
         self.tree.len() >= FEW
@@ -90,11 +93,15 @@ impl Engine {
         }
     }
 
+    fn has_many_tasks(&self) -> bool {
+        self.work.running_tasks() >= FEW
+    }
+
     /// A task ends now, foreseen or not: its rows come side by side, and those of the queue whose
     /// turn is next while the end is written down.
     #[inline]
     pub(super) fn expect_end(&self, id: AllocationId, task: &Running) {
-        if self.expects_ends() {
+        if self.has_many_tasks() {
             self.expect_rows_of(id, task);
             self.expect_next();
         }

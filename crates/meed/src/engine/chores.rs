@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Engine;
 use super::books::Used;
+use super::core::Core;
 use super::room::Room;
 use super::work::Running;
 use crate::order::Requantified;
@@ -33,44 +34,52 @@ pub(super) fn used<'a>(room: &'a Room, task: &Running) -> Used<'a> {
 }
 
 impl Engine {
-    /// Finds when the next chore is due.
-    pub(super) fn schedule_chores(&mut self) {
-        self.books.schedule(self.guard.as_ref().and_then(|guard| guard.next_chore()));
-    }
-
     pub(super) fn do_chores(&mut self) {
-        let learnt = self.books.refresh_quanta(self.now, &self.tree);
-        self.refreshes += u64::from(learnt.is_some());
-        let mut changed = self.books.begin_rounds(self.now);
+        let learnt = self.core.books.refresh_quanta(self.core.now, &self.core.tree);
+        self.core.refreshes += u64::from(learnt.is_some());
+        let mut changed = self.core.books.begin_rounds(self.core.now);
         if !changed.is_empty() {
-            for (_, task) in self.work.all_running() {
+            for (_, task) in self.core.work.all_running() {
                 let started = (task.started, task.quantum);
-                self.books.straddle(&self.tree, &changed, &used(&self.room, task), started);
+                self.core.books.straddle(
+                    &self.core.tree,
+                    &changed,
+                    &used(&self.core.room, task),
+                    started,
+                );
             }
             self.straddle_idle(&changed);
         }
-        changed.extend(self.books.move_landmarks(self.now));
+        changed.extend(self.core.books.move_landmarks(self.core.now));
         // The guard's clock is that of the root's policy, which is among the domains.
-        self.sweeps += u64::from(!changed.is_empty());
-        if let Some(guard) = &mut self.guard {
-            let running = self.work.all_running();
+        self.core.sweeps += u64::from(!changed.is_empty());
+        if let Some(guard) = &mut self.core.guard {
+            let running = self.core.work.all_running();
             guard.chores(
-                self.now,
-                running.map(|(_, task)| (used(&self.room, task), (task.started, task.quantum))),
+                self.core.now,
+                running
+                    .map(|(_, task)| (used(&self.core.room, task), (task.started, task.quantum))),
             );
         }
         // By the rounds and clocks of now.
         let learnt = learnt.unwrap_or_default();
-        let recharged = self.charge_by_new_quanta(&learnt);
-        recharged.into_iter().for_each(|queue| self.note_recharged(queue));
-        learnt.into_iter().for_each(|job| self.rekey_job(job));
+        let recharged = self.core.charge_by_new_quanta(&learnt);
+        recharged.into_iter().for_each(|queue| self.core.note_recharged(queue));
+        learnt.into_iter().for_each(|job| self.core.rekey_job(job));
         for domain in changed {
-            let (queues, jobs) = self.books.members(domain);
-            queues.into_iter().for_each(|queue: QueueRow| self.rekey(queue));
-            jobs.into_iter().for_each(|job| self.rekey_job(job));
+            let (queues, jobs) = self.core.books.members(domain);
+            queues.into_iter().for_each(|queue: QueueRow| self.core.rekey(queue));
+            jobs.into_iter().for_each(|job| self.core.rekey_job(job));
         }
-        self.rekey_guard();
-        self.schedule_chores();
+        self.core.rekey_guard();
+        self.core.schedule_chores();
+    }
+}
+
+impl Core {
+    /// Finds when the next chore is due.
+    pub(super) fn schedule_chores(&mut self) {
+        self.books.schedule(self.guard.as_ref().and_then(|guard| guard.next_chore()));
     }
 
     /// What a queue is charged has changed by a refresh of quanta, and its key may have fallen.

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::Engine;
 use super::books::Books;
+use super::core::Core;
 use super::ready::{AT_ONCE, Bucket};
 use super::room::{Room, ShapeId};
 use super::tree::Tree;
@@ -28,7 +29,7 @@ pub(super) enum Candidate {
     Nothing,
 }
 
-/// See [`Engine::capped_by`].
+/// See [`Core::capped_by`].
 #[inline]
 pub(super) fn capped_by(
     tree: &Tree,
@@ -50,12 +51,12 @@ impl Engine {
     /// Starts tasks while any can start, in order; `on` is told each. With `explain`, each comes
     /// with its reason, which costs a second look at every heap on the way.
     pub fn decide(&mut self, explain: bool, mut on: impl FnMut(Start)) {
-        self.share_out_if_due();
+        self.core.share_out_if_due();
         self.sift_fresh();
         while let Some(start) = self.next(explain) {
             on(start);
         }
-        self.room.forget_fresh();
+        self.core.room.forget_fresh();
     }
 
     /// Starts the next task that [`Engine::decide`] would start; `None` when none can start. A
@@ -64,11 +65,11 @@ impl Engine {
     /// is decided with them. Those in the middle of a gang are refused: its starts, of which
     /// [`Reason::gang`] tells the number, are one decision.
     pub fn next_start(&mut self, explain: bool) -> Option<Start> {
-        self.share_out_if_due();
+        self.core.share_out_if_due();
         self.sift_fresh();
         let start = self.next(explain);
         if start.is_none() {
-            self.room.forget_fresh();
+            self.core.room.forget_fresh();
         }
         start
     }
@@ -77,15 +78,15 @@ impl Engine {
     /// is held ([`Engine::next_with_holds`]).
     fn sift_fresh(&mut self) {
         if self.holds.is_none() {
-            self.room.sift_fresh();
+            self.core.room.sift_fresh();
         }
     }
 
     /// Whether nobody can start, as a quick look tells: so it is at most instants.
     #[inline]
     fn is_at_rest(&self) -> bool {
-        let plain = self.untold.is_empty() && self.servers.is_none() && self.holds.is_none();
-        plain && !self.room.any_startable()
+        let plain = self.untold.is_empty() && self.core.servers.is_none() && self.holds.is_none();
+        plain && !self.core.room.any_startable()
     }
 
     /// The next start; when there is none, tasks may be told to stop.
@@ -107,7 +108,7 @@ impl Engine {
         if let Some(start) = self.untold.pop_front() {
             return Some(start);
         }
-        if self.servers.is_some() {
+        if self.core.servers.is_some() {
             return self.next_by_server(explain);
         }
         if self.holds.is_some()
@@ -115,17 +116,17 @@ impl Engine {
         {
             return Some(start);
         }
-        while self.room.any_startable() {
-            self.wake_next(explain);
-            self.settle();
-            let mut reason = explain.then(|| Box::new(Reason::of(self.room.why())));
-            let leaf = self.choose_leaf(reason.as_deref_mut())?;
-            let (slot, node) = match self.choose_group(leaf) {
+        while self.core.room.any_startable() {
+            self.core.wake_next(explain);
+            self.core.settle();
+            let mut reason = explain.then(|| Box::new(Reason::of(self.core.room.why())));
+            let leaf = self.core.choose_leaf(reason.as_deref_mut())?;
+            let (slot, node) = match self.core.choose_group(leaf) {
                 Candidate::Group(slot, node) => (slot, node),
                 // The policy is to wait: with reservations only who fits is looked at here.
                 Candidate::Wait(_) => return None,
                 Candidate::Nothing => {
-                    self.park(leaf);
+                    self.core.park(leaf);
                     continue;
                 }
             };
@@ -145,17 +146,19 @@ impl Engine {
         node: Option<NodeRow>,
         reason: Option<Box<Reason>>,
     ) -> Option<Start> {
-        let shape = self.work.group(slot).turn();
-        if self.room.turn_of(shape) > 1 {
+        let shape = self.core.work.group(slot).turn();
+        if self.core.room.turn_of(shape) > 1 {
             return self.place_gang(slot, reason);
         }
-        let node = node.or_else(|| self.room.find_open_or_block(shape))?;
+        let node = node.or_else(|| self.core.room.find_open_or_block(shape))?;
         let start = self.start(slot, None, node, reason);
-        self.room.sift(node);
-        self.room.block_if_full(shape);
+        self.core.room.sift(node);
+        self.core.room.block_if_full(shape);
         Some(start)
     }
+}
 
+impl Core {
     /// The shape of a bucket of the leaf, if tasks of it wait, are not known to fit nowhere (or the
     /// policy is to wait for them) and stay within the maximum shares.
     #[inline(always)]
@@ -223,7 +226,7 @@ impl Engine {
         self.waits || self.room.draws()
     }
 
-    /// Of the other children the first of which something would start; see [`Engine::tells_all`].
+    /// Of the other children the first of which something would start; see [`Core::tells_all`].
     fn runner_up(&mut self, parent: QueueRow) -> Option<(QueueId, KeyValue)> {
         if self.holds_true_keys(parent) {
             let (key, child) = self.second_child(parent)?;

@@ -3,6 +3,7 @@
 //! groups), for each call.
 
 use super::Engine;
+use super::core::Core;
 use super::holds::expected_end;
 use super::ready::Bucket;
 use super::room::ShapeId;
@@ -115,28 +116,28 @@ pub struct GuardView {
 impl Engine {
     /// How `queue` orders its children.
     pub fn policy(&self, queue: QueueId) -> &Policy {
-        self.books.domain(self.row(queue)).policy()
+        self.core.books.domain(self.core.row(queue)).policy()
     }
 
     /// Whether a node is up: it has joined and not left.
     pub fn is_up(&self, node: NodeId) -> bool {
-        self.live_node(node).is_ok()
+        self.core.live_node(node).is_ok()
     }
 
     /// Whether nothing new may start on a node.
     pub fn is_cordoned(&self, node: NodeId) -> bool {
-        self.room.row(node).is_some_and(|row| self.room.is_cordoned(row))
+        self.core.room.row(node).is_some_and(|row| self.core.room.is_cordoned(row))
     }
 
     /// Whether more is used of a node than it holds.
     pub fn is_over_full(&self, node: NodeId) -> bool {
-        self.room.row(node).is_some_and(|row| self.room.is_over_full(row))
+        self.core.room.row(node).is_some_and(|row| self.core.room.is_over_full(row))
     }
 
     /// What others use of a node ([`crate::Event::NodeUsedByOthers`]).
     pub fn used_by_others(&self, node: NodeId) -> Resources {
-        let nothing = Resources::zero(self.kinds.len());
-        self.room.row(node).map_or(nothing, |row| self.room.others(row))
+        let nothing = Resources::zero(self.core.kinds.len());
+        self.core.room.row(node).map_or(nothing, |row| self.core.room.others(row))
     }
 
     /// Whether some node that is up could hold a task of a group when it is empty; if none can, it
@@ -147,52 +148,40 @@ impl Engine {
 
     /// Running tasks of a job; 0 where it is no more.
     pub fn running_of(&self, job: JobId) -> u64 {
-        self.work.job(job).map_or(0, |job| u64::from(job.running()))
+        self.core.work.job(job).map_or(0, |job| u64::from(job.running()))
     }
 
     /// What a running task asks for; `None` where it runs no more.
     pub fn demand_of(&self, task: AllocationId) -> Option<&Resources> {
-        self.work.running(task).map(|task| self.room.demand(task.shape))
+        self.core.work.running(task).map(|task| self.core.room.demand(task.shape))
     }
 
     /// Since when a running task runs.
     pub fn started(&self, task: AllocationId) -> Option<Time> {
-        self.work.running(task).map(|task| task.started)
+        self.core.work.running(task).map(|task| task.started)
     }
 
     /// The running task of a live job with that number. O(running tasks).
     pub fn running_task(&self, job: JobId, task: u32) -> Option<AllocationId> {
-        let mut all = self.work.all_running();
+        let mut all = self.core.work.all_running();
         all.find(|(_, running)| (running.job, running.task) == (job, task)).map(|(id, _)| id)
     }
 
     /// Minimum and maximum share of a queue.
     pub fn bounds(&self, queue: QueueId) -> (Option<Resources>, Option<Resources>) {
-        let queue = self.row(queue);
-        (self.tree[queue].min(), self.tree[queue].max().copied())
+        let queue = self.core.row(queue);
+        (self.core.tree[queue].min(), self.core.tree[queue].max().copied())
     }
 
     /// Since when a leaf waits: the later of its last service and the moment its demand began.
     pub fn waits_since(&self, leaf: QueueId) -> Time {
-        self.ready.waits_since(self.row(leaf))
+        self.core.ready.waits_since(self.core.row(leaf))
     }
 
     /// The resource whose units the keys among the children of `queue` are in: the one counted, or
     /// the dearest; for dominant shares the measured one, of which they are told as an amount.
     pub fn key_kind(&self, queue: QueueId) -> usize {
-        self.kind_of_keys(self.row(queue))
-    }
-
-    fn kind_of_keys(&self, queue: QueueRow) -> usize {
-        match &self.books.domain(queue).scalar {
-            Scalar::Kind(kind) => *kind,
-            // The first of the dearest.
-            Scalar::Priced(prices) => {
-                (0..prices.len()).rev().max_by_key(|&kind| prices[kind]).unwrap_or(0)
-            }
-            // A share of the pool is told as an amount of what fairness is measured in.
-            Scalar::Dominant => self.measured(),
-        }
+        self.core.kind_of_keys(self.core.row(queue))
     }
 
     /// The children of `parent` below which tasks wait, in the order in which they would be served
@@ -205,21 +194,22 @@ impl Engine {
     /// The first `most` of them, and where `asked` stands among them. O(children), besides sorting
     /// those that are told.
     pub fn first_children(&self, parent: QueueId, most: usize, asked: QueueId) -> FirstChildren {
-        let (parent, asked) = (self.row(parent), self.row(asked));
-        let books = self.seen().1;
-        let children = self.tree[parent].children().iter().copied();
-        let waiting = children.filter(|&child| self.waits_below(child));
-        let key =
-            |child| self.rescaled_key(child).unwrap_or_else(|| books.key_seen(self.now, child));
+        let (parent, asked) = (self.core.row(parent), self.core.row(asked));
+        let books = self.core.seen().1;
+        let children = self.core.tree[parent].children().iter().copied();
+        let waiting = children.filter(|&child| self.core.waits_below(child));
+        let key = |child| {
+            self.core.rescaled_key(child).unwrap_or_else(|| books.key_seen(self.core.now, child))
+        };
         let mut all: Vec<(Key, QueueRow)> = waiting.map(|child| (key(child), child)).collect();
         let order = |a: &(Key, QueueRow), b: &(Key, QueueRow)| {
-            self.compare_children(&(a.0, a.1.0), &(b.0, b.1.0))
+            self.core.compare_children(&(a.0, a.1.0), &(b.0, b.1.0))
         };
         let view = |&(key, queue): &(Key, QueueRow)| ChildView {
-            queue: self.tree.id(queue),
-            key: self.shown(parent, &key),
-            natural: self.natural(parent, &key),
-            parked: self.all_parked(queue),
+            queue: self.core.tree.id(queue),
+            key: self.core.shown(parent, &key),
+            natural: self.core.natural(parent, &key),
+            parked: self.core.all_parked(queue),
         };
         let mine = all.iter().find(|(_, child)| *child == asked).copied();
         let asked = mine.map(|mine| {
@@ -237,31 +227,31 @@ impl Engine {
 
     /// The waiting task groups of `leaf`, best first.
     pub fn groups_in_order(&self, leaf: QueueId) -> Vec<GroupView> {
-        let leaf = self.row(leaf);
-        let books = self.seen().1;
-        let slots = self.ready.buckets(leaf).iter().flat_map(Bucket::groups);
+        let leaf = self.core.row(leaf);
+        let books = self.core.seen().1;
+        let slots = self.core.ready.buckets(leaf).iter().flat_map(Bucket::groups);
         let key = |slot| {
-            let group = self.work.group(slot);
-            books.group_key_seen(self.now, group.job, group.number)
+            let group = self.core.work.group(slot);
+            books.group_key_seen(self.core.now, group.job, group.number)
         };
         let mut all: Vec<(Key, u32)> = slots.map(|slot| (key(slot), slot)).collect();
         all.sort_unstable_by_key(|(key, _)| *key);
         let view = |(key, slot): (Key, u32)| {
-            let group = self.work.group(slot);
-            let (turn, demand) = (group.turn(), self.room.demand(group.shape));
-            let whole = self.room.demand_of_turn(turn);
-            let capped_by = self.books.capped_by(&self.tree, leaf, &whole);
+            let group = self.core.work.group(slot);
+            let (turn, demand) = (group.turn(), self.core.room.demand(group.shape));
+            let whole = self.core.room.demand_of_turn(turn);
+            let capped_by = self.core.books.capped_by(&self.core.tree, leaf, &whole);
             GroupView {
                 job: group.job,
                 group: group.number,
                 waiting: group.waiting(),
                 demand: *demand,
-                key: self.shown(leaf, &key),
-                natural: self.natural(leaf, &key),
-                capped_by: capped_by.map(|row| self.tree.id(row)),
-                together: self.room.turn_of(turn),
+                key: self.core.shown(leaf, &key),
+                natural: self.core.natural(leaf, &key),
+                capped_by: capped_by.map(|row| self.core.tree.id(row)),
+                together: self.core.room.turn_of(turn),
                 whole,
-                joint: self.room.is_joint(turn),
+                joint: self.core.room.is_joint(turn),
             }
         };
         all.into_iter().map(view).collect()
@@ -270,15 +260,15 @@ impl Engine {
     /// The nodes that are up and on which constraints let tasks of a group run, in order of
     /// joining. O(nodes) in all.
     pub fn nodes_for(&self, group: &GroupView) -> impl Iterator<Item = NodeRoom> + '_ {
-        let shape = self.slot_of(group).map(|slot| self.shape_alone(slot));
-        let rows = (0..self.room.nodes() as u32).map(NodeRow);
+        let shape = self.core.slot_of(group).map(|slot| self.core.shape_alone(slot));
+        let rows = (0..self.core.room.nodes() as u32).map(NodeRow);
         let room = move |row: NodeRow| {
-            let node = self.room.node(row).filter(|node| node.up)?;
-            let allowed = shape.is_some_and(|shape| self.room.allows(shape, row));
+            let node = self.core.room.node(row).filter(|node| node.up)?;
+            let allowed = shape.is_some_and(|shape| self.core.room.allows(shape, row));
             allowed.then(|| NodeRoom {
-                node: self.room.id(row),
+                node: self.core.room.id(row),
                 capacity: node.spec.capacity,
-                free: self.room.free(row),
+                free: self.core.room.free(row),
             })
         };
         rows.filter_map(room)
@@ -286,28 +276,62 @@ impl Engine {
 
     /// How many tasks of a gang's group fit at once now, where the gang may be. O(nodes).
     pub fn fit_at_once(&self, group: &GroupView) -> u64 {
-        let slot = self.slot_of(group);
-        slot.map_or(0, |slot| self.room.fit_at_once(self.work.group(slot).turn()))
+        let slot = self.core.slot_of(group);
+        slot.map_or(0, |slot| self.core.room.fit_at_once(self.core.work.group(slot).turn()))
     }
 
     /// The tasks that run on a node, the latest first.
     pub fn running_on(&self, node: NodeId) -> Vec<RunningView> {
-        let Some(row) = self.room.row(node) else { return Vec::new() };
+        let Some(row) = self.core.room.row(node) else { return Vec::new() };
         let view = |task: AllocationId| {
-            let running = self.work.running(task).expect("it runs there");
-            let limit = self.room.limit(running.shape);
-            let over = limit.is_some_and(|limit| running.started.saturating_add(limit) <= self.now);
+            let running = self.core.work.running(task).expect("it runs there");
+            let limit = self.core.room.limit(running.shape);
+            let over =
+                limit.is_some_and(|limit| running.started.saturating_add(limit) <= self.core.now);
             RunningView {
                 task,
                 job: running.job,
-                queue: self.tree.id(running.queue),
-                demand: *self.room.demand(running.shape),
+                queue: self.core.tree.id(running.queue),
+                demand: *self.core.room.demand(running.shape),
                 started: running.started,
-                expected_end: expected_end(running.started, limit, self.now),
+                expected_end: expected_end(running.started, limit, self.core.now),
                 is_over: over,
             }
         };
-        self.work.running_on(row).into_iter().rev().map(view).collect()
+        self.core.work.running_on(row).into_iter().rev().map(view).collect()
+    }
+
+    /// The starvation guard, where the root's policy has one.
+    pub fn guard_view(&self, leaf: QueueId) -> Option<GuardView> {
+        let guard = self.core.seen().2?;
+        let leaf = self.core.row(leaf);
+        let mine = guard.seen(self.core.now, leaf);
+        let others = self.core.tree.iter().filter(|(_, row)| row.is_leaf()).map(|(other, _)| other);
+        let others = others.filter(|&other| other != leaf);
+        let walked = others.filter(|&other| self.core.ready.waiting(other) > 0);
+        let stands = walked.map(|other| guard.seen(self.core.now, other));
+        let mut before: Vec<Item> =
+            stands.filter(|other| guard.compare(other, &mine).is_lt()).collect();
+        before.sort_unstable_by(|a, b| guard.compare(a, b));
+        Some(GuardView {
+            t_wait: guard.t_wait(),
+            waited: self.core.now.saturating_since(self.core.ready.waits_since(leaf)),
+            before: before.into_iter().map(|(_, leaf)| self.core.tree.id(QueueRow(leaf))).collect(),
+        })
+    }
+}
+
+impl Core {
+    fn kind_of_keys(&self, queue: QueueRow) -> usize {
+        match &self.books.domain(queue).scalar {
+            Scalar::Kind(kind) => *kind,
+            // The first of the dearest.
+            Scalar::Priced(prices) => {
+                (0..prices.len()).rev().max_by_key(|&kind| prices[kind]).unwrap_or(0)
+            }
+            // A share of the pool is told as an amount of what fairness is measured in.
+            Scalar::Dominant => self.books.measured(),
+        }
     }
 
     pub(super) fn slot_of(&self, group: &GroupView) -> Option<u32> {
@@ -320,25 +344,6 @@ impl Engine {
         let turn = self.work.group(slot).turn();
         let place = self.work.waiting_members(slot).position(|member| member == slot);
         self.room.part_of(turn, place.unwrap_or(0))
-    }
-
-    /// The starvation guard, where the root's policy has one.
-    pub fn guard_view(&self, leaf: QueueId) -> Option<GuardView> {
-        let guard = self.seen().2?;
-        let leaf = self.row(leaf);
-        let mine = guard.seen(self.now, leaf);
-        let others = self.tree.iter().filter(|(_, row)| row.is_leaf()).map(|(other, _)| other);
-        let others = others.filter(|&other| other != leaf);
-        let walked = others.filter(|&other| self.ready.waiting(other) > 0);
-        let stands = walked.map(|other| guard.seen(self.now, other));
-        let mut before: Vec<Item> =
-            stands.filter(|other| guard.compare(other, &mine).is_lt()).collect();
-        before.sort_unstable_by(|a, b| guard.compare(a, b));
-        Some(GuardView {
-            t_wait: guard.t_wait(),
-            waited: self.now.saturating_since(self.ready.waits_since(leaf)),
-            before: before.into_iter().map(|(_, leaf)| self.tree.id(QueueRow(leaf))).collect(),
-        })
     }
 
     fn waits_below(&self, queue: QueueRow) -> bool {

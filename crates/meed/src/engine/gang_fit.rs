@@ -45,21 +45,21 @@ pub struct GangPart {
 impl Engine {
     /// How much of the gang that a group waits with fits now; `None`: it waits by itself.
     pub fn gang_fit(&self, group: &GroupView) -> Option<GangFit> {
-        let slot = self.slot_of(group)?;
-        let turn = self.work.group(slot).turn();
-        let fit = self.room.is_joint(turn).then(|| self.room.parts_now(turn))?;
+        let slot = self.core.slot_of(group)?;
+        let turn = self.core.work.group(slot).turn();
+        let fit = self.core.room.is_joint(turn).then(|| self.core.room.parts_now(turn))?;
         let part = |(place, slot): (usize, u32)| {
-            let group = self.work.group(slot);
+            let group = self.core.work.group(slot);
             GangPart {
                 group: group.number,
                 tasks: group.waiting(),
-                demand: *self.room.demand(group.shape),
+                demand: *self.core.room.demand(group.shape),
                 alone: fit.most.alone[place],
                 beside: fit.most.beside[place],
                 nodes: fit.nodes[place],
             }
         };
-        let groups = self.work.waiting_members(slot).enumerate().map(part).collect();
+        let groups = self.core.work.waiting_members(slot).enumerate().map(part).collect();
         let on = fit.on.map(|(label, value)| (label.to_owned(), value.to_owned()));
         Some(GangFit { at_once: fit.most.at_once, on, groups })
     }

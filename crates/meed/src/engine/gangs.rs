@@ -15,6 +15,7 @@
 use std::num::NonZeroU32;
 
 use super::Engine;
+use super::core::Core;
 use super::room::{GangPlace, Member, Nodes, Room, are_few};
 use super::work::Members;
 use crate::decision::{Reason, Start};
@@ -27,12 +28,12 @@ impl Engine {
     /// Starts the gang of the group, or marks its shape blocked when it fits nowhere; the first of
     /// its starts, the others are told next.
     pub(super) fn place_gang(&mut self, slot: u32, reason: Option<Box<Reason>>) -> Option<Start> {
-        match self.room.find_gang_or_block(self.work.group(slot).turn())? {
+        match self.core.room.find_gang_or_block(self.core.work.group(slot).turn())? {
             GangPlace::Alike(tasks, key) => {
                 self.start_together(tasks, reason, |room| (slot, room.node_in(&key)))
             }
             GangPlace::Parts(nodes) => {
-                let members: Vec<u32> = self.work.waiting_members(slot).collect();
+                let members: Vec<u32> = self.core.work.waiting_members(slot).collect();
                 self.start_on(&members, &nodes, reason)
             }
         }
@@ -68,7 +69,7 @@ impl Engine {
         let mut nodes: Vec<NodeRow> = Vec::new();
         let mut lead = None;
         for _ in 0..tasks {
-            let (slot, node) = next(&mut self.room);
+            let (slot, node) = next(&mut self.core.room);
             lead.get_or_insert(slot);
             nodes.push(node);
             let start = self.start_alone(slot, None, node, reason.clone());
@@ -83,11 +84,69 @@ impl Engine {
         nodes.dedup();
         for node in nodes {
             self.touch_node(node, false);
-            self.room.sift(node);
+            self.core.room.sift(node);
         }
         self.untold.pop_front()
     }
 
+    /// Tasks of the group have started, ended or come back: brings up to date what the others wait
+    /// for, and those of other groups of its gang.
+    pub(super) fn regroup(&mut self, slot: u32) {
+        if self.core.work.group(slot).gang().is_none() {
+            return;
+        }
+        let members = self.core.work.members(slot);
+        let together = self.core.together_now(&members);
+        if members.iter().all(|&slot| self.core.waits_rightly(slot, &together)) {
+            return;
+        }
+        if !self.core.waits_for_as_many(slot, &members, &together.0) {
+            members.iter().for_each(|&slot| self.drop_all_holds(slot));
+        }
+        let leaf = self.core.leaf_of(slot);
+        for &slot in &members {
+            let group = self.core.work.group(slot);
+            let (shape, before, waiting) = (group.shape, group.turn(), group.waiting());
+            let within = group.gang().and_then(|gang| gang.within);
+            let in_walk = waiting - self.core.held_of(slot);
+            self.core.unlist_group(leaf, slot);
+            self.core.room.sub_waiting(before, in_walk);
+            let after = match together.0.is_empty() {
+                true => self.core.room.hold_turn(shape, self.core.turn_now(slot), within),
+                false => self.core.room.hold_parts(&together.0, together.1),
+            };
+            self.core.room.release_shape(before);
+            self.core.work.set_turn(slot, after);
+            self.core.room.add_waiting(after, in_walk);
+            self.upset_holds_of(slot);
+        }
+        self.core.reserved.forget_hopeless();
+        let held = self.holds.is_some();
+        let lead = self.core.work.waiting_members(slot).next();
+        if let Some(lead) = lead.filter(|&lead| !self.core.is_all_held(lead)) {
+            self.core.list_group(leaf, lead);
+            if held {
+                // It had none of its own, if all of its job had reservations.
+                self.core.update_arrivals(self.core.work.group(lead).job, true);
+            }
+            self.core.wake_leaf(leaf);
+        }
+    }
+
+    /// Starts that were decided and not told.
+    pub(super) fn restore_untold(&mut self, state: &State) -> Result<(), StateError> {
+        for &slot in &state.untold {
+            let start = self.core.work.running_in(slot).map(|id| self.core.told(id, None));
+            let start =
+                start.ok_or_else(|| StateError::new("untold", format!("{slot} is free")))?;
+            ensure!(!self.untold.contains(&start), "untold", "{slot} stands there twice");
+            self.untold.push_back(start);
+        }
+        Ok(())
+    }
+}
+
+impl Core {
     /// A group is a gang's; `joint`: the first of the groups of the same gang, by its number.
     pub(super) fn begin_gang(&mut self, slot: u32, gang: &Gang, joint: Option<u32>) {
         let (shape, same) = (self.work.group(slot).shape, self.room.label_of(gang));
@@ -132,50 +191,6 @@ impl Engine {
         match together.is_empty() {
             true => self.room.is_turn(group.turn(), group.shape, self.turn_now(slot), within),
             false => self.room.is_of_parts(group.turn(), together, *same),
-        }
-    }
-
-    /// Tasks of the group have started, ended or come back: brings up to date what the others wait
-    /// for, and those of other groups of its gang.
-    pub(super) fn regroup(&mut self, slot: u32) {
-        if self.work.group(slot).gang().is_none() {
-            return;
-        }
-        let members = self.work.members(slot);
-        let together = self.together_now(&members);
-        if members.iter().all(|&slot| self.waits_rightly(slot, &together)) {
-            return;
-        }
-        if !self.waits_for_as_many(slot, &members, &together.0) {
-            members.iter().for_each(|&slot| self.drop_all_holds(slot));
-        }
-        let leaf = self.leaf_of(slot);
-        for &slot in &members {
-            let group = self.work.group(slot);
-            let (shape, before, waiting) = (group.shape, group.turn(), group.waiting());
-            let within = group.gang().and_then(|gang| gang.within);
-            let in_walk = waiting - self.held_of(slot);
-            self.unlist_group(leaf, slot);
-            self.room.sub_waiting(before, in_walk);
-            let after = match together.0.is_empty() {
-                true => self.room.hold_turn(shape, self.turn_now(slot), within),
-                false => self.room.hold_parts(&together.0, together.1),
-            };
-            self.room.release_shape(before);
-            self.work.set_turn(slot, after);
-            self.room.add_waiting(after, in_walk);
-            self.upset_holds_of(slot);
-        }
-        self.reserved.forget_hopeless();
-        let held = self.holds.is_some();
-        let lead = self.work.waiting_members(slot).next();
-        if let Some(lead) = lead.filter(|&lead| !self.is_all_held(lead)) {
-            self.list_group(leaf, lead);
-            if held {
-                // It had none of its own, if all of its job had reservations.
-                self.update_arrivals(self.work.group(lead).job, true);
-            }
-            self.wake_leaf(leaf);
         }
     }
 
@@ -255,18 +270,6 @@ impl Engine {
             let at = || format!("{place}.groups[{number}].gang.turn");
             let joint = self.work.group(slot).gang().is_some_and(|gang| gang.joint.is_some());
             ensure!(right || !joint, at(), "not what the tasks of its gang wait for");
-        }
-        Ok(())
-    }
-
-    /// Starts that were decided and not told.
-    pub(super) fn restore_untold(&mut self, state: &State) -> Result<(), StateError> {
-        for &slot in &state.untold {
-            let start = self.work.running_in(slot).map(|id| self.told(id, None));
-            let start =
-                start.ok_or_else(|| StateError::new("untold", format!("{slot} is free")))?;
-            ensure!(!self.untold.contains(&start), "untold", "{slot} stands there twice");
-            self.untold.push_back(start);
         }
         Ok(())
     }

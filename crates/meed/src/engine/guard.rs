@@ -23,9 +23,10 @@ use std::collections::BTreeMap;
 use num_bigint::BigUint;
 
 use super::books::{Used, rated};
+use super::core::Core;
 use super::entitled::Entitlements;
 use super::tree::Tree;
-use super::{Engine, KeyParts, NO_PLACE};
+use super::{KeyParts, NO_PLACE};
 use crate::order::heap::{Heap, Item};
 use crate::order::key::Key;
 use crate::order::{Domain, Minimum, Pool, Requantified, Standing, Terms};
@@ -225,7 +226,7 @@ impl Guard {
         self.domain.rule.next_chore().filter(|_| self.domain.rule.keeps_usage())
     }
 
-    /// Rounds begin, landmarks move, as in `books::chores`; [`Engine::rekey_guard`] comes next.
+    /// Rounds begin, landmarks move, as in `books::chores`; [`Core::rekey_guard`] comes next.
     pub(super) fn chores<'a>(
         &mut self,
         now: Time,
@@ -411,7 +412,7 @@ impl Guard {
     }
 }
 
-impl Engine {
+impl Core {
     /// The leaf to be served out of turn, and how long it has waited.
     #[inline]
     pub(super) fn starved(&mut self) -> Option<(QueueRow, Span)> {

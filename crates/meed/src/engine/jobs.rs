@@ -5,6 +5,7 @@
 //! leaf's buckets (`ready`).
 
 use super::Engine;
+use super::core::Core;
 use super::gangs::joint;
 use super::room::ShapeId;
 use super::share_out::Reads;
@@ -18,16 +19,16 @@ use crate::time::Span;
 
 impl Engine {
     pub(super) fn job_arrived(&mut self, spec: &JobSpec<'_>) -> Result<JobId, Rejected> {
-        let leaf = self.leaf_for_job(spec.queue)?;
+        let leaf = self.core.leaf_for_job(spec.queue)?;
         if spec.groups.is_empty() && !spec.open {
             return Err(Rejected::NoTasks);
         }
         check_job_weight(spec.weight)?;
-        self.expect_arrival(leaf);
-        self.check_groups(leaf, 0, spec.groups)?;
-        let id = self.work.add_job(Job::new(leaf, spec.open, spec.max_attempts));
-        self.tree.add_job(leaf);
-        self.books.job_arrives(&self.tree, id, leaf, spec.weight);
+        self.core.expect_arrival(leaf);
+        self.core.check_groups(leaf, 0, spec.groups)?;
+        let id = self.core.work.add_job(Job::new(leaf, spec.open, spec.max_attempts));
+        self.core.tree.add_job(leaf);
+        self.core.books.job_arrives(&self.core.tree, id, leaf, spec.weight);
         self.add_groups(id, spec.groups);
         Ok(id)
     }
@@ -38,33 +39,25 @@ impl Engine {
         groups: &[TaskGroup],
         open: bool,
     ) -> Result<Effect, Rejected> {
-        let job = self.work.job(id).ok_or(Rejected::UnknownJob)?;
+        let job = self.core.work.job(id).ok_or(Rejected::UnknownJob)?;
         if groups.is_empty() && job.waiting() == 0 && job.running() == 0 && !open {
             return Err(Rejected::NoTasks);
         }
-        self.check_groups(job.queue, job.tasks(), groups)?;
-        self.work.set_open(id, open);
+        self.core.check_groups(job.queue, job.tasks(), groups)?;
+        self.core.work.set_open(id, open);
         self.add_groups(id, groups);
         Ok(Effect::None)
     }
 
-    pub(super) fn job_changed(&mut self, id: JobId, weight: u64) -> Result<Effect, Rejected> {
-        check_job_weight(weight)?;
-        self.work.job(id).ok_or(Rejected::UnknownJob)?;
-        self.books.set_job_weight(id, weight);
-        self.rekey_job(id);
-        Ok(Effect::None)
-    }
-
     pub(super) fn job_cancelled(&mut self, id: JobId) -> Result<Effect, Rejected> {
-        self.work.job(id).ok_or(Rejected::UnknownJob)?;
+        self.core.work.job(id).ok_or(Rejected::UnknownJob)?;
         Ok(Effect::Lost(self.drop_job(id)))
     }
 
     /// Ends a job whatever it still has; its running tasks are stopped and returned.
     pub(super) fn drop_job(&mut self, id: JobId) -> Vec<AllocationId> {
-        let ours = self.work.running_of(id);
-        let groups = self.work.job(id).map_or(Vec::new(), |job| job.groups().to_vec());
+        let ours = self.core.work.running_of(id);
+        let groups = self.core.work.job(id).map_or(Vec::new(), |job| job.groups().to_vec());
         for group in groups {
             self.forget_waiting(id, group);
         }
@@ -77,44 +70,92 @@ impl Engine {
 
     /// A group's waiting tasks are asked for no more.
     fn forget_waiting(&mut self, id: JobId, slot: u32) {
-        let (tasks, shape) = (self.work.forget_waiting(slot), self.work.group(slot).turn());
+        let (tasks, shape) =
+            (self.core.work.forget_waiting(slot), self.core.work.group(slot).turn());
         if tasks == 0 {
             return;
         }
         self.drop_surplus_holds(slot);
-        let leaf = self.work.job(id).expect("its group has just been asked").queue;
-        self.room.sub_waiting(shape, tasks);
-        let demand = self.room.demand(self.work.group(slot).shape);
-        self.books.unask(self.now, &self.tree, id, demand, tasks);
-        self.fewer_in_walk(leaf, slot);
-        self.sub_leaf_waiting(leaf, tasks);
-        self.park_if_all_held(leaf);
+        let leaf = self.core.work.job(id).expect("its group has just been asked").queue;
+        self.core.room.sub_waiting(shape, tasks);
+        let demand = self.core.room.demand(self.core.work.group(slot).shape);
+        self.core.books.unask(self.core.now, &self.core.tree, id, demand, tasks);
+        self.core.fewer_in_walk(leaf, slot);
+        self.core.sub_leaf_waiting(leaf, tasks);
+        self.core.park_if_all_held(leaf);
     }
 
     /// Removes a job without waiting or running tasks.
     pub(super) fn remove_job(&mut self, id: JobId) {
         self.forget_idle_of(id);
         self.forget_stops_of_job(id);
-        let job = self.work.remove_job(id);
+        let job = self.core.work.remove_job(id);
         for &slot in job.groups() {
-            let group = self.work.group(slot);
+            let group = self.core.work.group(slot);
             if group.gang().is_some() {
-                self.room.release_shape(group.turn());
+                self.core.room.release_shape(group.turn());
             }
-            self.room.release_shape(group.shape);
+            self.core.room.release_shape(group.shape);
         }
-        self.work.free_groups(&job);
-        self.books.job_leaves(self.now, id);
-        if self.tree.remove_job(job.queue) {
-            self.remove_now(job.queue);
+        self.core.work.free_groups(&job);
+        self.core.books.job_leaves(self.core.now, id);
+        if self.core.tree.remove_job(job.queue) {
+            self.core.remove_now(job.queue);
         }
     }
 
     /// Whether tasks like these could ever run in `queue`: what [`crate::Event::JobArrived`] would
     /// refuse them for.
     pub fn check_tasks(&self, queue: QueueId, groups: &[TaskGroup]) -> Result<(), Rejected> {
-        let queue = self.tree.row(queue).ok_or(Rejected::UnknownQueue)?;
-        self.check_groups(queue, 0, groups)
+        let queue = self.core.tree.row(queue).ok_or(Rejected::UnknownQueue)?;
+        self.core.check_groups(queue, 0, groups)
+    }
+
+    fn add_groups(&mut self, id: JobId, groups: &[TaskGroup]) {
+        let leaf = self.core.work.job(id).expect("it has just been added or found").queue;
+        let sum: u64 = groups.iter().map(|group| u64::from(group.count)).sum();
+        if sum == 0 {
+            return;
+        }
+        self.core.reserved.forget_hopeless();
+        self.core.share_out_for(Reads::TopUps);
+        self.core.books.get_work(self.core.now, &self.core.tree, id, sum);
+        let number = self.core.work.job(id).map_or(0, |job| job.groups().len() as u32);
+        let first = joint(groups).filter(|_| groups.len() > 1).map(|_| number);
+        let mut last = None;
+        for group in groups {
+            let expected = self.expected_run(leaf, group);
+            let shape = self.core.room.hold_shape(group, id, expected);
+            let count = u64::from(group.count);
+            let slot = self.core.work.add_group(id, shape, group.count);
+            if let Some(gang) = group.gang.as_deref() {
+                self.core.begin_gang(slot, gang, first);
+            }
+            last = Some(slot);
+            self.core.room.add_waiting(self.core.work.group(slot).turn(), count);
+            self.core.books.ask(self.core.now, leaf, &group.demand, count);
+            self.core.list_group(leaf, slot);
+        }
+        if let Some(slot) = last.filter(|_| first.is_some()) {
+            self.regroup(slot);
+        }
+        self.core.update_arrivals(id, true);
+        self.core.add_leaf_waiting(leaf, sum);
+    }
+
+    /// How long a task of the group is expected to run at most.
+    fn expected_run(&self, leaf: QueueRow, group: &TaskGroup) -> Option<Span> {
+        group.limit.or_else(|| self.learned.as_ref()?.estimate(leaf))
+    }
+}
+
+impl Core {
+    pub(super) fn job_changed(&mut self, id: JobId, weight: u64) -> Result<Effect, Rejected> {
+        check_job_weight(weight)?;
+        self.work.job(id).ok_or(Rejected::UnknownJob)?;
+        self.books.set_job_weight(id, weight);
+        self.rekey_job(id);
+        Ok(Effect::None)
     }
 
     fn check_groups(
@@ -187,43 +228,6 @@ impl Engine {
             at = queue.parent();
         }
         None
-    }
-
-    fn add_groups(&mut self, id: JobId, groups: &[TaskGroup]) {
-        let leaf = self.work.job(id).expect("it has just been added or found").queue;
-        let sum: u64 = groups.iter().map(|group| u64::from(group.count)).sum();
-        if sum == 0 {
-            return;
-        }
-        self.reserved.forget_hopeless();
-        self.share_out_for(Reads::TopUps);
-        self.books.get_work(self.now, &self.tree, id, sum);
-        let number = self.work.job(id).map_or(0, |job| job.groups().len() as u32);
-        let first = joint(groups).filter(|_| groups.len() > 1).map(|_| number);
-        let mut last = None;
-        for group in groups {
-            let expected = self.expected_run(leaf, group);
-            let shape = self.room.hold_shape(group, id, expected);
-            let count = u64::from(group.count);
-            let slot = self.work.add_group(id, shape, group.count);
-            if let Some(gang) = group.gang.as_deref() {
-                self.begin_gang(slot, gang, first);
-            }
-            last = Some(slot);
-            self.room.add_waiting(self.work.group(slot).turn(), count);
-            self.books.ask(self.now, leaf, &group.demand, count);
-            self.list_group(leaf, slot);
-        }
-        if let Some(slot) = last.filter(|_| first.is_some()) {
-            self.regroup(slot);
-        }
-        self.update_arrivals(id, true);
-        self.add_leaf_waiting(leaf, sum);
-    }
-
-    /// How long a task of the group is expected to run at most.
-    fn expected_run(&self, leaf: QueueRow, group: &TaskGroup) -> Option<Span> {
-        group.limit.or_else(|| self.learned.as_ref()?.estimate(leaf))
     }
 
     /// Puts a waiting group into its leaf's bucket, if it is not there; of a gang of several groups

@@ -38,30 +38,30 @@ impl Engine {
         allocation: AllocationId,
         undone: bool,
     ) -> Result<Effect, Rejected> {
-        let task = *self.work.running(allocation).ok_or(Rejected::UnknownAllocation)?;
+        let task = *self.core.work.running(allocation).ok_or(Rejected::UnknownAllocation)?;
         match undone {
-            true => self.share_out_for(Reads::Charges),
+            true => self.core.share_out_for(Reads::Charges),
             false => self.note_lost(allocation),
         }
         self.release_as(allocation, undone);
-        let before = self.guard.as_ref().map(|guard| guard.waits_since(task.queue).1);
+        let before = self.core.guard.as_ref().map(|guard| guard.waits_since(task.queue).1);
         self.wait_again(&task, task.failures);
-        if let (Some(guard), Some(before), true) = (&mut self.guard, before, undone) {
+        if let (Some(guard), Some(before), true) = (&mut self.core.guard, before, undone) {
             let since = guard.goes_on(task.queue, before);
-            self.ready.set_waits_since(task.queue, since);
+            self.core.ready.set_waits_since(task.queue, since);
         }
         Ok(Effect::Ended { job: task.job, state: JobState::Active, stopped: Vec::new() })
     }
 
     pub(super) fn task_withdrawn(&mut self, id: JobId, task: u32) -> Result<Effect, Rejected> {
-        let job = self.work.job(id).ok_or(Rejected::UnknownJob)?;
+        let job = self.core.work.job(id).ok_or(Rejected::UnknownJob)?;
         let mut groups = job.groups().iter().copied();
         let mut stopped = Vec::new();
-        match groups.find(|&slot| self.work.group(slot).waits(task)) {
+        match groups.find(|&slot| self.core.work.group(slot).waits(task)) {
             Some(slot) => self.withdraw_waiting(id, slot, task),
             None => {
-                let number = |&at: &AllocationId| self.work.running(at).map(|it| it.task);
-                let running = self.work.running_of(id);
+                let number = |&at: &AllocationId| self.core.work.running(at).map(|it| it.task);
+                let running = self.core.work.running_of(id);
                 let running = running.into_iter().find(|at| number(at) == Some(task));
                 let allocation = running.ok_or(Rejected::NoSuchTask { task })?;
                 self.release(allocation);
@@ -73,16 +73,16 @@ impl Engine {
     }
 
     fn withdraw_waiting(&mut self, id: JobId, slot: u32, task: u32) {
-        self.work.withdraw(slot, task);
+        self.core.work.withdraw(slot, task);
         self.drop_surplus_holds(slot);
-        let shape = self.work.group(slot).turn();
-        let leaf = self.work.job(id).expect("the caller has found it").queue;
-        self.room.sub_waiting(shape, 1);
-        let demand = self.room.demand(self.work.group(slot).shape);
-        self.books.unask(self.now, &self.tree, id, demand, 1);
-        self.fewer_in_walk(leaf, slot);
-        self.sub_leaf_waiting(leaf, 1);
-        self.park_if_all_held(leaf);
+        let shape = self.core.work.group(slot).turn();
+        let leaf = self.core.work.job(id).expect("the caller has found it").queue;
+        self.core.room.sub_waiting(shape, 1);
+        let demand = self.core.room.demand(self.core.work.group(slot).shape);
+        self.core.books.unask(self.core.now, &self.core.tree, id, demand, 1);
+        self.core.fewer_in_walk(leaf, slot);
+        self.core.sub_leaf_waiting(leaf, 1);
+        self.core.park_if_all_held(leaf);
         self.regroup(slot);
     }
 
@@ -93,16 +93,16 @@ impl Engine {
         node: NodeId,
         since: Time,
     ) -> Result<Effect, Rejected> {
-        let job = self.work.job(id).ok_or(Rejected::UnknownJob)?;
-        let node = self.live_node(node)?;
-        if since > self.now {
-            let (given_us, now_us) = (since.as_micros(), self.now.as_micros());
+        let job = self.core.work.job(id).ok_or(Rejected::UnknownJob)?;
+        let node = self.core.live_node(node)?;
+        if since > self.core.now {
+            let (given_us, now_us) = (since.as_micros(), self.core.now.as_micros());
             return Err(Rejected::RunsLater { given_us, now_us });
         }
         let mut groups = job.groups().iter().copied();
-        let slot = groups.find(|&slot| self.work.group(slot).waits(task));
+        let slot = groups.find(|&slot| self.core.work.group(slot).waits(task));
         let slot = slot.ok_or(Rejected::TaskDoesNotWait { task })?;
-        self.share_out_for(Reads::All);
+        self.core.share_out_for(Reads::All);
         let allocation = self.start_since(Some(since), slot, Some(task), node);
         self.regroup(slot);
         self.upset_node(node, false);
@@ -116,32 +116,33 @@ impl Engine {
         allocation: AllocationId,
         node: NodeId,
     ) -> Result<Effect, Rejected> {
-        let task = *self.work.running(allocation).ok_or(Rejected::UnknownAllocation)?;
-        let node = self.live_node(node)?;
+        let task = *self.core.work.running(allocation).ok_or(Rejected::UnknownAllocation)?;
+        let node = self.core.live_node(node)?;
         if task.node == node {
             return Ok(Effect::None);
         }
-        let (demand, before) = (*self.room.demand(task.shape), self.room.weight(task.node));
+        let (demand, before) =
+            (*self.core.room.demand(task.shape), self.core.room.weight(task.node));
         let used = Used { job: task.job, queue: task.queue, demand: &demand, node_weight: before };
-        let (now, weight) = (self.now, self.room.weight(node));
-        self.work.set_node(allocation, node);
+        let (now, weight) = (self.core.now, self.core.room.weight(node));
+        self.core.work.set_node(allocation, node);
         if weight != before {
-            self.share_out_for(Reads::Charges);
+            self.core.share_out_for(Reads::Charges);
             let started = (task.started, task.quantum);
-            self.books.reweigh(now, &self.tree, &used, started, weight);
-            if let Some(guard) = &mut self.guard {
+            self.core.books.reweigh(now, &self.core.tree, &used, started, weight);
+            if let Some(guard) = &mut self.core.guard {
                 guard.reweigh(now, &used, started, weight);
             }
         }
-        if let Some(servers) = &mut self.servers {
-            servers.let_go(&self.tree, task.queue, task.node, &demand);
-            servers.hold(&self.tree, task.queue, node, &demand);
+        if let Some(servers) = &mut self.core.servers {
+            servers.let_go(&self.core.tree, task.queue, task.node, &demand);
+            servers.hold(&self.core.tree, task.queue, node, &demand);
         }
-        self.room.end(task.shape, task.job, task.node);
-        self.room.hold_anyway(task.shape, task.job, node);
+        self.core.room.end(task.shape, task.job, task.node);
+        self.core.room.hold_anyway(task.shape, task.job, node);
         self.upset_node(node, false);
-        self.rekey_job(task.job);
-        self.rekey_path(task.queue);
+        self.core.rekey_job(task.job);
+        self.core.rekey_path(task.queue);
         self.has_room_now(task.node);
         Ok(Effect::None)
     }

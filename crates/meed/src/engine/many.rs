@@ -8,7 +8,7 @@
 
 use smallvec::SmallVec;
 
-use super::Engine;
+use super::core::Core;
 use super::decide::Candidate;
 use super::ready::{Place, bound};
 use super::room::{Offers, ShapeId};
@@ -28,7 +28,7 @@ struct Looked {
     shut: SmallVec<[Place; 8]>,
 }
 
-impl Engine {
+impl Core {
     /// What a wide leaf would start.
     pub(super) fn choose_of_many(&mut self, leaf: QueueRow) -> Candidate {
         let mut full: SmallVec<[ShapeId; 4]> = SmallVec::new();

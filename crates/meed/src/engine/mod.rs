@@ -20,6 +20,7 @@ mod alignment;
 mod books;
 mod by_node;
 mod chores;
+mod core;
 mod decide;
 mod entitled;
 mod estimates;
@@ -55,7 +56,6 @@ mod view;
 mod wake;
 mod work;
 
-use std::cell::OnceCell;
 use std::collections::VecDeque;
 
 pub use explain::{ChildView, FirstChildren, GroupView, GuardView, NodeRoom, RunningView};
@@ -64,71 +64,33 @@ pub use holds::{HeldWith, ReservationView};
 pub use parts::{KeyParts, MemoryClock};
 pub use view::QueueView;
 
+use self::core::{Core, Parts};
 use crate::decision::Start;
 use crate::error::{ConfigError, Rejected};
 use crate::event::{Effect, Event};
 use crate::order::heap::ABSENT;
 use crate::place::Placement;
-use crate::policy::{Blocked, Quantum};
+use crate::policy::{Policy, Quantum};
 use crate::quantum::QuantumUpdater;
-use crate::resources::ResourceKinds;
 use crate::spec::{Config, Infeasible};
 use crate::time::Time;
 use books::Books;
 use estimates::Learned;
 use guard::Guard;
 use holds::Holds;
-use per_server::Servers;
-use ready::Ready;
-use rescale::Rescaling;
-use reserved::Reserved;
 use room::Room;
-use share_out::Seen;
 use tree::Tree;
 use work::Work;
 
 /// See the module.
 pub struct Engine {
-    kinds: ResourceKinds,
-    now: Time,
-    /// Whose child is who, with what share.
-    tree: Tree,
-    /// What there is to do, and what is being done.
-    work: Work,
-    /// What fits where.
-    room: Room,
-    /// Who has used what.
-    books: Books,
-    /// Who may be asked.
-    ready: Ready,
-    /// Which waiting tasks are out of the walk for their reservation.
-    reserved: Reserved,
-    /// Who is served out of turn, if the root's policy says so.
-    guard: Option<Guard>,
+    core: Core,
     /// For whom room is held, if the root's policy makes reservations.
     holds: Option<Box<Holds>>,
     /// How long tasks run, if the root's policy learns it.
     learned: Option<Learned>,
-    /// What is held on each server, where each decides on its own.
-    servers: Option<Servers>,
-    /// Whether a parent may stand by its children rescaled: what nobody has costs nothing.
-    rescales: bool,
-    /// What is kept for that.
-    rescaling: Rescaling,
-    /// Whether to stop at a task that fits nowhere (`Blocked::Wait`; with `holds`, while it is
-    /// looked for who is first).
-    waits: bool,
     /// Starts of a gang that are decided and not told yet.
     untold: VecDeque<Start>,
-    /// Whether shares are to be given out before somebody reads them (`share_out`).
-    shares_due: bool,
-    /// What they will make of tree and books, for who looks meanwhile.
-    seen: OnceCell<Box<Seen>>,
-    /// See [`Engine::sweeps`] and [`Engine::refreshes`].
-    sweeps: u64,
-    refreshes: u64,
-    /// See [`Engine::recharged`]: by row of the queue, as far as there is anything to tell.
-    recharged: Vec<u64>,
 }
 
 impl Engine {
@@ -154,46 +116,39 @@ impl Engine {
                 format!("there is no resource number {} to measure fairness in", config.measured);
             return Err(ConfigError::Policy { queue: "root".to_owned(), problem });
         }
-        let root = Engine::root_spec(&config.root, kinds.len())?;
-        let mut engine = Engine {
+        let root = Core::root_spec(&config.root, kinds.len())?;
+        let parts = Parts {
             now: Time::ZERO,
             tree: Tree::new(&root, kinds.len()),
             work: Work::new(),
             room: Room::new(kinds.len(), place),
             books: Books::new(config.measured, kinds.len(), quanta),
-            ready: Ready::new(kinds.len()),
-            reserved: Reserved::default(),
             guard: config.root.t_wait.map(|t_wait| Guard::new(t_wait, &config.root)),
-            holds: Holds::of(&config.root),
-            learned: Learned::of(&config.root),
-            servers: Servers::of(&config.root),
-            rescales: false,
-            rescaling: Rescaling::default(),
-            waits: config.root.blocked == Blocked::Wait,
-            untold: VecDeque::new(),
-            shares_due: false,
-            seen: OnceCell::new(),
-            sweeps: 0,
-            refreshes: 0,
-            recharged: Vec::new(),
             kinds,
         };
+        let mut engine = Engine::of(Core::of(parts, &config.root), &config.root);
         if engine.holds.is_some() {
-            engine.room.tell_limits();
+            engine.core.room.tell_limits();
         }
-        let pool = engine.room.total();
-        engine.books.add_queue(engine.now, None, &root.policy, root.weight, pool);
-        engine.ready.add_queue();
+        let pool = engine.core.room.total();
+        engine.core.books.add_queue(engine.core.now, None, &root.policy, root.weight, pool);
+        engine.core.ready.add_queue();
         for spec in &config.queues {
-            engine.insert_queue(spec)?;
+            engine.core.insert_queue(spec)?;
         }
         for spec in config.nodes {
-            engine.room.join(spec, &engine.kinds)?;
+            engine.core.room.join(spec, &engine.core.kinds)?;
         }
-        engine.check_minimums()?;
-        engine.share_out();
-        engine.schedule_chores();
+        engine.core.check_minimums()?;
+        engine.core.share_out();
+        engine.core.schedule_chores();
         Ok(engine)
+    }
+
+    /// An engine that tells nothing yet, under the policy of its root.
+    fn of(core: Core, root: &Policy) -> Engine {
+        let (holds, learned) = (Holds::of(root), Learned::of(root));
+        Engine { core, holds, learned, untold: VecDeque::new() }
     }
 
     /// Takes in one event that happens at `now`. A refused event changes nothing.
@@ -202,8 +157,8 @@ impl Engine {
     /// those before [`Engine::decide`].
     pub fn apply(&mut self, now: Time, event: Event<'_>) -> Result<Effect, Rejected> {
         self.pass(now)?;
-        self.seen.take();
-        if let Some(servers) = &mut self.servers {
+        self.core.seen.take();
+        if let Some(servers) = &mut self.core.servers {
             servers.end_turn();
         }
         let effect = match event {
@@ -223,16 +178,16 @@ impl Engine {
             Event::TaskWithdrawn { job, task } => self.task_withdrawn(job, task),
             Event::JobArrived(spec) => self.job_arrived(&spec).map(Effect::Job),
             Event::TasksAdded { job, groups, open } => self.tasks_added(job, groups, open),
-            Event::JobChanged { job, weight } => self.job_changed(job, weight),
+            Event::JobChanged { job, weight } => self.core.job_changed(job, weight),
             Event::JobCancelled(job) => self.job_cancelled(job),
             Event::NodeJoined(spec) => self.node_joined(spec).map(Effect::Node),
             Event::NodeChanged(node, capacity) => {
                 self.node_changed(node, capacity).map(Effect::Lost)
             }
             Event::NodeLeft(node) => self.node_left(node).map(Effect::Lost),
-            Event::QueueAdded(spec) => self.queue_added(spec).map(Effect::Queue),
+            Event::QueueAdded(spec) => self.core.queue_added(spec).map(Effect::Queue),
             Event::QueueChanged(queue, change) => self.queue_changed(queue, change),
-            Event::QueueRemoved(queue) => self.queue_removed(queue),
+            Event::QueueRemoved(queue) => self.core.queue_removed(queue),
             Event::PoliciesChanged(changes) => self.policies_changed(changes),
         };
         self.forget_queues();
@@ -242,12 +197,12 @@ impl Engine {
     /// What becomes, from now on, of tasks that no node could hold when empty: whether jobs with
     /// such are refused, as at first, or wait until a node joins that can.
     pub fn set_infeasible(&mut self, infeasible: Infeasible) {
-        self.room.set_waits_for_nodes(infeasible == Infeasible::Wait);
+        self.core.room.set_waits_for_nodes(infeasible == Infeasible::Wait);
     }
 
     /// What becomes of tasks that no node could hold when empty.
     pub fn infeasible(&self) -> Infeasible {
-        match self.room.waits_for_nodes() {
+        match self.core.room.waits_for_nodes() {
             true => Infeasible::Wait,
             false => Infeasible::Refuse,
         }
@@ -257,7 +212,7 @@ impl Engine {
     /// nodes or queues have changed.
     pub fn advance(&mut self, now: Time) -> Result<(), Rejected> {
         self.pass(now)?;
-        self.share_out_if_due();
+        self.core.share_out_if_due();
         Ok(())
     }
 
@@ -267,18 +222,18 @@ impl Engine {
         if !self.untold.is_empty() {
             return Err(Rejected::UntoldStarts);
         }
-        if now < self.now {
-            let (given_us, now_us) = (now.as_micros(), self.now.as_micros());
+        if now < self.core.now {
+            let (given_us, now_us) = (now.as_micros(), self.core.now.as_micros());
             return Err(Rejected::TimeWentBack { given_us, now_us });
         }
-        if now > self.now || now >= self.books.next_chore() {
-            self.share_out_if_due();
+        if now > self.core.now || now >= self.core.books.next_chore() {
+            self.core.share_out_if_due();
         }
-        self.now = now;
+        self.core.now = now;
         if self.holds.is_some() {
-            self.room.set_now(now);
+            self.core.room.set_now(now);
         }
-        if now >= self.books.next_chore() {
+        if now >= self.core.books.next_chore() {
             self.do_chores();
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! Nodes join, change and leave.
 
 use super::Engine;
+use super::core::Core;
 use crate::cluster::check_dimensions;
 use crate::constraints::Labels;
 use crate::error::{ConfigError, Rejected};
@@ -10,22 +11,22 @@ use crate::spec::{AllocationId, NodeId, NodeRow, NodeSpec};
 
 impl Engine {
     pub(super) fn node_joined(&mut self, spec: NodeSpec) -> Result<NodeId, Rejected> {
-        let node = self.room.join(spec, &self.kinds)?;
+        let node = self.core.room.join(spec, &self.core.kinds)?;
         self.capacity_changed(node);
-        let id = self.room.id(node);
+        let id = self.core.room.id(node);
         self.forget_nodes();
         Ok(id)
     }
 
     /// Rows of nodes that left long ago are given up, now and then.
     fn forget_nodes(&mut self) {
-        let Some(moves) = self.room.forget_nodes() else { return };
-        self.work.move_rows(&moves);
-        self.rescaling.move_rows(&moves);
+        let Some(moves) = self.core.room.forget_nodes() else { return };
+        self.core.work.move_rows(&moves);
+        self.core.rescaling.move_rows(&moves);
         if let Some(holds) = &mut self.holds {
             holds.move_rows(&moves);
         }
-        if let Some(servers) = &mut self.servers {
+        if let Some(servers) = &mut self.core.servers {
             servers.move_rows(&moves);
         }
     }
@@ -33,18 +34,18 @@ impl Engine {
     /// How many nodes that have left are remembered at least: 1024 at first. They are named in
     /// errors, and what only they could hold is not refused. A restored engine keeps to it.
     pub fn set_remembered_nodes(&mut self, least: u32) {
-        self.room.set_remembered(least);
+        self.core.room.set_remembered(least);
     }
 
     pub(super) fn node_left(&mut self, node: NodeId) -> Result<Vec<AllocationId>, Rejected> {
-        let node = self.live_node(node)?;
-        if self.room.spec(node).capacity == *self.room.total() {
+        let node = self.core.live_node(node)?;
+        if self.core.room.spec(node).capacity == *self.core.room.total() {
             // Of an empty cluster nothing is a part: dominant shares stay parts of the last one.
-            self.share_out_if_due();
+            self.core.share_out_if_due();
         }
         // Nothing may start there while its tasks are put back.
         let lost = self.lose_from(node, |_| true);
-        self.room.leave(node);
+        self.core.room.leave(node);
         self.forget_idle_on(node);
         self.capacity_changed(node);
         Ok(lost)
@@ -55,11 +56,11 @@ impl Engine {
         node: NodeId,
         capacity: Resources,
     ) -> Result<Vec<AllocationId>, Rejected> {
-        let node = self.check_resize(node, &capacity)?;
-        let used = self.room.held(node);
+        let node = self.core.check_resize(node, &capacity)?;
+        let used = self.core.room.held(node);
         // Where all that runs there still fits, nobody has to be asked: worlds that set slots do so
         // for every node.
-        let (mut room, others) = (capacity, self.room.others(node));
+        let (mut room, others) = (capacity, self.core.room.others(node));
         for (room, others) in room.as_mut_slice().iter_mut().zip(others.as_slice()) {
             *room = room.saturating_sub(*others);
         }
@@ -73,7 +74,7 @@ impl Engine {
                 !fits
             }),
         };
-        self.room.resize(node, capacity);
+        self.core.room.resize(node, capacity);
         self.capacity_changed(node);
         Ok(lost)
     }
@@ -84,12 +85,87 @@ impl Engine {
         node: NodeId,
         capacity: Resources,
     ) -> Result<Effect, Rejected> {
-        let node = self.check_resize(node, &capacity)?;
-        self.room.resize(node, capacity);
+        let node = self.core.check_resize(node, &capacity)?;
+        self.core.room.resize(node, capacity);
         self.capacity_changed(node);
         Ok(Effect::None)
     }
 
+    /// Nothing new starts on the node, or again. What runs goes on, and the pool and all shares
+    /// stay as they are: a cordon is for a while, and nobody's share is to jump twice for it.
+    pub(super) fn node_cordoned(
+        &mut self,
+        node: NodeId,
+        cordoned: bool,
+    ) -> Result<Effect, Rejected> {
+        let node = self.core.live_node(node)?;
+        self.core.room.set_cordoned(node, cordoned);
+        self.has_room_now(node);
+        Ok(Effect::None)
+    }
+
+    /// The node has other labels; what runs there goes on.
+    pub(super) fn node_relabelled(
+        &mut self,
+        node: NodeId,
+        labels: Labels,
+    ) -> Result<Effect, Rejected> {
+        let node = self.core.live_node(node)?;
+        self.core.room.relabel(node, labels);
+        self.has_room_now(node);
+        Ok(Effect::None)
+    }
+
+    /// Others use so much of the node, which may be more than it has: that is not free, and charged
+    /// to nobody. The pool and all shares stay as they are.
+    pub(super) fn node_used_by_others(
+        &mut self,
+        node: NodeId,
+        amounts: Resources,
+    ) -> Result<Effect, Rejected> {
+        let node = self.core.live_node(node)?;
+        check_dimensions("what others use of a node", &amounts, &self.core.kinds)?;
+        self.core.room.set_others(node, amounts);
+        self.has_room_now(node);
+        Ok(Effect::None)
+    }
+
+    /// What was found to fit nowhere may fit on `node` now.
+    pub(super) fn has_room_now(&mut self, node: NodeRow) {
+        self.upset_node(node, true);
+        self.core.unblock(node);
+        self.core.wake();
+    }
+
+    /// Loses those tasks on `node` for which `pick` says so. It is asked in the order in which they
+    /// started, those of one instant in the order of the log: an older task that fits stays before
+    /// a newer one, and one that does not is lost though a newer and smaller one may stay.
+    fn lose_from(
+        &mut self,
+        node: NodeRow,
+        mut pick: impl FnMut(&Resources) -> bool,
+    ) -> Vec<AllocationId> {
+        let shape = |at: AllocationId| self.core.work.running(at).expect("it runs there").shape;
+        let mut lost = self.core.work.running_on(node);
+        lost.retain(|&at| pick(self.core.room.demand(shape(at))));
+        for &allocation in &lost {
+            self.lose(allocation);
+        }
+        lost
+    }
+
+    /// Free room, shares and possible shapes after `node` changed.
+    fn capacity_changed(&mut self, node: NodeRow) {
+        self.core.room.capacity_changed(node);
+        self.upset_all_holds();
+        self.upset_node(node, true);
+        self.core.unblock(node);
+        self.core.shares_change(false);
+        self.core.wake();
+    }
+}
+
+impl Core {
     fn check_resize(&self, node: NodeId, capacity: &Resources) -> Result<NodeRow, Rejected> {
         let node = self.live_node(node)?;
         let before = self.room.spec(node).capacity;
@@ -102,82 +178,9 @@ impl Engine {
         Ok(node)
     }
 
-    /// Nothing new starts on the node, or again. What runs goes on, and the pool and all shares
-    /// stay as they are: a cordon is for a while, and nobody's share is to jump twice for it.
-    pub(super) fn node_cordoned(
-        &mut self,
-        node: NodeId,
-        cordoned: bool,
-    ) -> Result<Effect, Rejected> {
-        let node = self.live_node(node)?;
-        self.room.set_cordoned(node, cordoned);
-        self.has_room_now(node);
-        Ok(Effect::None)
-    }
-
-    /// The node has other labels; what runs there goes on.
-    pub(super) fn node_relabelled(
-        &mut self,
-        node: NodeId,
-        labels: Labels,
-    ) -> Result<Effect, Rejected> {
-        let node = self.live_node(node)?;
-        self.room.relabel(node, labels);
-        self.has_room_now(node);
-        Ok(Effect::None)
-    }
-
-    /// Others use so much of the node, which may be more than it has: that is not free, and charged
-    /// to nobody. The pool and all shares stay as they are.
-    pub(super) fn node_used_by_others(
-        &mut self,
-        node: NodeId,
-        amounts: Resources,
-    ) -> Result<Effect, Rejected> {
-        let node = self.live_node(node)?;
-        check_dimensions("what others use of a node", &amounts, &self.kinds)?;
-        self.room.set_others(node, amounts);
-        self.has_room_now(node);
-        Ok(Effect::None)
-    }
-
-    /// What was found to fit nowhere may fit on `node` now.
-    pub(super) fn has_room_now(&mut self, node: NodeRow) {
-        self.upset_node(node, true);
-        self.unblock(node);
-        self.wake();
-    }
-
     /// The row of a node that is up.
     pub(super) fn live_node(&self, id: NodeId) -> Result<NodeRow, Rejected> {
         let row = self.room.row(id).filter(|&row| self.room.node(row).is_some_and(|node| node.up));
         row.ok_or(Rejected::UnknownNode)
-    }
-
-    /// Loses those tasks on `node` for which `pick` says so. It is asked in the order in which they
-    /// started, those of one instant in the order of the log: an older task that fits stays before
-    /// a newer one, and one that does not is lost though a newer and smaller one may stay.
-    fn lose_from(
-        &mut self,
-        node: NodeRow,
-        mut pick: impl FnMut(&Resources) -> bool,
-    ) -> Vec<AllocationId> {
-        let shape = |at: AllocationId| self.work.running(at).expect("it runs there").shape;
-        let mut lost = self.work.running_on(node);
-        lost.retain(|&at| pick(self.room.demand(shape(at))));
-        for &allocation in &lost {
-            self.lose(allocation);
-        }
-        lost
-    }
-
-    /// Free room, shares and possible shapes after `node` changed.
-    fn capacity_changed(&mut self, node: NodeRow) {
-        self.room.capacity_changed(node);
-        self.upset_all_holds();
-        self.upset_node(node, true);
-        self.unblock(node);
-        self.shares_change(false);
-        self.wake();
     }
 }

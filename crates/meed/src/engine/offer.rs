@@ -21,6 +21,7 @@
 //! does not grow with the number of nodes.
 
 use super::Engine;
+use super::core::Core;
 use super::ready::Bucket;
 use crate::decision::{Choice, Reason, Start};
 use crate::order::key::Key;
@@ -54,20 +55,20 @@ impl Engine {
         rank: &mut dyn FnMut(JobId, u32) -> Option<u32>,
         accept: &mut dyn FnMut(JobId, u32) -> bool,
     ) -> Option<Start> {
-        let node = self.live_node(node).ok()?;
-        self.share_out_if_due();
+        let node = self.core.live_node(node).ok()?;
+        self.core.share_out_if_due();
         let mut passed_over: Vec<(JobId, u32)> = Vec::new();
         loop {
             let mut rank = |job: JobId, group: u32| match passed_over.contains(&(job, group)) {
                 true => None,
                 false => rank(job, group),
             };
-            let able = self.able(node, &mut rank);
+            let able = self.core.able(node, &mut rank);
             let mut reason = explain.then(|| Box::new(Reason::of("the node that asked")));
-            let chosen = self.choose_among(&able, reason.as_deref_mut())?;
+            let chosen = self.core.choose_among(&able, reason.as_deref_mut())?;
             let groups = able.iter().filter(|(leaf, _)| *leaf == chosen).map(|&(_, slot)| slot);
-            let slot = groups.min_by_key(|&slot| self.group_key(slot))?;
-            let (job, group) = (self.work.group(slot).job, self.work.group(slot).number);
+            let slot = groups.min_by_key(|&slot| self.core.group_key(slot))?;
+            let (job, group) = (self.core.work.group(slot).job, self.core.work.group(slot).number);
             if !accept(job, group) {
                 passed_over.push((job, group));
                 continue;
@@ -75,7 +76,9 @@ impl Engine {
             return Some(self.start(slot, None, node, reason));
         }
     }
+}
 
+impl Core {
     /// The groups of the lowest rank that fit the node.
     fn able(&self, node: NodeRow, rank: &mut dyn FnMut(JobId, u32) -> Option<u32>) -> Vec<Able> {
         let mut best = u32::MAX;

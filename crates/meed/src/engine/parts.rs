@@ -91,23 +91,23 @@ impl Engine {
     ///
     /// Call [`Engine::advance`] first: it is told of the last instant.
     pub fn key_parts(&mut self, queue: QueueId) -> Option<KeyParts> {
-        let queue = self.row(queue);
-        self.tree[queue].parent()?;
-        Some(self.books.parts(self.now, queue))
+        let queue = self.core.row(queue);
+        self.core.tree[queue].parent()?;
+        Some(self.core.books.parts(self.core.now, queue))
     }
 
     /// What the key of a job among the jobs of its leaf is made of; `None` where it is no more.
     pub fn job_key_parts(&mut self, job: JobId) -> Option<KeyParts> {
-        self.work.job(job)?;
-        Some(self.books.parts_of_job(self.now, job))
+        self.core.work.job(job)?;
+        Some(self.core.books.parts_of_job(self.core.now, job))
     }
 
     /// What the starvation guard compares of a leaf; `None` where the root's policy has no guard.
     /// The weight is 1: what was used is to be divided by [`Engine::entitlement`].
     pub fn guard_parts(&mut self, leaf: QueueId) -> Option<KeyParts> {
-        let leaf = self.row(leaf);
-        let quantum = self.books.quantum(leaf).unwrap_or(Span::ZERO);
-        Some(self.guard.as_mut()?.parts(self.now, leaf, quantum))
+        let leaf = self.core.row(leaf);
+        let quantum = self.core.books.quantum(leaf).unwrap_or(Span::ZERO);
+        Some(self.core.guard.as_mut()?.parts(self.core.now, leaf, quantum))
     }
 
     /// What the starvation guard holds a leaf entitled to, as a fraction in lowest terms (a part,
@@ -115,7 +115,7 @@ impl Engine {
     /// its siblings, but for the sum below the root, which all leaves share. Integers of any
     /// length, big-endian; it changes with [`Engine::sweeps`]. `None` where there is no guard.
     pub fn entitlement(&self, leaf: QueueId) -> Option<(Vec<u8>, Vec<u8>)> {
-        let (part, whole) = self.guard.as_ref()?.entitlement(self.row(leaf));
+        let (part, whole) = self.core.guard.as_ref()?.entitlement(self.core.row(leaf));
         Some((part.to_bytes_be(), whole.to_bytes_be()))
     }
 
@@ -123,19 +123,19 @@ impl Engine {
     /// has moved, shares were given out (weights, queues, nodes). It counts from when the engine
     /// was made or restored.
     pub fn sweeps(&self) -> u64 {
-        self.sweeps
+        self.core.sweeps
     }
 
     /// How often quanta that learn may have changed by themselves: averages were taken. It
     /// counts from when the engine was made or restored.
     pub fn refreshes(&self) -> u64 {
-        self.refreshes
+        self.core.refreshes
     }
 
     /// The count of [`Engine::refreshes`] at which what runs below a queue was last charged by
     /// other quanta than before; 0 where that has not happened since the engine was made.
     pub fn recharged(&self, queue: QueueId) -> u64 {
-        self.recharged.get(self.row(queue).index()).copied().unwrap_or(0)
+        self.core.recharged.get(self.core.row(queue).index()).copied().unwrap_or(0)
     }
 
     /// [`KeyParts::quantum`] of `queue`. Where it is as it was, nothing was told of the queue,
@@ -143,25 +143,25 @@ impl Engine {
     /// [`Engine::sweeps`] are as they were, its [`KeyParts`] are as they were, but for the amounts,
     /// which are on their line.
     pub fn key_quantum(&self, queue: QueueId) -> Span {
-        self.books.key_quantum(self.now, self.row(queue))
+        self.core.books.key_quantum(self.core.now, self.core.row(queue))
     }
 
     /// The same of a job; `None` where it is no more.
     pub fn job_key_quantum(&self, job: JobId) -> Option<Span> {
-        self.work.job(job)?;
-        Some(self.books.job_key_quantum(self.now, job))
+        self.core.work.job(job)?;
+        Some(self.core.books.job_key_quantum(self.core.now, job))
     }
 
     /// The same of what the guard compares of a leaf; `None` where there is no guard.
     pub fn guard_quantum(&self, leaf: QueueId) -> Option<Span> {
-        let leaf = self.row(leaf);
-        let quantum = self.books.quantum(leaf).unwrap_or(Span::ZERO);
-        Some(self.guard.as_ref()?.quantum(self.now, quantum))
+        let leaf = self.core.row(leaf);
+        let quantum = self.core.books.quantum(leaf).unwrap_or(Span::ZERO);
+        Some(self.core.guard.as_ref()?.quantum(self.core.now, quantum))
     }
 
     /// How long a leaf waits until the guard serves it, where there is one.
     pub fn t_wait(&self) -> Option<Span> {
-        self.guard.as_ref().map(super::guard::Guard::t_wait)
+        self.core.guard.as_ref().map(super::guard::Guard::t_wait)
     }
 }
 
@@ -169,16 +169,16 @@ impl Engine {
 impl Engine {
     /// How many tasks a job has been given so far: the next is numbered so; 0 where it is no more.
     pub fn tasks_of(&self, job: JobId) -> u32 {
-        self.work.job(job).map_or(0, super::work::Job::tasks)
+        self.core.work.job(job).map_or(0, super::work::Job::tasks)
     }
 
     /// The numbers of a job's waiting tasks, with what each holds while it runs. O(tasks).
     pub fn waiting_of(&self, job: JobId) -> Vec<(u32, Resources)> {
-        let Some(found) = self.work.job(job) else { return Vec::new() };
+        let Some(found) = self.core.work.job(job) else { return Vec::new() };
         let mut all = Vec::new();
         for &slot in found.groups() {
-            let group = self.work.group(slot);
-            let demand = *self.room.demand(group.shape);
+            let group = self.core.work.group(slot);
+            let demand = *self.core.room.demand(group.shape);
             all.extend(
                 group.numbers().filter(|&task| group.waits(task)).map(|task| (task, demand)),
             );

@@ -22,6 +22,7 @@
 use std::collections::BTreeMap;
 
 use super::Engine;
+use super::core::Core;
 use super::residual::residual_key;
 use super::room::ShapeId;
 use super::tetris::Packing;
@@ -184,9 +185,9 @@ impl Engine {
     pub(super) fn next_by_server(&mut self, explain: bool) -> Option<Start> {
         // Every server is looked at anyhow, so the fresh ones are not looked at first: whom they
         // help is woken, and what fits there is opened.
-        self.wake_next(true);
-        self.room.forget_fresh();
-        let root = self.books.domain(QueueRow::ROOT).policy();
+        self.core.wake_next(true);
+        self.core.room.forget_fresh();
+        let root = self.core.books.domain(QueueRow::ROOT).policy();
         if root.fairness.is_some() {
             return self.next_packed(explain);
         }
@@ -194,21 +195,21 @@ impl Engine {
             return self.next_by_rest(explain);
         }
         loop {
-            let node = match self.servers.as_ref()?.turn {
+            let node = match self.core.servers.as_ref()?.turn {
                 Some(node) => node,
                 None => {
-                    if !self.room.any_open() {
+                    if !self.core.room.any_open() {
                         return None;
                     }
-                    self.settle();
-                    self.next_server(true)?
+                    self.core.settle();
+                    self.core.next_server(true)?
                 }
             };
-            let of = Compared::Whole(Pool::new(&self.room.spec(node).capacity));
+            let of = Compared::Whole(Pool::new(&self.core.room.spec(node).capacity));
             let mut levels = Choices::new();
-            let least = self.least_on(&Turn { node, of }, QueueRow::ROOT, &mut levels);
+            let least = self.core.least_on(&Turn { node, of }, QueueRow::ROOT, &mut levels);
             let slot = least.map(|(_, slot)| slot);
-            self.servers.as_mut()?.turn = slot.map(|_| node);
+            self.core.servers.as_mut()?.turn = slot.map(|_| node);
             if let Some(slot) = slot {
                 let reason = explain.then(|| {
                     levels.reverse();
@@ -218,7 +219,9 @@ impl Engine {
             }
         }
     }
+}
 
+impl Core {
     /// The first server with room for a task that waits and may start. With `parks`, parks the
     /// leaves of which nothing may.
     pub(super) fn next_server(&mut self, parks: bool) -> Option<NodeRow> {

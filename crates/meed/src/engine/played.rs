@@ -16,23 +16,23 @@ impl Engine {
         task: u32,
         node: NodeId,
     ) -> Result<Start, Rejected> {
-        let live = self.work.job(job).ok_or(Rejected::UnknownJob)?;
-        let node = self.live_node(node)?;
-        let name = || self.room.spec(node).name.clone();
+        let live = self.core.work.job(job).ok_or(Rejected::UnknownJob)?;
+        let node = self.core.live_node(node)?;
+        let name = || self.core.room.spec(node).name.clone();
         let mut groups = live.groups().iter().copied();
-        let wanted = groups.find(|&slot| self.work.group(slot).may_take(task));
+        let wanted = groups.find(|&slot| self.core.work.group(slot).may_take(task));
         let slot = wanted.ok_or(Rejected::UnknownTask)?;
-        let shape = self.work.group(slot).shape;
-        if self.room.is_cordoned(node) {
+        let shape = self.core.work.group(slot).shape;
+        if self.core.room.is_cordoned(node) {
             return Err(Rejected::Cordoned { node: name() });
         }
-        if !self.room.demand(shape).fits_in(&self.room.free(node)) {
+        if !self.core.room.demand(shape).fits_in(&self.core.room.free(node)) {
             return Err(Rejected::NoRoom { node: name() });
         }
-        if !self.room.allows(shape, node) {
+        if !self.core.room.allows(shape, node) {
             return Err(Rejected::NodeNotAllowed { node: name() });
         }
-        self.share_out_if_due();
+        self.core.share_out_if_due();
         self.drop_hold_on(slot, node);
         self.upset_node(node, false);
         Ok(self.start(slot, Some(task), node, None))

@@ -19,6 +19,7 @@
 use std::collections::BTreeSet;
 
 use super::Engine;
+use super::core::Core;
 use super::guard::Guard;
 use crate::error::{ConfigError, Rejected};
 use crate::event::Effect;
@@ -45,8 +46,8 @@ impl Engine {
         &mut self,
         changes: &[(QueueId, Policy)],
     ) -> Result<Effect, Rejected> {
-        let policies = self.policies_after(changes)?;
-        self.share_out_if_due();
+        let policies = self.core.policies_after(changes)?;
+        self.core.share_out_if_due();
         // What is held idle is measured up to now; no time passes until it is held anew.
         let idle = self.forget_all_idle();
         let (state, moved) = match self.tried_under(&policies) {
@@ -58,8 +59,8 @@ impl Engine {
             }
         };
         self.made_of(&state).map_err(refused)?;
-        self.books.prepay(&moved.queues, &moved.jobs);
-        if let Some(guard) = self.guard.as_mut().filter(|_| moved.guard) {
+        self.core.books.prepay(&moved.queues, &moved.jobs);
+        if let Some(guard) = self.core.guard.as_mut().filter(|_| moved.guard) {
             guard.prepay();
         }
         Ok(Effect::None)
@@ -79,6 +80,37 @@ impl Engine {
         Ok((state, moved))
     }
 
+    /// The state with these policies, and whose order they change.
+    fn under(&self, policies: &[Policy]) -> Result<(State, Moved), StateError> {
+        let mut state = self.state();
+        state.orders.clear();
+        for (row, policy) in state.queues.iter_mut().zip(policies) {
+            let known = state.orders.iter().position(|order| order.policy == *policy);
+            row.order = known.unwrap_or_else(|| {
+                state.orders.push(self.core.books.order_of_policy(policy, self.core.room.total()));
+                state.orders.len() - 1
+            });
+        }
+        let moved = self.core.take_over(&mut state)?;
+        self.core.take_over_root(&mut state, &policies[0]);
+        self.core.list_all(&mut state);
+        self.core.take_over_quanta(&mut state, policies);
+        self.core.take_over_charges(&mut state);
+        for queue in &mut state.queues {
+            (queue.parked, queue.least) = (false, None);
+            queue.capped.clear();
+        }
+        for shape in state.shapes.iter_mut().flatten() {
+            shape.blocked = false;
+            shape.turn.iter_mut().for_each(|turn| turn.tried = false);
+        }
+        state.fresh.clear();
+        state.rescales = false;
+        Ok((state, moved))
+    }
+}
+
+impl Core {
     /// The policy of every row, the root's first; refuses what cannot be.
     fn policies_after(&self, changes: &[(QueueId, Policy)]) -> Result<Vec<Policy>, Rejected> {
         let policy = |(row, _)| self.books.domain(row).policy().clone();
@@ -113,35 +145,6 @@ impl Engine {
             true => Err(Rejected::GangPerServer),
             false => Ok(policies),
         }
-    }
-
-    /// The state with these policies, and whose order they change.
-    fn under(&self, policies: &[Policy]) -> Result<(State, Moved), StateError> {
-        let mut state = self.state();
-        state.orders.clear();
-        for (row, policy) in state.queues.iter_mut().zip(policies) {
-            let known = state.orders.iter().position(|order| order.policy == *policy);
-            row.order = known.unwrap_or_else(|| {
-                state.orders.push(self.books.order_of_policy(policy, self.room.total()));
-                state.orders.len() - 1
-            });
-        }
-        let moved = self.take_over(&mut state)?;
-        self.take_over_root(&mut state, &policies[0]);
-        self.list_all(&mut state);
-        self.take_over_quanta(&mut state, policies);
-        self.take_over_charges(&mut state);
-        for queue in &mut state.queues {
-            (queue.parked, queue.least) = (false, None);
-            queue.capped.clear();
-        }
-        for shape in state.shapes.iter_mut().flatten() {
-            shape.blocked = false;
-            shape.turn.iter_mut().for_each(|turn| turn.tried = false);
-        }
-        state.fresh.clear();
-        state.rescales = false;
-        Ok((state, moved))
     }
 
     /// Standings of those whose parent, or leaf, orders otherwise now.

@@ -1,6 +1,7 @@
 //! The queue tree: queues are added, changed and removed while work runs.
 
 use super::Engine;
+use super::core::Core;
 use crate::cluster::check_dimensions;
 use crate::error::{ConfigError, Rejected};
 use crate::event::Effect;
@@ -11,9 +12,53 @@ use crate::spec::{MAX_WEIGHT, QueueChange, QueueId, QueueRow, QueueSpec, Rank, W
 impl Engine {
     /// The live queue called `name`.
     pub fn find_queue(&self, name: &str) -> Option<QueueId> {
-        self.tree.find(name).map(|row| self.tree.id(row))
+        self.core.tree.find(name).map(|row| self.core.tree.id(row))
     }
 
+    pub(super) fn queue_changed(
+        &mut self,
+        id: QueueId,
+        change: QueueChange,
+    ) -> Result<Effect, Rejected> {
+        let id = self.core.live_queue(id)?;
+        if let QueueChange { weight: None, min: None, max: None, rank: Some(rank) } = change {
+            self.rank_told(id, rank);
+            return Ok(Effect::None);
+        }
+        let queue = &self.core.tree[id];
+        let min = change.min.unwrap_or(queue.min());
+        let max = change.max.unwrap_or(queue.max().copied());
+        let weight = change.weight.unwrap_or(queue.weight());
+        check_weight(queue.name(), weight)?;
+        self.core.check_bounds(queue.name(), min.as_ref(), max.as_ref())?;
+        let parent = queue.parent().unwrap_or(QueueRow::ROOT);
+        let before = self.core.tree.set_bounds(id, min, max);
+        let mut checked = [parent, id].into_iter();
+        if let Err(error) = checked.try_for_each(|at| self.core.check_minimums_of(at, None)) {
+            self.core.tree.set_bounds(id, before.0, before.1);
+            return Err(error.into());
+        }
+        self.core.tree.set_weight(id, weight);
+        if let Some(rank) = change.rank {
+            self.rank_told(id, rank);
+        }
+        self.core.ready.below_maximum(id);
+        self.core.note_filled(id);
+        self.touch_all_holds();
+        self.core.queues_changed();
+        self.core.wake();
+        Ok(Effect::None)
+    }
+
+    /// Its key may rise or fall; nobody's share changes, and nobody fits better than before.
+    fn rank_told(&mut self, id: QueueRow, rank: Rank) {
+        self.core.books.set_rank(id, rank);
+        self.core.rekey(id);
+        self.touch_all_holds();
+    }
+}
+
+impl Core {
     /// The root, whose policy is how the first queues are ordered.
     pub(super) fn root_spec(policy: &Policy, kinds: usize) -> Result<QueueSpec, ConfigError> {
         let name = "root".to_owned();
@@ -173,48 +218,6 @@ impl Engine {
         self.queues_changed();
         self.schedule_chores();
         Ok(self.tree.id(row))
-    }
-
-    pub(super) fn queue_changed(
-        &mut self,
-        id: QueueId,
-        change: QueueChange,
-    ) -> Result<Effect, Rejected> {
-        let id = self.live_queue(id)?;
-        if let QueueChange { weight: None, min: None, max: None, rank: Some(rank) } = change {
-            self.rank_told(id, rank);
-            return Ok(Effect::None);
-        }
-        let queue = &self.tree[id];
-        let min = change.min.unwrap_or(queue.min());
-        let max = change.max.unwrap_or(queue.max().copied());
-        let weight = change.weight.unwrap_or(queue.weight());
-        check_weight(queue.name(), weight)?;
-        self.check_bounds(queue.name(), min.as_ref(), max.as_ref())?;
-        let parent = queue.parent().unwrap_or(QueueRow::ROOT);
-        let before = self.tree.set_bounds(id, min, max);
-        let mut checked = [parent, id].into_iter();
-        if let Err(error) = checked.try_for_each(|at| self.check_minimums_of(at, None)) {
-            self.tree.set_bounds(id, before.0, before.1);
-            return Err(error.into());
-        }
-        self.tree.set_weight(id, weight);
-        if let Some(rank) = change.rank {
-            self.rank_told(id, rank);
-        }
-        self.ready.below_maximum(id);
-        self.note_filled(id);
-        self.touch_all_holds();
-        self.queues_changed();
-        self.wake();
-        Ok(Effect::None)
-    }
-
-    /// Its key may rise or fall; nobody's share changes, and nobody fits better than before.
-    fn rank_told(&mut self, id: QueueRow, rank: Rank) {
-        self.books.set_rank(id, rank);
-        self.rekey(id);
-        self.touch_all_holds();
     }
 
     pub(super) fn queue_removed(&mut self, id: QueueId) -> Result<Effect, Rejected> {

@@ -19,6 +19,7 @@
 use std::collections::BTreeSet;
 
 use super::Engine;
+use super::core::Core;
 use super::per_server::{Compared, Turn};
 use super::room::ShapeId;
 use crate::decision::{Choices, Reason, Start};
@@ -53,19 +54,19 @@ impl Engine {
     /// Starts the next task: that of the smallest key on any server.
     pub(super) fn next_by_rest(&mut self, explain: bool) -> Option<Start> {
         loop {
-            let listed = self.servers.as_mut()?.take_open();
+            let listed = self.core.servers.as_mut()?.take_open();
             let is_new = listed.is_none();
             let nodes = match listed {
                 Some(nodes) => nodes,
-                None if !self.room.any_open() => return None,
+                None if !self.core.room.any_open() => return None,
                 None => {
-                    self.settle();
-                    self.open_servers()
+                    self.core.settle();
+                    self.core.open_servers()
                 }
             };
-            let (least, left) = self.least_of(nodes);
+            let (least, left) = self.core.least_of(nodes);
             if let Some((slot, node, mut levels)) = least {
-                self.servers.as_mut()?.set_open(left);
+                self.core.servers.as_mut()?.set_open(left);
                 let reason = explain.then(|| {
                     levels.reverse();
                     Box::new(Reason { levels, ..Reason::of(WHY) })
@@ -77,7 +78,9 @@ impl Engine {
             }
         }
     }
+}
 
+impl Core {
     /// The group of the smallest key on any of the servers, the server, and the choices that led
     /// to it, the lowest first; with the servers that may start something.
     fn least_of(&mut self, nodes: Vec<NodeRow>) -> (Option<Found>, Vec<NodeRow>) {

@@ -1,6 +1,6 @@
 //! Sharing out: each queue's share, level by level, after the cluster or the tree has changed.
 //!
-//! A change only makes sharing out due ([`Engine::shares_change`]); it is done once, before the
+//! A change only makes sharing out due ([`Core::shares_change`]); it is done once, before the
 //! next decision or before time moves on, whatever came at that instant. So 1,000 nodes that join
 //! at one instant cost one pass over the queues.
 //!
@@ -10,12 +10,12 @@
 //! given it first ([`Reads`]). Two changes are shared out at once: where newcomers' terms are parts
 //! of the pool, for they are rounded at each change of it, and queues below rescaled parents.
 //!
-//! Views between a change and the pass see what it will make ([`Engine::seen`]), so nobody outside
+//! Views between a change and the pass see what it will make ([`Core::seen`]), so nobody outside
 //! can tell when it was done. They cost a copy of the books, once for each event after which
 //! somebody looks: who looks often calls [`Engine::advance`] first.
 
-use super::Engine;
 use super::books::Books;
+use super::core::Core;
 use super::guard::Guard;
 use super::tree::Tree;
 use crate::spec::QueueRow;
@@ -38,7 +38,7 @@ pub(super) struct Seen {
     pub(super) guard: Option<Guard>,
 }
 
-impl Engine {
+impl Core {
     /// The capacity, or (`of_queues`) the tree, has changed: shares are given out before anybody
     /// reads them.
     pub(super) fn shares_change(&mut self, of_queues: bool) {

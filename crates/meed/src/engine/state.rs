@@ -5,24 +5,17 @@
 //! which they could not come about is refused where it contradicts itself. Cost: O(queues + nodes +
 //! jobs + running tasks), besides sorting.
 
-use std::cell::OnceCell;
-use std::collections::VecDeque;
 
 use super::Engine;
 use super::books::{Books, Used};
 use super::chores::used;
+use super::core::{Core, Parts};
 use super::guard::Guard;
-use super::holds::Holds;
-use super::per_server::Servers;
 use super::ready::AT_ONCE;
-use super::ready::Ready;
-use super::rescale::Rescaling;
-use super::reserved::Reserved;
 use super::room::{Room, RoomState, ShapeId};
 use super::tree::{Tree, amounts_of};
 use super::work::{Job, Work};
 use crate::place::{Placement, Unasked};
-use crate::policy::Blocked;
 use crate::resources::{ResourceKinds, Resources};
 use crate::rows::RowsState;
 use crate::spec::{JobId, NodeRow, QueueRow};
@@ -34,10 +27,10 @@ impl Engine {
     /// Everything that the engine knows, as plain data. What is made of it by
     /// [`Engine::from_state`] decides for ever after as this engine would.
     pub fn state(&self) -> State {
-        let (tree, books, guard) = self.seen();
+        let (tree, books, guard) = self.core.seen();
         let amounts = |amounts: &Resources| amounts.as_slice().to_vec();
         let queue = |(id, row): (QueueRow, &super::tree::Row)| {
-            let (standing, meter) = books.queue_state(self.now, id);
+            let (standing, meter) = books.queue_state(self.core.now, id);
             QueueState {
                 name: row.name().to_owned(),
                 number: tree.rows().number_state(id),
@@ -50,28 +43,28 @@ impl Engine {
                 removed: row.is_removed().then(|| amounts(row.share())),
                 standing,
                 served: books.served(id),
-                waits_since: self.ready.waits_since(id),
+                waits_since: self.core.ready.waits_since(id),
                 waited_before: guard.and_then(|guard| guard.waited_before(id)),
-                parked: self.is_set_apart(id),
-                least: self.ready.least_of(id),
-                capped: self.ready.capped(id),
-                buckets: self.ready.bucket_shapes(id),
+                parked: self.core.is_set_apart(id),
+                least: self.core.ready.least_of(id),
+                capped: self.core.ready.capped(id),
+                buckets: self.core.ready.bucket_shapes(id),
                 meter,
             }
         };
-        let room: RoomState = self.room.state();
-        let [jobs, running] = self.work.slots();
+        let room: RoomState = self.core.room.state();
+        let [jobs, running] = self.core.work.slots();
         let (lending_price, lending_at) = books.lending_state();
-        let kinds = 0..self.kinds.len();
+        let kinds = 0..self.core.kinds.len();
         let rows = tree.rows().state();
         let (forgotten, forgotten_fraction) = books.forgotten();
         State {
             version: STATE_VERSION,
-            now: self.now,
+            now: self.core.now,
             kinds: kinds
-                .map(|kind| (self.kinds.name(kind).to_owned(), self.kinds.unit(kind)))
+                .map(|kind| (self.core.kinds.name(kind).to_owned(), self.core.kinds.unit(kind)))
                 .collect(),
-            measured: self.books.measured(),
+            measured: self.core.books.measured(),
             orders: books.order_states(),
             queues: tree.iter().map(queue).collect(),
             queues_declared: rows.next,
@@ -90,13 +83,13 @@ impl Engine {
             gang_labels: room.gang_labels,
             untold: self.untold.iter().map(|start| start.allocation.slot() as u32).collect(),
             fresh: room.fresh,
-            jobs: SlotsState { generations: jobs.0, free: jobs.1, live: self.job_states() },
-            arrivals: self.books.arrivals(),
-            starts: self.books.starts(),
+            jobs: SlotsState { generations: jobs.0, free: jobs.1, live: self.core.job_states() },
+            arrivals: self.core.books.arrivals(),
+            starts: self.core.books.starts(),
             running: SlotsState {
                 generations: running.0,
                 free: running.1,
-                live: self.running_states(),
+                live: self.core.running_states(),
             },
             lending_price,
             lending_at,
@@ -104,51 +97,14 @@ impl Engine {
             forgotten_lent: forgotten.lent,
             forgotten_fraction,
             forgotten_borrowed: forgotten.borrowed,
-            rescales: self.rescales,
-            infeasible_waits: self.room.waits_for_nodes(),
-            turn: self.servers.as_ref().and_then(|servers| servers.turn()).map(|node| node.0),
-            guard: guard.map(|guard| guard.state(self.now)),
-            quanta: self.books.quanta_state(),
+            rescales: self.core.rescales,
+            infeasible_waits: self.core.room.waits_for_nodes(),
+            turn: self.core.servers.as_ref().and_then(|servers| servers.turn()).map(|node| node.0),
+            guard: guard.map(|guard| guard.state(self.core.now)),
+            quanta: self.core.books.quanta_state(),
             last_runs: self.learned.as_ref().map_or(Vec::new(), |of| of.state(tree.len())),
             placement: room.placement,
         }
-    }
-
-    fn job_states(&self) -> Vec<(u32, LiveJobState)> {
-        let state = |id: JobId| {
-            let job = self.work.job(id).expect("it is one of the live ones");
-            let (weight, arrival, standing, quantum) = self.books.job_state(self.now, id);
-            let state = LiveJobState {
-                queue: job.queue.0,
-                weight,
-                arrival,
-                open: job.open,
-                max_attempts: job.max_attempts,
-                groups: self.work.group_states(id),
-                standing,
-                quantum,
-            };
-            (id.slot() as u32, state)
-        };
-        self.work.job_ids().map(state).collect()
-    }
-
-    fn running_states(&self) -> Vec<(u32, RunningState)> {
-        let places = self.work.places_at_their_instants();
-        let running = self.work.all_running().zip(places).map(|((id, task), nth)| {
-            let state = RunningState {
-                job: task.job.slot() as u32,
-                group: self.work.group(task.group).number,
-                task: task.task,
-                failures: task.failures,
-                node: task.node.0,
-                started: task.started,
-                quantum: task.quantum,
-                nth,
-            };
-            (id.slot() as u32, state)
-        });
-        running.collect()
     }
 
     /// The engine that wrote `state`; it places by `place`, which knows no node yet and is of the
@@ -187,32 +143,11 @@ impl Engine {
         if let Some(guard) = &mut guard {
             tree.iter().for_each(|(queue, _)| guard.set_tie(queue, books.terms(queue).tie));
         }
-        let mut engine = Engine {
-            now: state.now,
-            ready: Ready::new(kinds.len()),
-            reserved: Reserved::default(),
-            holds: Holds::of(&root),
-            learned: super::Learned::of(&root),
-            servers: Servers::of(&root),
-            rescales: false,
-            rescaling: Rescaling::default(),
-            waits: root.blocked == Blocked::Wait,
-            untold: VecDeque::new(),
-            shares_due: false,
-            seen: OnceCell::new(),
-            sweeps: 0,
-            refreshes: 0,
-            recharged: Vec::new(),
-            kinds,
-            tree,
-            work,
-            room,
-            books,
-            guard,
-        };
+        let parts = Parts { kinds, now: state.now, tree, work, room, books, guard };
+        let mut engine = Engine::of(Core::of(parts, &root), &root);
         if engine.holds.is_some() {
-            engine.room.tell_limits();
-            engine.room.set_now(engine.now);
+            engine.core.room.tell_limits();
+            engine.core.room.set_now(engine.core.now);
         }
         match &mut engine.learned {
             Some(learned) => learned.restore(state)?,
@@ -220,28 +155,77 @@ impl Engine {
         }
         // Earlier versions did not tell; then a row of every queue that ever was is there.
         let parents: Vec<QueueRow> =
-            engine.tree.iter().filter_map(|(_, row)| row.parent()).collect();
-        let any = parents.into_iter().any(|parent| engine.rescales_children(parent));
-        engine.rescales = engine.servers.is_none() && (any || state.rescales);
-        engine.check_minimums()?;
-        let waiting = engine.restore_jobs(state)?;
-        engine.restore_running(state)?;
+            engine.core.tree.iter().filter_map(|(_, row)| row.parent()).collect();
+        let any = parents.into_iter().any(|parent| engine.core.rescales_children(parent));
+        engine.core.rescales = engine.core.servers.is_none() && (any || state.rescales);
+        engine.core.check_minimums()?;
+        let waiting = engine.core.restore_jobs(state)?;
+        engine.core.restore_running(state)?;
         engine.restore_untold(state)?;
         engine.restore_holds(state)?;
-        engine.room.restored(state)?;
-        let total = *engine.room.total();
-        engine.books.restored(state, &engine.tree, &total, waiting)?;
-        if let Some(guard) = &mut engine.guard {
+        engine.core.room.restored(state)?;
+        let total = *engine.core.room.total();
+        engine.core.books.restored(state, &engine.core.tree, &total, waiting)?;
+        if let Some(guard) = &mut engine.core.guard {
             guard.restored();
         }
-        engine.restore_ready(state)?;
-        if let (Some(servers), Some(turn)) = (&mut engine.servers, state.turn) {
-            let there = engine.room.node(NodeRow(turn)).is_some_and(|node| node.up);
+        engine.core.restore_ready(state)?;
+        if let (Some(servers), Some(turn)) = (&mut engine.core.servers, state.turn) {
+            let there = engine.core.room.node(NodeRow(turn)).is_some_and(|node| node.up);
             ensure!(there, "turn", "there is no such node, or it has left");
             servers.set_turn(Some(NodeRow(turn)));
         }
-        engine.schedule_chores();
+        engine.core.schedule_chores();
         Ok(engine)
+    }
+
+    /// It becomes what `state` says, with the placement that it has. All keys may be others.
+    pub(super) fn made_of(&mut self, state: &State) -> Result<(), StateError> {
+        let mut place = self.core.room.replace_placement(Box::new(Unasked));
+        place.clear();
+        let sweeps = self.core.sweeps + 1;
+        *self = Engine::from_state(state, place)?;
+        self.core.sweeps = sweeps;
+        Ok(())
+    }
+}
+
+impl Core {
+    fn job_states(&self) -> Vec<(u32, LiveJobState)> {
+        let state = |id: JobId| {
+            let job = self.work.job(id).expect("it is one of the live ones");
+            let (weight, arrival, standing, quantum) = self.books.job_state(self.now, id);
+            let state = LiveJobState {
+                queue: job.queue.0,
+                weight,
+                arrival,
+                open: job.open,
+                max_attempts: job.max_attempts,
+                groups: self.work.group_states(id),
+                standing,
+                quantum,
+            };
+            (id.slot() as u32, state)
+        };
+        self.work.job_ids().map(state).collect()
+    }
+
+    fn running_states(&self) -> Vec<(u32, RunningState)> {
+        let places = self.work.places_at_their_instants();
+        let running = self.work.all_running().zip(places).map(|((id, task), nth)| {
+            let state = RunningState {
+                job: task.job.slot() as u32,
+                group: self.work.group(task.group).number,
+                task: task.task,
+                failures: task.failures,
+                node: task.node.0,
+                started: task.started,
+                quantum: task.quantum,
+                nth,
+            };
+            (id.slot() as u32, state)
+        });
+        running.collect()
     }
 
     /// The jobs and their groups; the amounts that are waited for in each queue, kind by kind.
@@ -386,16 +370,6 @@ impl Engine {
             self.ready.park(leaf, least.as_ref(), bound);
         }
         self.leave_heaps(leaf);
-        Ok(())
-    }
-
-    /// It becomes what `state` says, with the placement that it has. All keys may be others.
-    pub(super) fn made_of(&mut self, state: &State) -> Result<(), StateError> {
-        let mut place = self.room.replace_placement(Box::new(Unasked));
-        place.clear();
-        let sweeps = self.sweeps + 1;
-        *self = Engine::from_state(state, place)?;
-        self.sweeps = sweeps;
         Ok(())
     }
 

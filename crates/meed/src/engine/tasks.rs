@@ -6,6 +6,7 @@
 
 use super::Engine;
 use super::books::Used;
+use super::core::Core;
 use super::work::Running;
 use crate::decision::{Reason, Start};
 use crate::error::Rejected;
@@ -47,17 +48,7 @@ impl Engine {
         reason: Option<Box<Reason>>,
     ) -> Start {
         let allocation = self.start_since(None, slot, task, node);
-        self.told(allocation, reason)
-    }
-
-    /// A start as it is told.
-    pub(super) fn told(&self, allocation: AllocationId, reason: Option<Box<Reason>>) -> Start {
-        let running = self.work.running(allocation).expect("it has just been started");
-        let Running { job, task, failures, .. } = *running;
-        let queue = self.tree.id(running.queue);
-        let group = self.work.group(running.group).number;
-        let node = self.room.id(running.node);
-        Start { allocation, job, task, group, queue, node, failures, reason }
+        self.core.told(allocation, reason)
     }
 
     /// The same; with `adopted` the task is known to run since then, whatever room there is.
@@ -69,44 +60,44 @@ impl Engine {
         task: Option<u32>,
         node: NodeRow,
     ) -> AllocationId {
-        let now = self.now;
+        let now = self.core.now;
         let since = adopted.unwrap_or(now);
         // 1.
-        let (task, failures) = self.work.take(slot, task);
+        let (task, failures) = self.core.work.take(slot, task);
         self.drop_surplus_holds(slot);
-        let group = self.work.group(slot);
+        let group = self.core.work.group(slot);
         let (id, shape, turn) = (group.job, group.shape, group.turn());
-        let leaf = self.work.job(id).expect("a group's job is alive").queue;
+        let leaf = self.core.work.job(id).expect("a group's job is alive").queue;
         // 2.
         match adopted {
-            None => self.room.start(shape, id, node),
-            Some(_) => self.room.hold_anyway(shape, id, node),
+            None => self.core.room.start(shape, id, node),
+            Some(_) => self.core.room.hold_anyway(shape, id, node),
         }
-        self.room.sub_waiting(turn, 1);
-        self.gang_begins(slot, node);
+        self.core.room.sub_waiting(turn, 1);
+        self.core.gang_begins(slot, node);
         // 3.
-        let (demand, node_weight) = (*self.room.demand(shape), self.room.weight(node));
+        let (demand, node_weight) = (*self.core.room.demand(shape), self.core.room.weight(node));
         let used = Used { job: id, queue: leaf, demand: &demand, node_weight };
-        let quantum = self.books.start(now, since, &self.tree, &used);
-        let order = self.books.last_start();
-        if let Some(guard) = &mut self.guard {
+        let quantum = self.core.books.start(now, since, &self.core.tree, &used);
+        let order = self.core.books.last_start();
+        if let Some(guard) = &mut self.core.guard {
             guard.start(now, &used, (since, quantum));
-            guard.set_tie(leaf, self.books.terms(leaf).tie);
+            guard.set_tie(leaf, self.core.books.terms(leaf).tie);
         }
-        if let Some(servers) = &mut self.servers {
-            servers.hold(&self.tree, leaf, node, &demand);
-            self.tree.up(leaf).for_each(|(queue, _)| servers.touch(queue));
+        if let Some(servers) = &mut self.core.servers {
+            servers.hold(&self.core.tree, leaf, node, &demand);
+            self.core.tree.up(leaf).for_each(|(queue, _)| servers.touch(queue));
         }
         // 4.
-        self.reserved.take_turn(slot);
-        self.fewer_in_walk(leaf, slot);
+        self.core.reserved.take_turn(slot);
+        self.core.fewer_in_walk(leaf, slot);
         self.note_start_on(node, shape);
-        self.ready.served(since, leaf);
-        self.rekey_rescaled(leaf);
-        self.sub_leaf_waiting(leaf, 1);
-        self.park_if_all_held(leaf);
+        self.core.ready.served(since, leaf);
+        self.core.rekey_rescaled(leaf);
+        self.core.sub_leaf_waiting(leaf, 1);
+        self.core.park_if_all_held(leaf);
         // 5.
-        self.work.start(Running {
+        self.core.work.start(Running {
             job: id,
             queue: leaf,
             group: slot,
@@ -137,57 +128,48 @@ impl Engine {
 
     /// The same; where the start is `undone`, nothing is charged for it.
     pub(super) fn release_as(&mut self, allocation: AllocationId, undone: bool) -> Running {
-        let now = self.now;
+        let now = self.core.now;
         // 1.
-        let task = self.work.end(allocation);
+        let task = self.core.work.end(allocation);
         self.note_stopped(allocation);
-        let job = self.work.job(task.job).expect("a running task's job is alive");
+        let job = self.core.work.job(task.job).expect("a running task's job is alive");
         let (last, job_waits) = (job.running() == 0, job.waiting() > 0);
         // 2.
-        let (demand, node_weight) = (*self.room.demand(task.shape), self.room.weight(task.node));
+        let (demand, node_weight) =
+            (*self.core.room.demand(task.shape), self.core.room.weight(task.node));
         let used = Used { job: task.job, queue: task.queue, demand: &demand, node_weight };
         let started = (task.started, task.quantum);
-        self.books.end(now, &self.tree, &used, started, (undone, last));
-        if let Some(guard) = &mut self.guard {
+        self.core.books.end(now, &self.core.tree, &used, started, (undone, last));
+        if let Some(guard) = &mut self.core.guard {
             guard.end(now, &used, started, undone);
         }
-        if let Some(servers) = &mut self.servers {
-            servers.let_go(&self.tree, task.queue, task.node, &demand);
+        if let Some(servers) = &mut self.core.servers {
+            servers.let_go(&self.core.tree, task.queue, task.node, &demand);
         }
         // 3.
-        self.room.end(task.shape, task.job, task.node);
+        self.core.room.end(task.shape, task.job, task.node);
         self.note_end_on(task.node, task.shape, task.started);
         // 4.
         if job_waits {
-            self.rekey_job(task.job);
+            self.core.rekey_job(task.job);
         }
-        self.rekey_path(task.queue);
+        self.core.rekey_path(task.queue);
         // 5.
-        self.unblock(task.node);
-        self.wake();
-        if self.work.gang_leaves(task.job, task.group) {
+        self.core.unblock(task.node);
+        self.core.wake();
+        if self.core.work.gang_leaves(task.job, task.group) {
             self.regroup(task.group);
         }
         task
     }
 
-    /// All queues on the path hold less, or have used less.
-    pub(super) fn rekey_path(&mut self, leaf: QueueRow) {
-        let mut at = leaf;
-        while let Some(parent) = self.tree[at].parent() {
-            self.ready.below_maximum(at);
-            self.rekey(at);
-            at = parent;
-        }
-    }
-
     pub(super) fn task_ended(&mut self, allocation: AllocationId) -> Result<Effect, Rejected> {
-        let task = self.work.running(allocation).ok_or(Rejected::UnknownAllocation)?;
-        self.expect_end(allocation, task);
+        let task = self.core.work.running(allocation).ok_or(Rejected::UnknownAllocation)?;
+        self.core.expect_end(allocation, task);
         let task = self.release(allocation);
         self.forget_stops_of(task.job, task.task);
-        let ran = self.now - task.started;
-        self.books.learn(self.now, task.job, ran);
+        let ran = self.core.now - task.started;
+        self.core.books.learn(self.core.now, task.job, ran);
         if let Some(learned) = &mut self.learned {
             learned.learn(task.queue, ran);
         }
@@ -196,9 +178,9 @@ impl Engine {
     }
 
     pub(super) fn task_failed(&mut self, allocation: AllocationId) -> Result<Effect, Rejected> {
-        let task = *self.work.running(allocation).ok_or(Rejected::UnknownAllocation)?;
+        let task = *self.core.work.running(allocation).ok_or(Rejected::UnknownAllocation)?;
         let job = task.job;
-        let attempts = self.work.job(job).map_or(0, |job| job.max_attempts);
+        let attempts = self.core.work.job(job).map_or(0, |job| job.max_attempts);
         self.release(allocation);
         if attempts > 0 && task.failures + 1 >= attempts {
             let stopped = self.drop_job(job);
@@ -216,18 +198,18 @@ impl Engine {
 
     pub(super) fn wait_again(&mut self, task: &Running, failures: u16) {
         let (slot, leaf) = (task.group, task.queue);
-        self.work.put_back(task, failures);
-        self.room.add_waiting(self.work.group(slot).turn(), 1);
-        let demand = self.room.demand(task.shape);
-        self.books.ask_again(self.now, &self.tree, task.job, demand);
-        self.list_group(leaf, slot);
-        self.update_arrivals(task.job, true);
-        self.add_leaf_waiting(leaf, 1);
+        self.core.work.put_back(task, failures);
+        self.core.room.add_waiting(self.core.work.group(slot).turn(), 1);
+        let demand = self.core.room.demand(task.shape);
+        self.core.books.ask_again(self.core.now, &self.core.tree, task.job, demand);
+        self.core.list_group(leaf, slot);
+        self.core.update_arrivals(task.job, true);
+        self.core.add_leaf_waiting(leaf, 1);
         self.regroup(slot);
     }
 
     pub(super) fn state_after(&mut self, id: JobId) -> JobState {
-        let job = self.work.job(id).expect("it had a task until now");
+        let job = self.core.work.job(id).expect("it had a task until now");
         if job.waiting() > 0 || job.running() > 0 {
             return JobState::Active;
         }
@@ -236,5 +218,27 @@ impl Engine {
         }
         self.remove_job(id);
         JobState::Done
+    }
+}
+
+impl Core {
+    /// A start as it is told.
+    pub(super) fn told(&self, allocation: AllocationId, reason: Option<Box<Reason>>) -> Start {
+        let running = self.work.running(allocation).expect("it has just been started");
+        let Running { job, task, failures, .. } = *running;
+        let queue = self.tree.id(running.queue);
+        let group = self.work.group(running.group).number;
+        let node = self.room.id(running.node);
+        Start { allocation, job, task, group, queue, node, failures, reason }
+    }
+
+    /// All queues on the path hold less, or have used less.
+    pub(super) fn rekey_path(&mut self, leaf: QueueRow) {
+        let mut at = leaf;
+        while let Some(parent) = self.tree[at].parent() {
+            self.ready.below_maximum(at);
+            self.rekey(at);
+            at = parent;
+        }
     }
 }

@@ -17,7 +17,7 @@
 //!
 //! Without a hierarchy shapes are looked at instead of children, the best aligned first: of the
 //! leaves that wait with it the first in the fair order is served, if it is among the first
-//! ([`Engine::best_by_shape`]). In a backlog the badly aligned wait, so the best has few.
+//! ([`Core::best_by_shape`]). In a backlog the badly aligned wait, so the best has few.
 //!
 //! Invariant: nobody is parked here, so the children in a parent's heap are those that want
 //! something. Cost of a start: O(shapes that wait) scores and questions of the placement, and a
@@ -28,6 +28,7 @@
 
 use super::Engine;
 use super::alignment::{Alignment, Score};
+use super::core::Core;
 use super::fair_order::FairOrder;
 use super::room::ShapeId;
 use crate::decision::{Choice, Choices, Reason, Start};
@@ -118,16 +119,18 @@ fn looked_at(children: usize, fairness: Permille) -> usize {
 impl Engine {
     /// Starts the next task: on the first server where one may.
     pub(super) fn next_packed(&mut self, explain: bool) -> Option<Start> {
-        let mut packing = self.servers.as_mut()?.take_packing()?;
-        let found = self.packed(&mut packing);
-        let servers = self.servers.as_mut()?;
+        let mut packing = self.core.servers.as_mut()?.take_packing()?;
+        let found = self.core.packed(&mut packing);
+        let servers = self.core.servers.as_mut()?;
         servers.set_packing(packing);
         servers.set_turn(found.map(|(_, node)| node));
         let (Found { leaf, slot, .. }, node) = found?;
-        let reason = explain.then(|| Box::new(self.why_packed(leaf)));
+        let reason = explain.then(|| Box::new(self.core.why_packed(leaf)));
         Some(self.start(slot, None, node, reason))
     }
+}
 
+impl Core {
     fn packed(&mut self, packing: &mut Packing) -> Option<(Found, NodeRow)> {
         // Between two events servers only lose room: where something was started others may be.
         let turn = self.servers.as_ref().and_then(|servers| servers.turn());
@@ -189,7 +192,7 @@ impl Engine {
     }
 
     fn settle_order(&mut self, order: &mut FairOrder) {
-        let Engine { tree, books, ready, now, .. } = self;
+        let Core { tree, books, ready, now, .. } = self;
         let mut key_of = |queue: QueueRow| {
             let parent = tree[queue].parent()?;
             let stands = books.domain(parent).policy().fairness.is_some();
@@ -199,14 +202,14 @@ impl Engine {
         debug_assert!(order.is_true(key_of), "a key has moved, and nobody has said so");
     }
 
-    /// The same as [`Engine::best_below`] the root where all are children of it.
+    /// The same as [`Core::best_below`] the root where all are children of it.
     fn best_by_shape(&mut self, packing: &Packing, offers: &mut Offers) -> Option<Found> {
         let fairness = self.books.domain(QueueRow::ROOT).policy().fairness?;
         let mut parts = packing.in_turn(QueueRow::ROOT, fairness).into_iter();
         parts.find_map(|(part, first)| self.best_of_shapes(packing, offers, part, first))
     }
 
-    /// The same as [`Engine::best_among`].
+    /// The same as [`Core::best_among`].
     fn best_of_shapes(
         &mut self,
         packing: &Packing,

@@ -1,6 +1,7 @@
 //! What worlds and reports may see: numbers at this instant, nothing that can be changed.
 
 use super::Engine;
+use super::core::Core;
 use crate::fairness::{Integrals, Lending};
 use crate::resources::{ResourceKinds, Resources};
 use crate::shares::ExactPart;
@@ -35,77 +36,70 @@ pub struct QueueView<'a> {
 impl Engine {
     /// The last instant the engine was told of.
     pub fn now(&self) -> Time {
-        self.now
+        self.core.now
     }
 
     /// The cluster's resource kinds.
     pub fn kinds(&self) -> &ResourceKinds {
-        &self.kinds
+        &self.core.kinds
     }
 
     /// All queues in order of declaration, the root first, removed ones included; of those, not
     /// the ones that are forgotten (`set_remembered_queues`).
     pub fn queue_ids(&self) -> impl ExactSizeIterator<Item = QueueId> + use<> {
-        self.tree.rows().ids().into_iter()
-    }
-
-    /// The row of a queue that the world may ask about.
-    #[track_caller]
-    #[inline]
-    pub(super) fn row(&self, id: QueueId) -> QueueRow {
-        self.tree.row(id).expect("a queue of this engine that is not forgotten")
+        self.core.tree.rows().ids().into_iter()
     }
 
     /// Whether a queue is still known: live, or removed and remembered. All that is told of a queue
     /// below is told of those only, and panics for others.
     #[inline]
     pub fn knows_queue(&self, id: QueueId) -> bool {
-        self.tree.row(id).is_some()
+        self.core.tree.row(id).is_some()
     }
 
     /// The row of a queue in tables of those that are known: dense, in order of declaration. Rows
     /// move up when removed queues are forgotten.
     #[inline]
     pub fn queue_row(&self, id: QueueId) -> Option<usize> {
-        self.tree.row(id).map(QueueRow::index)
+        self.core.tree.row(id).map(QueueRow::index)
     }
 
     /// Rows of queues now: the root, those that are live, and removed ones that are remembered.
     #[inline]
     pub fn queue_rows(&self) -> usize {
-        self.tree.len()
+        self.core.tree.len()
     }
 
     /// Whether a queue is gone. Cheaper than a whole [`QueueView`].
     #[inline]
     pub fn is_removed(&self, id: QueueId) -> bool {
-        self.tree.row(id).is_none_or(|row| self.tree[row].is_removed())
+        self.core.tree.row(id).is_none_or(|row| self.core.tree[row].is_removed())
     }
 
     /// A queue's full name. Cheaper than a whole [`QueueView`] while nodes and queues change.
     pub fn queue_name(&self, id: QueueId) -> &str {
-        self.tree[self.row(id)].name()
+        self.core.tree[self.core.row(id)].name()
     }
 
     /// The queue above; `None` for the root. Cheap likewise.
     pub fn parent(&self, id: QueueId) -> Option<QueueId> {
-        self.tree[self.row(id)].parent().map(|row| self.tree.id(row))
+        self.core.tree[self.core.row(id)].parent().map(|row| self.core.tree.id(row))
     }
 
     /// One queue.
     pub fn queue(&self, id: QueueId) -> QueueView<'_> {
-        let id = self.row(id);
-        let queue = &self.seen().0[id];
+        let id = self.core.row(id);
+        let queue = &self.core.seen().0[id];
         QueueView {
             name: queue.name(),
-            parent: queue.parent().map(|row| self.tree.id(row)),
+            parent: queue.parent().map(|row| self.core.tree.id(row)),
             is_leaf: queue.is_leaf(),
             removed: queue.is_removed(),
             weight: queue.weight(),
             share: queue.share(),
             part: queue.exact_part(),
-            held: self.books.held(id),
-            waiting: self.ready.waiting(id),
+            held: self.core.books.held(id),
+            waiting: self.core.ready.waiting(id),
             jobs: queue.jobs(),
         }
     }
@@ -114,102 +108,105 @@ impl Engine {
     ///
     /// A node that left long ago is forgotten: it has no name then, and nothing.
     pub fn node(&self, id: NodeId) -> (&NodeSpec, Resources) {
-        let nothing = Resources::zero(self.kinds.len());
-        (self.room.spec_of(id), self.room.row(id).map_or(nothing, |row| self.room.free(row)))
+        let nothing = Resources::zero(self.core.kinds.len());
+        (
+            self.core.room.spec_of(id),
+            self.core.room.row(id).map_or(nothing, |row| self.core.room.free(row)),
+        )
     }
 
     /// Whether more runs on a node than it has room for.
     pub fn is_overfull(&self, node: NodeId) -> bool {
-        let row = self.room.row(node);
-        row.is_some_and(|row| self.room.balance(row).iter().any(|left| *left < 0))
+        let row = self.core.room.row(node);
+        row.is_some_and(|row| self.core.room.balance(row).iter().any(|left| *left < 0))
     }
 
     /// The row of a node in tables of those that are remembered: dense, in order of joining. Rows
     /// move up when nodes that left long ago are forgotten, at the joining of another.
     pub fn node_row(&self, id: NodeId) -> Option<NodeRow> {
-        self.room.row(id)
+        self.core.room.row(id)
     }
 
     /// Rows of nodes now: those that are up, and the last that left.
     pub fn node_rows(&self) -> usize {
-        self.room.nodes()
+        self.core.room.nodes()
     }
 
     /// The node of that name that is up.
     pub fn find_node(&self, name: &str) -> Option<NodeId> {
-        self.room.find_node(name)
+        self.core.room.find_node(name)
     }
 
     /// All nodes in order of joining, the last that left included.
     pub fn node_ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
-        self.room.node_ids().into_iter()
+        self.core.room.node_ids().into_iter()
     }
 
     /// Capacity of all nodes that are up.
     pub fn capacity(&self) -> &Resources {
-        self.room.total()
+        self.core.room.total()
     }
 
     /// Number of tasks that run.
     pub fn running_tasks(&self) -> usize {
-        self.work.running_tasks()
+        self.core.work.running_tasks()
     }
 
     /// Handles of all tasks that run, in order of slot.
     pub fn running_ids(&self) -> impl Iterator<Item = AllocationId> + '_ {
-        self.work.all_running().map(|(id, _)| id)
+        self.core.work.all_running().map(|(id, _)| id)
     }
 
     /// Handles of all live jobs, in order of slot.
     pub fn job_ids(&self) -> impl Iterator<Item = JobId> + '_ {
-        self.work.job_ids()
+        self.core.work.job_ids()
     }
 
     /// The leaf of a live job; `None` where it is no more.
     pub fn queue_of(&self, job: JobId) -> Option<QueueId> {
-        self.work.job(job).map(|job| self.tree.id(job.queue))
+        self.core.work.job(job).map(|job| self.core.tree.id(job.queue))
     }
 
     /// Number of live jobs.
     pub fn live_jobs(&self) -> usize {
-        self.work.live_jobs()
+        self.core.work.live_jobs()
     }
 
     /// Whether the task of `allocation` still runs, and of which job it is.
     pub fn running_job(&self, allocation: AllocationId) -> Option<JobId> {
-        self.work.running(allocation).map(|task| task.job)
+        self.core.work.running(allocation).map(|task| task.job)
     }
 
     /// How often a running task was tried before and failed; 0 where it runs no more.
     pub fn failures_of(&self, allocation: AllocationId) -> u16 {
-        self.work.running(allocation).map_or(0, |task| task.failures)
+        self.core.work.running(allocation).map_or(0, |task| task.failures)
     }
 
     /// A leaf's integrals up to `now`, which is not before the last event.
     pub fn integrals(&self, leaf: QueueId, now: Time) -> Integrals {
-        self.seen().1.integrals(self.row(leaf), now)
+        self.core.seen().1.integrals(self.core.row(leaf), now)
     }
 
     /// What a leaf holds and waits for now of one kind, smallest units.
     pub fn wanted(&self, leaf: QueueId, kind: usize) -> u128 {
-        self.seen().1.wanted(self.row(leaf), kind)
+        self.core.seen().1.wanted(self.core.row(leaf), kind)
     }
 
     /// The kind that fairness is measured in.
     pub fn measured(&self) -> usize {
-        self.books.measured()
+        self.core.books.measured()
     }
 
     /// What each of the given leaves has lent and borrowed by `now`; give all leaves, removed ones
     /// too, and with [`Engine::forgotten_lending`] the sums are equal. O(queues).
     pub fn lending(&self, leaves: &[QueueId], now: Time) -> Vec<Lending> {
-        let rows: Vec<QueueRow> = leaves.iter().map(|&leaf| self.row(leaf)).collect();
-        self.seen().1.lending(&rows, now).0
+        let rows: Vec<QueueRow> = leaves.iter().map(|&leaf| self.core.row(leaf)).collect();
+        self.core.seen().1.lending(&rows, now).0
     }
 
     /// What leaves that are forgotten had lent and borrowed. O(queues).
     pub fn forgotten_lending(&self, now: Time) -> Lending {
-        self.seen().1.lending(&[], now).1
+        self.core.seen().1.lending(&[], now).1
     }
 
     /// What a queue's ledger holds against it by its parent's policy, in smallest units x seconds;
@@ -217,13 +214,22 @@ impl Engine {
     ///
     /// `now` is not after the next chore: call [`Engine::advance`] first. Reading changes nothing.
     pub fn charged(&self, id: QueueId, now: Time) -> f64 {
-        let id = self.row(id);
-        let (tree, books, _) = self.seen();
-        books.charged(tree, id, now, self.room.total())
+        let id = self.core.row(id);
+        let (tree, books, _) = self.core.seen();
+        books.charged(tree, id, now, self.core.room.total())
     }
 
     /// A queue's time quantum now (ICS'14 Fig. 3); `None` where no policy of the tree learns one.
     pub fn quantum(&self, id: QueueId) -> Option<Span> {
-        self.books.quantum(self.row(id))
+        self.core.books.quantum(self.core.row(id))
+    }
+}
+
+impl Core {
+    /// The row of a queue that the world may ask about.
+    #[track_caller]
+    #[inline]
+    pub(super) fn row(&self, id: QueueId) -> QueueRow {
+        self.tree.row(id).expect("a queue of this engine that is not forgotten")
     }
 }

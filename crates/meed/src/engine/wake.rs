@@ -6,8 +6,8 @@
 
 use smallvec::SmallVec;
 
-use super::Engine;
 use super::books::Books;
+use super::core::Core;
 use super::decide::capped_by;
 use super::ready::{AT_ONCE, Bucket, Ready, Wide, bound};
 use super::reserved::Reserved;
@@ -34,7 +34,7 @@ struct Parts<'a> {
     reserved: &'a Reserved,
 }
 
-impl Engine {
+impl Core {
     /// `node` has got room: what was found to fit nowhere may fit there.
     #[inline]
     pub(super) fn unblock(&mut self, node: NodeRow) {

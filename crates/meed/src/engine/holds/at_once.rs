@@ -12,6 +12,7 @@ use super::still::alone_on;
 use super::{Hold, Holds};
 use crate::decision::Start;
 use crate::engine::Engine;
+use crate::engine::core::Core;
 use crate::spec::NodeRow;
 
 impl Engine {
@@ -29,23 +30,25 @@ impl Engine {
     #[inline(never)]
     fn start_alone_at_once(&mut self, explain: bool) -> Option<Start> {
         let mut holds = self.holds.take()?;
-        let node = self.room_at_once(&holds);
+        let node = self.core.room_at_once(&holds);
         debug_assert!(
-            node.is_none_or(|node| self.plan_starts_on(&mut holds, node)),
+            node.is_none_or(|node| self.core.plan_starts_on(&mut holds, node)),
             "a task starts where the plan would not start it"
         );
         let Some(node) = node else {
             self.holds = Some(holds);
             return None;
         };
-        let mut hold = holds.remove(&mut self.reserved, 0);
+        let mut hold = holds.remove(&mut self.core.reserved, 0);
         holds.touched.extend(hold.rows());
         hold.nodes[0][0].0 = node;
         holds.forget_news();
         self.holds = Some(holds);
         self.start_reserved(&hold, explain)
     }
+}
 
+impl Core {
     /// The node on which the only reservation starts.
     fn room_at_once(&self, holds: &Holds) -> Option<NodeRow> {
         let [hold] = &holds.list[..] else { return None };

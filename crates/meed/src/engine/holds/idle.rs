@@ -20,6 +20,7 @@ use smallvec::{SmallVec, smallvec};
 use super::{Hold, Holds};
 use crate::engine::Engine;
 use crate::engine::books::Used;
+use crate::engine::core::Core;
 use crate::engine::row_map::RowMap;
 use crate::resources::Resources;
 use crate::spec::{JobId, NodeRow};
@@ -41,7 +42,7 @@ impl Engine {
     /// What is held idle on a node with holds, in their order; `lasting`: what is left of it.
     pub(super) fn idle_on(&self, node: NodeRow, lasting: &Resources) -> IdleThere {
         let Some(holds) = &self.holds else { return IdleThere::new() };
-        let all = beyond(&self.room.free(node), lasting);
+        let all = beyond(&self.core.room.free(node), lasting);
         if all.is_zero() {
             return IdleThere::new();
         }
@@ -49,35 +50,9 @@ impl Engine {
         let (first, second) = (there().next(), there().nth(1));
         let Some(first) = first else { return IdleThere::new() };
         if second.is_none() {
-            return smallvec![self.idle_for(first, all)];
+            return smallvec![self.core.idle_for(first, all)];
         }
-        self.idle_of_each(holds, node)
-    }
-
-    fn idle_for(&self, hold: &Hold, amounts: Resources) -> Idle {
-        Idle { job: self.work.group(hold.slot()).job, amounts }
-    }
-
-    /// The same of several holds.
-    #[inline(never)]
-    fn idle_of_each(&self, holds: &Holds, node: NodeRow) -> IdleThere {
-        let mut left = self.room.free(node);
-        let mut kept = self.profile_of(node);
-        let mut idle = IdleThere::new();
-        for hold in holds.list.iter().filter(|hold| hold.is_on(node)) {
-            let parts = hold.parts().filter(|(on, _)| *on == node);
-            parts.for_each(|(_, part)| kept.put_back(&part));
-            let lasting = kept.profile.lasting();
-            let amounts = beyond(&left, &lasting);
-            if !amounts.is_zero() {
-                idle.push(self.idle_for(hold, amounts));
-            }
-            left.lower(&lasting);
-            if left.is_zero() {
-                break;
-            }
-        }
-        idle
+        self.core.idle_of_each(holds, node)
     }
 
     /// From now on so much is held idle on the node.
@@ -97,15 +72,15 @@ impl Engine {
 
     /// Measures, and charges, what is held idle from now on, or no more.
     fn turn_idle(&mut self, node: NodeRow, idle: &Idle, begins: bool) {
-        let job = self.work.job(idle.job).expect("what is held idle goes with its job");
+        let job = self.core.work.job(idle.job).expect("what is held idle goes with its job");
         let charges = self.holds.as_ref().is_some_and(|holds| holds.charges);
         let used = Used {
             job: idle.job,
             queue: job.queue,
             demand: &idle.amounts,
-            node_weight: self.room.weight(node),
+            node_weight: self.core.room.weight(node),
         };
-        self.books.turn_idle(self.now, &self.tree, &used, charges, begins);
+        self.core.books.turn_idle(self.core.now, &self.core.tree, &used, charges, begins);
     }
 
     /// The node goes: nothing is held idle on it from now on.
@@ -147,12 +122,40 @@ impl Engine {
         let Some(holds) = self.holds.as_ref().filter(|holds| holds.charges) else { return };
         let all = holds.idle.iter().flat_map(|(node, all)| all.iter().map(move |it| (node, it)));
         for (node, idle) in all {
-            let job = self.work.job(idle.job).expect("what is held idle goes with its job");
+            let job = self.core.work.job(idle.job).expect("what is held idle goes with its job");
             let queue = job.queue;
-            let (job, node_weight) = (idle.job, self.room.weight(node));
+            let (job, node_weight) = (idle.job, self.core.room.weight(node));
             let used = Used { job, queue, demand: &idle.amounts, node_weight };
-            self.books.straddle_idle(&self.tree, begun, &used);
+            self.core.books.straddle_idle(&self.core.tree, begun, &used);
         }
+    }
+}
+
+impl Core {
+    fn idle_for(&self, hold: &Hold, amounts: Resources) -> Idle {
+        Idle { job: self.work.group(hold.slot()).job, amounts }
+    }
+
+    /// The same of several holds.
+    #[inline(never)]
+    fn idle_of_each(&self, holds: &Holds, node: NodeRow) -> IdleThere {
+        let mut left = self.room.free(node);
+        let mut kept = self.profile_of(node);
+        let mut idle = IdleThere::new();
+        for hold in holds.list.iter().filter(|hold| hold.is_on(node)) {
+            let parts = hold.parts().filter(|(on, _)| *on == node);
+            parts.for_each(|(_, part)| kept.put_back(&part));
+            let lasting = kept.profile.lasting();
+            let amounts = beyond(&left, &lasting);
+            if !amounts.is_zero() {
+                idle.push(self.idle_for(hold, amounts));
+            }
+            left.lower(&lasting);
+            if left.is_zero() {
+                break;
+            }
+        }
+        idle
     }
 }
 

@@ -69,6 +69,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use smallvec::{SmallVec, smallvec};
 
 use super::Engine;
+use super::core::Core;
 use super::reserved::Reserved;
 use super::room::{Counts, Nodes, ShapeId};
 use super::row_map::RowMap;
@@ -379,17 +380,6 @@ impl Holds {
 
 /// What the rest of the engine tells.
 impl Engine {
-    /// How many of the group's waiting tasks have reservations.
-    pub(super) fn held_of(&self, slot: u32) -> u64 {
-        self.reserved.of_group(slot)
-    }
-
-    /// Whether the group's waiting tasks all have reservations: then it is not in the walk.
-    pub(super) fn is_all_held(&self, slot: u32) -> bool {
-        let held = self.held_of(slot);
-        held > 0 && held >= self.work.group(slot).waiting()
-    }
-
     /// A task of this shape starts on the node, and takes its room.
     #[inline]
     pub(super) fn note_start_on(&mut self, node: NodeRow, shape: ShapeId) {
@@ -397,8 +387,8 @@ impl Engine {
             return;
         }
         self.touch_node(node, false);
-        let (now, need) = (self.now, self.need(shape));
-        let own_node = self.room.wants_own_nodes(shape);
+        let (now, need) = (self.core.now, self.core.need(shape));
+        let own_node = self.core.room.wants_own_nodes(shape);
         let holds = self.holds.as_mut().expect("it makes reservations");
         holds.outlook.starts(now, node, &need);
         if let Some(kept) = holds.kept.get_mut(node) {
@@ -413,7 +403,7 @@ impl Engine {
             return;
         }
         self.touch_node(node, true);
-        let (now, need) = (self.now, self.need(shape));
+        let (now, need) = (self.core.now, self.core.need(shape));
         let holds = self.holds.as_mut().expect("it makes reservations");
         holds.outlook.ends(node, &need);
         if let Some(kept) = holds.kept.get_mut(node) {
@@ -432,7 +422,7 @@ impl Engine {
         match freed {
             true => {
                 holds.freed.insert(node);
-                self.reserved.forget_hopeless();
+                self.core.reserved.forget_hopeless();
             }
             false => holds.touched.insert(node),
         }
@@ -467,10 +457,10 @@ impl Engine {
     /// The group's tasks may be on other nodes than before: those of its reservations that may not
     /// stay where they are are given up, and the others are looked at anew.
     pub(super) fn upset_holds_of(&mut self, slot: u32) {
-        if self.held_of(slot) == 0 {
+        if self.core.held_of(slot) == 0 {
             return;
         }
-        let turn = self.work.group(slot).turn();
+        let turn = self.core.work.group(slot).turn();
         let mut any_stays = false;
         for index in (0..self.holds.as_ref().map_or(0, |holds| holds.list.len())).rev() {
             let Some(holds) = self.holds.as_deref() else { return };
@@ -478,12 +468,13 @@ impl Engine {
             if !hold.is_of(slot) {
                 continue;
             }
-            let stays = hold.nodes.iter().flatten().all(|(node, _)| self.may_stay(hold, *node));
+            let stays =
+                hold.nodes.iter().flatten().all(|(node, _)| self.core.may_stay(hold, *node));
             any_stays |= stays;
             let Some(holds) = self.holds.as_mut() else { return };
             if !stays {
-                let covers = holds.give_up(&mut self.reserved, index).covers();
-                self.room.add_waiting(turn, covers);
+                let covers = holds.give_up(&mut self.core.reserved, index).covers();
+                self.core.room.add_waiting(turn, covers);
                 continue;
             }
             holds.misses = None;
@@ -496,20 +487,15 @@ impl Engine {
         }
         if let Some(holds) = self.holds.as_mut().filter(|_| any_stays) {
             // Nodes on which it could not be before may have had room all along.
-            let nodes = (0..self.room.nodes() as u32).map(NodeRow);
-            holds.freed.extend(nodes.filter(|&node| self.room.could_start(turn, node)));
+            let nodes = (0..self.core.room.nodes() as u32).map(NodeRow);
+            holds.freed.extend(nodes.filter(|&node| self.core.room.could_start(turn, node)));
         }
-    }
-
-    /// Whether a reservation may stay on a node, which may have left.
-    fn may_stay(&self, hold: &Hold, node: NodeRow) -> bool {
-        node.index() < self.room.nodes() && self.is_possible(hold, node)
     }
 
     /// Fewer tasks of the group may wait than have reservations: the latest of those are given up.
     pub(super) fn drop_surplus_holds(&mut self, slot: u32) {
         if self.holds.is_some() {
-            self.drop_holds_beyond(slot, self.work.group(slot).waiting());
+            self.drop_holds_beyond(slot, self.core.work.group(slot).waiting());
         }
     }
 
@@ -520,14 +506,14 @@ impl Engine {
 
     fn drop_holds_beyond(&mut self, slot: u32, most: u64) {
         let Some(holds) = &mut self.holds else { return };
-        if self.reserved.is_empty() {
+        if self.core.reserved.is_empty() {
             return;
         }
-        let turn = self.work.group(slot).turn();
-        while self.reserved.of_group(slot) > most {
+        let turn = self.core.work.group(slot).turn();
+        while self.core.reserved.of_group(slot) > most {
             let last = holds.list.iter().rposition(|hold| hold.is_of(slot));
-            let hold = holds.give_up(&mut self.reserved, last.expect("each is counted"));
-            self.room.add_waiting(turn, hold.covers());
+            let hold = holds.give_up(&mut self.core.reserved, last.expect("each is counted"));
+            self.core.room.add_waiting(turn, hold.covers());
         }
     }
 
@@ -536,13 +522,125 @@ impl Engine {
         let Some(holds) = &mut self.holds else { return };
         let there = |hold: &Hold| hold.is_of(slot) && hold.is_on(node);
         if let Some(index) = holds.list.iter().position(there) {
-            let hold = holds.remove(&mut self.reserved, index);
+            let hold = holds.remove(&mut self.core.reserved, index);
             holds.touched.extend(hold.rows());
             if !hold.spares.is_empty() {
                 holds.freed.extend(hold.rows());
             }
-            self.room.add_waiting(self.work.group(slot).turn(), hold.covers());
+            self.core.room.add_waiting(self.core.work.group(slot).turn(), hold.covers());
         }
+    }
+
+    /// The tasks of the group that are first in turn get a reservation, and leave the walk. Whether
+    /// there are nodes on which they can have one.
+    fn hold(&mut self, slot: u32) -> bool {
+        let shape = self.core.work.group(slot).turn();
+        let found = self.find_place(shape);
+        let (now, leaf) = (self.core.now, self.core.leaf_of(slot));
+        let starters = self.core.starters(slot);
+        let holds = self.holds.as_mut().expect("only where there are reservations");
+        let Some(((at, nodes), spares)) = found else {
+            self.core.reserved.set_hopeless(shape);
+            return false;
+        };
+        let tries = holds.first_try(now);
+        let (since, moved, reclaims, drained) = (now, 0, false, false);
+        let hold = Hold { starters, nodes, spares, at, since, moved, tries, reclaims, drained };
+        debug_assert!(hold.has_sound_spares(holds.spares), "no node is held twice");
+        let covers = hold.covers();
+        holds.add(&mut self.core.reserved, hold);
+        self.core.room.sub_waiting(shape, covers);
+        self.core.reserved.take_turn(slot);
+        self.core.fewer_in_walk(leaf, slot);
+        self.core.park_if_all_held(leaf);
+        self.replan_openings();
+        true
+    }
+
+    /// A reservation is given up: its tasks are in the walk again.
+    fn let_go(&mut self, index: usize) {
+        let holds = self.holds.as_mut().expect("it has one");
+        let hold = holds.give_up(&mut self.core.reserved, index);
+        let (slot, covers) = (hold.slot(), hold.covers());
+        let (shape, leaf) = (self.core.work.group(slot).turn(), self.core.leaf_of(slot));
+        self.core.room.add_waiting(shape, covers);
+        self.core.list_group(leaf, slot);
+        let job = self.core.work.group(slot).job;
+        self.core.update_arrivals(job, true);
+        if self.core.ready.unpark(leaf) {
+            self.core.join_heaps(leaf);
+        }
+    }
+
+    /// Starts what is first in order of the reservations whose room is there.
+    #[inline]
+    fn start_held(&mut self, explain: bool) -> Option<Start> {
+        let now = self.core.now;
+        match self.holds.as_ref()?.list.iter().any(|hold| hold.at == Some(now)) {
+            true => self.start_due(explain),
+            false => None,
+        }
+    }
+
+    /// The same of those whose instant has come.
+    #[inline(never)]
+    fn start_due(&mut self, explain: bool) -> Option<Start> {
+        let holds = self.holds.as_ref()?;
+        // The plan says that there is room; a state from elsewhere may not be so exact.
+        let due = |hold: &Hold| {
+            let has_room = |(node, part): (NodeRow, Part)| {
+                self.core.is_possible(hold, node)
+                    && part.need.demand.fits_in(&self.core.room.free(node))
+            };
+            hold.at == Some(self.core.now) && hold.parts().all(has_room)
+        };
+        let index = self.core.first_due(holds, due)?;
+        if let Some(start) = self.start_owed(index, explain) {
+            return Some(start);
+        }
+        let holds = self.holds.as_mut()?;
+        let hold = holds.remove(&mut self.core.reserved, index);
+        if hold.is_joint() {
+            // Of several groups some may run less long than their room was held for.
+            holds.vacated.extend(hold.rows());
+        }
+        self.start_reserved(&hold, explain)
+    }
+
+    /// Starts the tasks of a reservation, which is in the list no more, on its nodes.
+    fn start_reserved(&mut self, hold: &Hold, explain: bool) -> Option<Start> {
+        let slot = hold.slot();
+        let shape = self.core.work.group(slot).turn();
+        self.core.room.add_waiting(shape, hold.covers());
+        let reason = explain.then(|| {
+            Box::new(Reason {
+                reserved_for: Some(self.core.now.saturating_since(hold.since)),
+                ..Reason::of("where its room was held")
+            })
+        });
+        if self.core.room.turn_of(shape) == 1 {
+            return Some(self.start(slot, None, hold.nodes[0][0].0, reason));
+        }
+        let slots: SmallVec<[u32; 4]> = hold.starters.iter().map(|starter| starter.slot).collect();
+        self.start_on(&slots, &hold.nodes, reason)
+    }
+}
+
+impl Core {
+    /// How many of the group's waiting tasks have reservations.
+    pub(super) fn held_of(&self, slot: u32) -> u64 {
+        self.reserved.of_group(slot)
+    }
+
+    /// Whether the group's waiting tasks all have reservations: then it is not in the walk.
+    pub(super) fn is_all_held(&self, slot: u32) -> bool {
+        let held = self.held_of(slot);
+        held > 0 && held >= self.work.group(slot).waiting()
+    }
+
+    /// Whether a reservation may stay on a node, which may have left.
+    fn may_stay(&self, hold: &Hold, node: NodeRow) -> bool {
+        node.index() < self.room.nodes() && self.is_possible(hold, node)
     }
 
     /// A leaf of which all that waits has reservations is out of the walk.
@@ -567,32 +665,6 @@ impl Engine {
         self.work.job(job).expect("a group's job is alive").queue
     }
 
-    /// The tasks of the group that are first in turn get a reservation, and leave the walk. Whether
-    /// there are nodes on which they can have one.
-    fn hold(&mut self, slot: u32) -> bool {
-        let shape = self.work.group(slot).turn();
-        let found = self.find_place(shape);
-        let (now, leaf) = (self.now, self.leaf_of(slot));
-        let starters = self.starters(slot);
-        let holds = self.holds.as_mut().expect("only where there are reservations");
-        let Some(((at, nodes), spares)) = found else {
-            self.reserved.set_hopeless(shape);
-            return false;
-        };
-        let tries = holds.first_try(now);
-        let (since, moved, reclaims, drained) = (now, 0, false, false);
-        let hold = Hold { starters, nodes, spares, at, since, moved, tries, reclaims, drained };
-        debug_assert!(hold.has_sound_spares(holds.spares), "no node is held twice");
-        let covers = hold.covers();
-        holds.add(&mut self.reserved, hold);
-        self.room.sub_waiting(shape, covers);
-        self.reserved.take_turn(slot);
-        self.fewer_in_walk(leaf, slot);
-        self.park_if_all_held(leaf);
-        self.replan_openings();
-        true
-    }
-
     /// The groups whose tasks start with the next turn of a group, and how many waiting tasks leave
     /// the walk for a reservation: all of a gang's, for those that it could do without follow when
     /// it has begun.
@@ -608,21 +680,6 @@ impl Engine {
         match self.room.is_joint(turn) {
             false => smallvec![starter(slot)],
             true => self.work.waiting_members(slot).map(starter).collect(),
-        }
-    }
-
-    /// A reservation is given up: its tasks are in the walk again.
-    fn let_go(&mut self, index: usize) {
-        let holds = self.holds.as_mut().expect("it has one");
-        let hold = holds.give_up(&mut self.reserved, index);
-        let (slot, covers) = (hold.slot(), hold.covers());
-        let (shape, leaf) = (self.work.group(slot).turn(), self.leaf_of(slot));
-        self.room.add_waiting(shape, covers);
-        self.list_group(leaf, slot);
-        let job = self.work.group(slot).job;
-        self.update_arrivals(job, true);
-        if self.ready.unpark(leaf) {
-            self.join_heaps(leaf);
         }
     }
 
@@ -660,58 +717,6 @@ impl Engine {
         let job = self.work.job(id).expect("a group's job is alive");
         let held = |&slot: &u32| self.work.group(slot).waiting() == 0 || self.is_all_held(slot);
         job.groups().iter().all(held)
-    }
-
-    /// Starts what is first in order of the reservations whose room is there.
-    #[inline]
-    fn start_held(&mut self, explain: bool) -> Option<Start> {
-        let now = self.now;
-        match self.holds.as_ref()?.list.iter().any(|hold| hold.at == Some(now)) {
-            true => self.start_due(explain),
-            false => None,
-        }
-    }
-
-    /// The same of those whose instant has come.
-    #[inline(never)]
-    fn start_due(&mut self, explain: bool) -> Option<Start> {
-        let holds = self.holds.as_ref()?;
-        // The plan says that there is room; a state from elsewhere may not be so exact.
-        let due = |hold: &Hold| {
-            let has_room = |(node, part): (NodeRow, Part)| {
-                self.is_possible(hold, node) && part.need.demand.fits_in(&self.room.free(node))
-            };
-            hold.at == Some(self.now) && hold.parts().all(has_room)
-        };
-        let index = self.first_due(holds, due)?;
-        if let Some(start) = self.start_owed(index, explain) {
-            return Some(start);
-        }
-        let holds = self.holds.as_mut()?;
-        let hold = holds.remove(&mut self.reserved, index);
-        if hold.is_joint() {
-            // Of several groups some may run less long than their room was held for.
-            holds.vacated.extend(hold.rows());
-        }
-        self.start_reserved(&hold, explain)
-    }
-
-    /// Starts the tasks of a reservation, which is in the list no more, on its nodes.
-    fn start_reserved(&mut self, hold: &Hold, explain: bool) -> Option<Start> {
-        let slot = hold.slot();
-        let shape = self.work.group(slot).turn();
-        self.room.add_waiting(shape, hold.covers());
-        let reason = explain.then(|| {
-            Box::new(Reason {
-                reserved_for: Some(self.now.saturating_since(hold.since)),
-                ..Reason::of("where its room was held")
-            })
-        });
-        if self.room.turn_of(shape) == 1 {
-            return Some(self.start(slot, None, hold.nodes[0][0].0, reason));
-        }
-        let slots: SmallVec<[u32; 4]> = hold.starters.iter().map(|starter| starter.slot).collect();
-        self.start_on(&slots, &hold.nodes, reason)
     }
 
     /// Whether a node could hold what a reservation holds there, were nothing of ours there.

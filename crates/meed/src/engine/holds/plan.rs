@@ -16,6 +16,7 @@ use super::profile::{Need, Profile, Signed, add, lacks};
 use super::rows::RowSet;
 use super::{Hold, Holds, NOWHERE, Part, Places, Spares};
 use crate::engine::Engine;
+use crate::engine::core::Core;
 use crate::engine::room::{Openings, ShapeId};
 use crate::engine::row_map::RowMap;
 use crate::place::{Seeker, parts_of_pool};
@@ -35,7 +36,7 @@ const FEW: usize = 4;
 
 /// What a plan works on: the profiles of nodes that were looked at, with what is held on them.
 pub(super) struct Plan<'a> {
-    pub(super) engine: &'a Engine,
+    pub(super) core: &'a Core,
     pub(super) kept: RowMap<Kept>,
     outlook: Outlook,
     /// Nodes on which something happened since the last plan.
@@ -70,6 +71,186 @@ fn is_later(before: Option<Time>, now: Option<Time>) -> bool {
 }
 
 impl Engine {
+    /// The best place of all for the next turn of a shape: from when on, and where, with spares.
+    pub(super) fn find_place(&mut self, shape: ShapeId) -> Option<(Place, Spares)> {
+        let need = self.core.need(shape);
+        let mut holds = self.holds.take().expect("only where there are reservations");
+        let mut plan = Plan::new(&self.core, &mut holds);
+        plan.keep_up(&holds.list);
+        let found = match self.core.room.turn_of(shape) {
+            1 => plan.best_with_spares(shape, &need, holds.spares),
+            _ => plan.spread(shape, None).map(|place| (place, Spares::new())),
+        };
+        let nodes = found.as_ref().map(|((_, nodes), _)| nodes);
+        let alone = nodes.filter(|nodes| nodes.len() == 1 && nodes[0].len() == 1);
+        plan.finish(&mut holds, alone.map(|nodes| nodes[0][0].0));
+        self.holds = Some(holds);
+        found
+    }
+
+    /// Whether something has happened since the last plan by which reservations may change; those
+    /// of queues that may have no more are given up.
+    pub(super) fn is_plan_due(&mut self) -> bool {
+        let now = self.core.now;
+        let Some(holds) = &mut self.holds else { return false };
+        if holds.list.is_empty() && holds.nodes.is_empty() {
+            // Nothing is held, nor was: whatever happened changes no plan.
+            holds.forget_all_news();
+            return false;
+        }
+        let slips = holds.nodes.iter().filter(|(_, slips)| **slips <= now);
+        slips.for_each(|(node, _)| holds.touched.insert(node));
+        let passed = holds.list.iter().filter(|hold| hold.at.is_some_and(|at| at < now));
+        passed.for_each(|hold| holds.touched.extend(hold.rows()));
+        if holds.touched.is_empty() && holds.freed.is_empty() {
+            return false;
+        }
+        if self.core.tree.has_maximums() {
+            self.let_capped_go();
+        }
+        let Some(holds) = &mut self.holds else { return false };
+        let held = |node: &NodeRow| *node == NOWHERE || holds.nodes.contains(*node);
+        if holds.freed.is_empty() && !holds.touched.iter().any(held) {
+            // What starts elsewhere changes no plan.
+            holds.touched.clear();
+            return false;
+        }
+        true
+    }
+
+    /// Brings all reservations up to date at a decision: those that cannot be kept get others, and
+    /// where room has come free each is moved to an earlier instant if it can be.
+    pub(super) fn replan(&mut self) {
+        if !self.ask_of_holds(|core, holds| core.all_stay(holds) || core.moves_up(holds)) {
+            self.plan_anew();
+        }
+        self.replan_openings();
+    }
+
+    /// What is asked of the reservations, which are out of the engine meanwhile.
+    fn ask_of_holds(&mut self, ask: impl FnOnce(&Core, &mut Holds) -> bool) -> bool {
+        let mut holds = self.holds.take().expect("only where there are reservations");
+        let told = ask(&self.core, &mut holds);
+        self.holds = Some(holds);
+        told
+    }
+
+    /// Not all reservations may stay: they are planned until nobody loses a known start by that.
+    #[inline(never)]
+    fn plan_anew(&mut self) {
+        let Some(holds) = &self.holds else { return };
+        let (mut lost, most) = (0, holds.list.len());
+        loop {
+            let mut holds = self.holds.take().expect("it was there");
+            let Planned { placeless, some_lost } = self.core.keep_places(&mut holds);
+            // Each that lost its instant has one, or none for good, when others have given way.
+            debug_assert!(lost <= most, "reservations take turns to lose their place");
+            let some_lost = some_lost && lost < most;
+            lost += usize::from(some_lost);
+            if some_lost {
+                holds.freed.append(&mut holds.vacated);
+            }
+            if !placeless.is_empty() {
+                // They are not in these.
+                holds.kept.clear();
+            }
+            self.holds = Some(holds);
+            if placeless.is_empty() && !some_lost {
+                return;
+            }
+            // No node can hold them any more: they wait in the walk for one. What they had is free.
+            placeless.into_iter().rev().for_each(|index| self.let_go(index));
+            if self.ask_of_holds(Core::all_stay) {
+                return;
+            }
+        }
+    }
+
+    /// Reservations of queues that may have no more are given up.
+    #[inline(never)]
+    fn let_capped_go(&mut self) {
+        let mut index = 0;
+        while let Some(hold) = self.holds.as_ref().and_then(|holds| holds.list.get(index)) {
+            let shape = self.core.work.group(hold.slot()).turn();
+            let (leaf, demand) =
+                (self.core.leaf_of(hold.slot()), self.core.room.demand_of_turn(shape));
+            match self.core.books.capped_by(&self.core.tree, leaf, &demand) {
+                Some(_) => self.let_go(index),
+                None => index += 1,
+            }
+        }
+    }
+
+    /// What may be taken of the nodes that were touched, made anew; whoever that helps is told.
+    pub(in crate::engine) fn replan_openings(&mut self) {
+        let nodes = self.core.room.nodes();
+        while let Some(holds) = &mut self.holds
+            && let Some(node) = holds.touched.pop_first()
+        {
+            if node.index() >= nodes {
+                // It is gone.
+                continue;
+            }
+            if holds.list.iter().any(|hold| hold.is_on(node)) {
+                self.reopen(node);
+                continue;
+            }
+            if holds.kept.len() > FEW {
+                holds.kept.remove(node);
+            }
+            if holds.nodes.remove(node).is_some() {
+                self.forget_idle_on(node);
+                if self.core.room.set_openings(node, None) {
+                    self.core.unblock(node);
+                }
+            }
+        }
+        self.core.room.sift_fresh();
+    }
+
+    /// What may be taken of a node with holds, made anew.
+    fn reopen(&mut self, node: NodeRow) {
+        self.keep_up_with(node);
+        let holds = self.holds.as_mut().expect("something is held there");
+        let kept = holds.kept.get_mut(node).expect("it is there now");
+        let mut openings = Openings::new();
+        kept.add_openings(&mut openings);
+        holds.nodes.insert(node, kept.first_end());
+        let lasting = openings.last().expect("the last is for ever").1;
+        self.settle_idle(node, self.idle_on(node, &lasting));
+        if self.core.room.set_openings(node, Some(&openings)) {
+            self.core.unblock(node);
+        }
+    }
+
+    /// The profile of a node with holds is kept, as of now.
+    fn keep_up_with(&mut self, node: NodeRow) {
+        let now = self.core.now;
+        let kept = self.holds.as_mut().and_then(|holds| holds.kept.get_mut(node));
+        match kept.filter(|kept| kept.first_end() > now) {
+            Some(kept) => kept.profile.advance(now),
+            None => self.keep_anew(node),
+        }
+        debug_assert!(self.is_kept_as_is(node), "a profile is what it would be, made anew");
+    }
+
+    /// It is made anew, from what runs and is held there.
+    #[cold]
+    fn keep_anew(&mut self, node: NodeRow) {
+        let Some(holds) = &self.holds else { return };
+        let kept = self.core.profile_with_holds(node, &holds.list);
+        let holds = self.holds.as_mut().expect("it was there");
+        holds.kept.insert(node, kept);
+    }
+
+    fn is_kept_as_is(&self, node: NodeRow) -> bool {
+        let Some(holds) = &self.holds else { return true };
+        let as_made = |kept: &Kept| kept.is_like(&self.core.profile_with_holds(node, &holds.list));
+        holds.kept.get(node).is_some_and(|kept| kept.profile.is_long() || as_made(kept))
+    }
+}
+
+impl Core {
     /// When tasks that run on a node are expected to end, as far as anybody knows, and what comes
     /// free then. Where no task has a limit nobody asks who runs there: then no lists by node are
     /// kept for it.
@@ -143,115 +324,6 @@ impl Engine {
         let part = |(missing, total): (&i128, &u64)| parts_of_pool(missing.unsigned_abs(), *total);
         let parts = missing.iter().zip(self.room.total().as_slice()).map(part);
         (true, Time::MAX, parts.fold(0, u128::saturating_add))
-    }
-
-    /// The best place of all for the next turn of a shape: from when on, and where, with spares.
-    pub(super) fn find_place(&mut self, shape: ShapeId) -> Option<(Place, Spares)> {
-        let need = self.need(shape);
-        let mut holds = self.holds.take().expect("only where there are reservations");
-        let mut plan = Plan::new(self, &mut holds);
-        plan.keep_up(&holds.list);
-        let found = match self.room.turn_of(shape) {
-            1 => plan.best_with_spares(shape, &need, holds.spares),
-            _ => plan.spread(shape, None).map(|place| (place, Spares::new())),
-        };
-        let nodes = found.as_ref().map(|((_, nodes), _)| nodes);
-        let alone = nodes.filter(|nodes| nodes.len() == 1 && nodes[0].len() == 1);
-        plan.finish(&mut holds, alone.map(|nodes| nodes[0][0].0));
-        self.holds = Some(holds);
-        found
-    }
-
-    /// Whether something has happened since the last plan by which reservations may change; those
-    /// of queues that may have no more are given up.
-    pub(super) fn is_plan_due(&mut self) -> bool {
-        let now = self.now;
-        let Some(holds) = &mut self.holds else { return false };
-        if holds.list.is_empty() && holds.nodes.is_empty() {
-            // Nothing is held, nor was: whatever happened changes no plan.
-            holds.forget_all_news();
-            return false;
-        }
-        let slips = holds.nodes.iter().filter(|(_, slips)| **slips <= now);
-        slips.for_each(|(node, _)| holds.touched.insert(node));
-        let passed = holds.list.iter().filter(|hold| hold.at.is_some_and(|at| at < now));
-        passed.for_each(|hold| holds.touched.extend(hold.rows()));
-        if holds.touched.is_empty() && holds.freed.is_empty() {
-            return false;
-        }
-        if self.tree.has_maximums() {
-            self.let_capped_go();
-        }
-        let Some(holds) = &mut self.holds else { return false };
-        let held = |node: &NodeRow| *node == NOWHERE || holds.nodes.contains(*node);
-        if holds.freed.is_empty() && !holds.touched.iter().any(held) {
-            // What starts elsewhere changes no plan.
-            holds.touched.clear();
-            return false;
-        }
-        true
-    }
-
-    /// Brings all reservations up to date at a decision: those that cannot be kept get others, and
-    /// where room has come free each is moved to an earlier instant if it can be.
-    pub(super) fn replan(&mut self) {
-        if !self.ask_of_holds(|engine, holds| engine.all_stay(holds) || engine.moves_up(holds)) {
-            self.plan_anew();
-        }
-        self.replan_openings();
-    }
-
-    /// What is asked of the reservations, which are out of the engine meanwhile.
-    fn ask_of_holds(&mut self, ask: impl FnOnce(&Engine, &mut Holds) -> bool) -> bool {
-        let mut holds = self.holds.take().expect("only where there are reservations");
-        let told = ask(self, &mut holds);
-        self.holds = Some(holds);
-        told
-    }
-
-    /// Not all reservations may stay: they are planned until nobody loses a known start by that.
-    #[inline(never)]
-    fn plan_anew(&mut self) {
-        let Some(holds) = &self.holds else { return };
-        let (mut lost, most) = (0, holds.list.len());
-        loop {
-            let mut holds = self.holds.take().expect("it was there");
-            let Planned { placeless, some_lost } = self.keep_places(&mut holds);
-            // Each that lost its instant has one, or none for good, when others have given way.
-            debug_assert!(lost <= most, "reservations take turns to lose their place");
-            let some_lost = some_lost && lost < most;
-            lost += usize::from(some_lost);
-            if some_lost {
-                holds.freed.append(&mut holds.vacated);
-            }
-            if !placeless.is_empty() {
-                // They are not in these.
-                holds.kept.clear();
-            }
-            self.holds = Some(holds);
-            if placeless.is_empty() && !some_lost {
-                return;
-            }
-            // No node can hold them any more: they wait in the walk for one. What they had is free.
-            placeless.into_iter().rev().for_each(|index| self.let_go(index));
-            if self.ask_of_holds(Engine::all_stay) {
-                return;
-            }
-        }
-    }
-
-    /// Reservations of queues that may have no more are given up.
-    #[inline(never)]
-    fn let_capped_go(&mut self) {
-        let mut index = 0;
-        while let Some(hold) = self.holds.as_ref().and_then(|holds| holds.list.get(index)) {
-            let shape = self.work.group(hold.slot()).turn();
-            let (leaf, demand) = (self.leaf_of(hold.slot()), self.room.demand_of_turn(shape));
-            match self.books.capped_by(&self.tree, leaf, &demand) {
-                Some(_) => self.let_go(index),
-                None => index += 1,
-            }
-        }
     }
 
     /// See [`Engine::replan`]; `holds` are out of the engine meanwhile.
@@ -334,74 +406,6 @@ impl Engine {
         planned.placeless.sort_unstable();
         planned
     }
-
-    /// What may be taken of the nodes that were touched, made anew; whoever that helps is told.
-    pub(in crate::engine) fn replan_openings(&mut self) {
-        let nodes = self.room.nodes();
-        while let Some(holds) = &mut self.holds
-            && let Some(node) = holds.touched.pop_first()
-        {
-            if node.index() >= nodes {
-                // It is gone.
-                continue;
-            }
-            if holds.list.iter().any(|hold| hold.is_on(node)) {
-                self.reopen(node);
-                continue;
-            }
-            if holds.kept.len() > FEW {
-                holds.kept.remove(node);
-            }
-            if holds.nodes.remove(node).is_some() {
-                self.forget_idle_on(node);
-                if self.room.set_openings(node, None) {
-                    self.unblock(node);
-                }
-            }
-        }
-        self.room.sift_fresh();
-    }
-
-    /// What may be taken of a node with holds, made anew.
-    fn reopen(&mut self, node: NodeRow) {
-        self.keep_up_with(node);
-        let holds = self.holds.as_mut().expect("something is held there");
-        let kept = holds.kept.get_mut(node).expect("it is there now");
-        let mut openings = Openings::new();
-        kept.add_openings(&mut openings);
-        holds.nodes.insert(node, kept.first_end());
-        let lasting = openings.last().expect("the last is for ever").1;
-        self.settle_idle(node, self.idle_on(node, &lasting));
-        if self.room.set_openings(node, Some(&openings)) {
-            self.unblock(node);
-        }
-    }
-
-    /// The profile of a node with holds is kept, as of now.
-    fn keep_up_with(&mut self, node: NodeRow) {
-        let now = self.now;
-        let kept = self.holds.as_mut().and_then(|holds| holds.kept.get_mut(node));
-        match kept.filter(|kept| kept.first_end() > now) {
-            Some(kept) => kept.profile.advance(now),
-            None => self.keep_anew(node),
-        }
-        debug_assert!(self.is_kept_as_is(node), "a profile is what it would be, made anew");
-    }
-
-    /// It is made anew, from what runs and is held there.
-    #[cold]
-    fn keep_anew(&mut self, node: NodeRow) {
-        let Some(holds) = &self.holds else { return };
-        let kept = self.profile_with_holds(node, &holds.list);
-        let holds = self.holds.as_mut().expect("it was there");
-        holds.kept.insert(node, kept);
-    }
-
-    fn is_kept_as_is(&self, node: NodeRow) -> bool {
-        let Some(holds) = &self.holds else { return true };
-        let as_made = |kept: &Kept| kept.is_like(&self.profile_with_holds(node, &holds.list));
-        holds.kept.get(node).is_some_and(|kept| kept.profile.is_long() || as_made(kept))
-    }
 }
 
 impl News {
@@ -422,13 +426,13 @@ impl News {
 
 impl<'a> Plan<'a> {
     /// With what is kept of earlier ones.
-    fn new(engine: &'a Engine, holds: &mut Holds) -> Plan<'a> {
+    fn new(core: &'a Core, holds: &mut Holds) -> Plan<'a> {
         let sets = [&holds.freed, &holds.vacated, &holds.touched];
         let aside = sets.into_iter().flat_map(RowSet::iter);
         Plan {
-            engine,
+            core,
             kept: std::mem::take(&mut holds.kept),
-            aside: aside.copied().filter(|node| node.index() < engine.room.nodes()).collect(),
+            aside: aside.copied().filter(|node| node.index() < core.room.nodes()).collect(),
             outlook: std::mem::take(&mut holds.outlook),
         }
     }
@@ -443,7 +447,7 @@ impl<'a> Plan<'a> {
 
     /// The profile of a node, with what was taken since.
     pub(super) fn at(&mut self, node: NodeRow) -> &mut Kept {
-        self.kept.get_or_insert_with(node, || self.engine.profile_of(node))
+        self.kept.get_or_insert_with(node, || self.core.profile_of(node))
     }
 
     fn take(&mut self, hold: &Hold) {
@@ -460,7 +464,7 @@ impl<'a> Plan<'a> {
 
     /// Time has passed: what is kept is brought up to date, or forgotten where it cannot be.
     fn let_time_pass(&mut self, list: &[Hold]) {
-        let now = self.engine.now;
+        let now = self.core.now;
         for node in
             list.iter().filter(|hold| hold.at.is_some_and(|at| at < now)).flat_map(Hold::rows)
         {
@@ -476,8 +480,8 @@ impl<'a> Plan<'a> {
     fn keep_up(&mut self, list: &[Hold]) {
         self.let_time_pass(list);
         for node in list.iter().flat_map(Hold::rows) {
-            if !self.kept.contains(node) && node.index() < self.engine.room.nodes() {
-                self.kept.insert(node, self.engine.profile_with_holds(node, list));
+            if !self.kept.contains(node) && node.index() < self.core.room.nodes() {
+                self.kept.insert(node, self.core.profile_with_holds(node, list));
             }
         }
     }
@@ -488,7 +492,7 @@ impl<'a> Plan<'a> {
     }
 
     fn is_possible(&self, hold: &Hold, node: NodeRow) -> bool {
-        self.engine.may_stay(hold, node)
+        self.core.may_stay(hold, node)
     }
 
     /// Which reservations cannot be kept where and when they are. Those that can are taken.
@@ -535,7 +539,7 @@ impl<'a> Plan<'a> {
             return true;
         }
         // One whose instant has come starts, or is late.
-        let at = hold.at.map(|at| at.max(self.engine.now));
+        let at = hold.at.map(|at| at.max(self.core.now));
         let mut fits = true;
         for (node, part) in hold.parts() {
             fits &= !anew.contains(&node)
@@ -561,19 +565,19 @@ impl<'a> Plan<'a> {
         if hold.is_pinned() {
             self.give_back(hold);
         }
-        let now = self.engine.now;
+        let now = self.core.now;
         let fits = hold.own_parts().all(|(node, part)| self.at(node).profile.fits(&part.need, now));
         if let Some(spare) = self.spare_with_room(hold).filter(|_| !fits) {
             return Some((Some(now), smallvec![smallvec![(spare, 1)]]));
         }
-        let waits = fits || self.engine.stops_there(hold, stopping);
+        let waits = fits || self.core.stops_there(hold, stopping);
         waits.then(|| (fits.then_some(now), hold.nodes.clone()))
     }
 
     /// The best place for a reservation now; its own unless there is a better one.
     fn find_better(&mut self, hold: &Hold, homeless: bool, news: &News) -> Option<Place> {
-        let shape = self.engine.work.group(hold.slot()).turn();
-        if self.engine.room.turn_of(shape) > 1 {
+        let shape = self.core.work.group(hold.slot()).turn();
+        if self.core.room.turn_of(shape) > 1 {
             return self.find_better_spread(shape, hold, homeless);
         }
         if homeless {
@@ -587,7 +591,7 @@ impl<'a> Plan<'a> {
 
     /// What its own node has for a reservation that was not homeless.
     fn own_rank(&mut self, hold: &Hold) -> Rank {
-        let engine = self.engine;
+        let core = self.core;
         let (kept, part) = (self.at(hold.nodes[0][0].0), hold.part(1));
         match hold.at {
             Some(at) if kept.each_has_its_own() => {
@@ -595,11 +599,11 @@ impl<'a> Plan<'a> {
             }
             Some(_) => {
                 kept.give_back(&part);
-                let rank = engine.rank(&kept.profile, hold.need());
+                let rank = core.rank(&kept.profile, hold.need());
                 kept.put_back(&part);
                 rank
             }
-            None => engine.rank(&kept.profile, hold.need()),
+            None => core.rank(&kept.profile, hold.need()),
         }
     }
 
@@ -653,16 +657,16 @@ impl<'a> Plan<'a> {
     /// Whether a node is better than the best is seen by its profile; where nothing is held on it,
     /// by what runs there.
     pub(super) fn look(&self, shape: ShapeId, need: &Need, node: NodeRow, best: &Best) {
-        let engine = self.engine;
-        if node.index() >= engine.room.nodes() {
+        let core = self.core;
+        if node.index() >= core.room.nodes() {
             return;
         }
         let rank = match self.kept.get(node) {
-            Some(kept) => engine.rank(&kept.profile, need),
-            None if self.outlook.expects_no_end(engine, node) => engine.rank_as_it_is(node, need),
-            None => engine.rank_of_tasks(node, need),
+            Some(kept) => core.rank(&kept.profile, need),
+            None if self.outlook.expects_no_end(core, node) => core.rank_as_it_is(node, need),
+            None => core.rank_of_tasks(node, need),
         };
-        if best.takes(rank, node) && engine.room.could_start(shape, node) {
+        if best.takes(rank, node) && core.room.could_start(shape, node) {
             best.add(rank, node);
         }
     }
@@ -677,20 +681,20 @@ impl<'a> Plan<'a> {
         for node in aside {
             self.look(shape, need, node, best);
         }
-        let all_known = self.kept.len() == self.engine.room.nodes();
+        let all_known = self.kept.len() == self.core.room.nodes();
         if all_known || self.is_sought_by_placement(shape, need, best) {
             return;
         }
-        self.outlook.refresh(self.engine);
+        self.outlook.refresh(self.core);
         // It is read while it answers.
         let mut outlook = std::mem::take(&mut self.outlook);
-        let others = Others { engine: self.engine, known: &self.kept, shape, need, best };
+        let others = Others { core: self.core, known: &self.kept, shape, need, best };
         let look = |node: NodeRow, no_end: bool| others.look_at(node, no_end);
         let known_at = |at, node| best.takes((false, at, 0), node);
-        outlook.search_known(self.engine, &need.demand, known_at, look);
+        outlook.search_known(self.core, &need.demand, known_at, look);
         let missing = |missing, node| best.takes((true, Time::MAX, u128::from(missing)), node);
         if !best.has_known() {
-            outlook.search_missing(self.engine, &need.demand, || best.most(), missing, look);
+            outlook.search_missing(self.core, &need.demand, || best.most(), missing, look);
         }
         self.outlook = outlook;
     }
@@ -699,7 +703,7 @@ impl<'a> Plan<'a> {
     /// end, for what is free is all that counts then, and of nodes on which other than that may be
     /// taken profiles are kept.
     fn is_sought_by_placement(&self, shape: ShapeId, need: &Need, best: &Best) -> bool {
-        let room = &self.engine.room;
+        let room = &self.core.room;
         if room.any_limited() {
             return false;
         }
@@ -708,7 +712,7 @@ impl<'a> Plan<'a> {
             return true;
         }
         let slow = cfg!(debug_assertions).then(|| best.clone());
-        let mut others = Others { engine: self.engine, known: &self.kept, shape, need, best };
+        let mut others = Others { core: self.core, known: &self.kept, shape, need, best };
         let finds = room.least_missing(&need.demand, &mut others);
         if let Some(best) = slow.filter(|_| finds && room.nodes() <= MANY) {
             let rows = (0..room.nodes() as u32).map(NodeRow);
@@ -721,7 +725,7 @@ impl<'a> Plan<'a> {
 
 /// Nodes on which nothing is held, and nothing happened since the last plan.
 struct Others<'a> {
-    engine: &'a Engine,
+    core: &'a Core,
     known: &'a RowMap<Kept>,
     shape: ShapeId,
     need: &'a Need,
@@ -731,21 +735,21 @@ struct Others<'a> {
 impl Others<'_> {
     /// One of them, if it is one; `no_end`: whether nothing is expected to end there.
     fn look_at(&self, node: NodeRow, no_end: bool) {
-        let Others { engine, known, shape, need, best } = *self;
+        let Others { core, known, shape, need, best } = *self;
         // Who asks may know of more nodes than there are.
-        if known.contains(node) || node.index() >= engine.room.nodes() {
+        if known.contains(node) || node.index() >= core.room.nodes() {
             return;
         }
         if let Some((false, at, _)) = best.least()
-            && !engine.may_start_by(node, need, at)
+            && !core.may_start_by(node, need, at)
         {
             return;
         }
         let rank = match no_end {
-            true => engine.rank_as_it_is(node, need),
-            false => engine.rank_of_tasks(node, need),
+            true => core.rank_as_it_is(node, need),
+            false => core.rank_of_tasks(node, need),
         };
-        if best.takes(rank, node) && engine.room.could_start(shape, node) {
+        if best.takes(rank, node) && core.room.could_start(shape, node) {
             best.add(rank, node);
         }
     }

@@ -12,11 +12,11 @@
 use super::rows::RowSet;
 use super::still::alone_on;
 use super::{Hold, Holds};
-use crate::engine::Engine;
+use crate::engine::core::Core;
 use crate::spec::NodeRow;
 use crate::time::Time;
 
-impl Engine {
+impl Core {
     /// Whether the only reservation was moved to an earlier instant, and all is up to date by that.
     #[inline(never)]
     pub(super) fn moves_up(&self, holds: &mut Holds) -> bool {

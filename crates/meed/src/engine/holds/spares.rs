@@ -29,7 +29,7 @@ use super::plan::{News, Plan};
 use super::profile::Need;
 use super::rows::RowSet;
 use super::{Hold, Holds, Part, Spares};
-use crate::engine::Engine;
+use crate::engine::core::Core;
 use crate::engine::room::ShapeId;
 use crate::node_rows::Moves;
 use crate::spec::NodeRow;
@@ -81,7 +81,7 @@ impl Hold {
     }
 }
 
-impl Engine {
+impl Core {
     /// Spares on which their tasks can be no more are given up. Each happened on a node that was
     /// touched.
     pub(super) fn drop_lost_spares(&self, holds: &mut Holds) {
@@ -115,8 +115,8 @@ impl Plan<'_> {
         most: u32,
         news: &News,
     ) {
-        let shape = self.engine.work.group(hold.slot()).turn();
-        if most == 0 || !hold.takes_spares() || self.engine.room.turn_of(shape) > 1 {
+        let shape = self.core.work.group(hold.slot()).turn();
+        if most == 0 || !hold.takes_spares() || self.core.room.turn_of(shape) > 1 {
             return;
         }
         let node = hold.nodes[0][0].0;
@@ -139,8 +139,8 @@ impl Plan<'_> {
     /// The best that there are, in order of rows.
     fn spares(&mut self, wanted: Wanted<'_>) -> Spares {
         let Wanted { shape, need, node, most, had, stays, among } = wanted;
-        let engine = self.engine;
-        let of = |row: &NodeRow| (engine.rank(&self.at(*row).profile, &need), *row);
+        let core = self.core;
+        let of = |row: &NodeRow| (core.rank(&self.at(*row).profile, &need), *row);
         let mut ranked: Vec<(Rank, NodeRow)> = had.iter().map(of).collect();
         ranked.sort_unstable();
         // Profiles of all that is passed over are kept: so a search asks for.
@@ -176,7 +176,7 @@ impl Plan<'_> {
 
     /// The first spare of one that stays which has room now.
     pub(super) fn spare_with_room(&mut self, hold: &Hold) -> Option<NodeRow> {
-        let now = self.engine.now;
+        let now = self.core.now;
         hold.spare_parts()
             .find(|(node, part)| self.at(*node).profile.fits(&part.need, now))
             .map(|(node, _)| node)

@@ -32,7 +32,7 @@ use super::best::Rank;
 use super::plan::{Place, Plan};
 use super::profile::{Need, Profile};
 use super::{Hold, Nodes, Part, Places};
-use crate::engine::Engine;
+use crate::engine::core::Core;
 use crate::engine::room::{Ask, Bin, Counts, ShapeId, most_room_first, pack};
 use crate::spec::NodeRow;
 use crate::time::Time;
@@ -65,7 +65,7 @@ impl Plan<'_> {
     /// The best place for the next turn of a gang's shape; before `own`, where that is known, there
     /// must be a better one.
     pub(super) fn spread(&self, shape: ShapeId, own: Option<Rank>) -> Option<Place> {
-        let (room, limit) = (&self.engine.room, self.engine.room.limit(shape));
+        let (room, limit) = (&self.core.room, self.core.room.limit(shape));
         let asks = room.parts_of(shape);
         let needs = asks.iter().map(|ask| Need { demand: ask.demand, limit }).collect();
         let wanted = Wanted { asks, needs };
@@ -78,8 +78,8 @@ impl Plan<'_> {
             return None;
         }
         let drained = islands.iter().filter_map(|island| match wanted.is_joint() {
-            false => self.engine.drain(island, &wanted.needs[0], wanted.asks[0].tasks),
-            true => self.engine.drain_for_all(island, &wanted),
+            false => self.core.drain(island, &wanted.needs[0], wanted.asks[0].tasks),
+            true => self.core.drain_for_all(island, &wanted),
         });
         let (missing, nodes) = drained.min_by_key(|(missing, _)| *missing)?;
         (own.is_none() || missing < most).then_some((None, nodes))
@@ -116,16 +116,16 @@ impl Plan<'_> {
     }
 
     fn missing_for(&mut self, hold: &Hold) -> u128 {
-        let engine = self.engine;
+        let core = self.core;
         let of = |(node, part): (NodeRow, Part)| {
-            engine.rank_missing(&self.at(node).profile.missing(&part.need.demand)).2
+            core.rank_missing(&self.at(node).profile.missing(&part.need.demand)).2
         };
         hold.parts().map(of).fold(0, u128::saturating_add)
     }
 
     /// The nodes on which the gang may be, by the value of the label that keeps it together.
     fn islands(&self, shape: ShapeId) -> Vec<Island<'_>> {
-        let room = &self.engine.room;
+        let room = &self.core.room;
         let mut islands: BTreeMap<Option<&str>, Island<'_>> = BTreeMap::new();
         for node in (0..room.nodes() as u32).map(NodeRow) {
             let most = room.most_on(shape, node);
@@ -133,7 +133,7 @@ impl Plan<'_> {
             let Some(value) = room.value_of(shape, node).filter(|_| any) else { continue };
             let profile = match self.kept.get(node) {
                 Some(kept) => Cow::Borrowed(&kept.profile),
-                None => Cow::Owned(self.engine.profile_of(node).profile),
+                None => Cow::Owned(self.core.profile_of(node).profile),
             };
             islands.entry(value).or_default().push(Able { node, most, profile });
         }
@@ -214,7 +214,7 @@ pub(super) fn fewest(mut copies: Vec<(NodeRow, u32)>, tasks: u32) -> Option<Node
     (left == 0).then_some(nodes)
 }
 
-impl Engine {
+impl Core {
     /// What so many tasks will lack on a node, in parts of the pool.
     fn missing_of(&self, profile: &Profile, need: &Need, tasks: u32) -> u128 {
         self.rank_missing(&profile.missing(&need.times(tasks).demand)).2

@@ -9,6 +9,7 @@ use super::rows::RowSet;
 use super::{Hold, NOWHERE, Places, Starter};
 use crate::engine::Engine;
 use crate::engine::books::Used;
+use crate::engine::core::Core;
 use crate::engine::room::Nodes;
 use crate::engine::room::Openings;
 use crate::engine::tree::amounts_of;
@@ -24,9 +25,9 @@ impl Engine {
     pub(in crate::engine) fn hold_states(&self) -> HoldsState {
         let Some(holds) = &self.holds else { return HoldsState::default() };
         let state = |hold: &Hold| {
-            let group = self.work.group(hold.slot());
+            let group = self.core.work.group(hold.slot());
             let told = |nodes: &Nodes| nodes.iter().map(|(node, it)| (node.0, *it)).collect();
-            let number = |starter: &Starter| self.work.group(starter.slot).number;
+            let number = |starter: &Starter| self.core.work.group(starter.slot).number;
             let others = hold.starters.iter().map(number).zip(hold.nodes.iter().map(told));
             HoldState {
                 job: group.job.slot() as u32,
@@ -43,7 +44,7 @@ impl Engine {
             }
         };
         let node = |(node, &slips): (NodeRow, &Time)| {
-            let openings = self.room.openings(node).iter();
+            let openings = self.core.room.openings(node).iter();
             let row = |(until, room): &(Time, Resources)| (*until, room.as_slice().to_vec());
             HeldNodeState { node: node.0, slips, openings: openings.map(row).collect() }
         };
@@ -57,12 +58,12 @@ impl Engine {
         HoldsState {
             list: holds.list.iter().map(state).collect(),
             nodes: holds.nodes.iter().map(node).collect(),
-            hopeless: self.reserved.hopeless().map(|shape| shape.number()).collect(),
+            hopeless: self.core.reserved.hopeless().map(|shape| shape.number()).collect(),
             freed: rows(&holds.freed),
             vacated: rows(&holds.vacated),
             pushed: rows(&holds.pushed),
             touched: rows(&holds.touched),
-            passed: self.passed_states(),
+            passed: self.core.passed_states(),
             idle: holds
                 .idle
                 .iter()
@@ -74,27 +75,16 @@ impl Engine {
         }
     }
 
-    /// In order of job and group.
-    fn passed_states(&self) -> Vec<PassedState> {
-        let state = |(slot, since): (u32, Time)| {
-            let group = self.work.group(slot);
-            PassedState { job: group.job.slot() as u32, group: group.number, since }
-        };
-        let mut states: Vec<_> = self.reserved.passed_over().map(state).collect();
-        states.sort_unstable_by_key(|row| (row.job, row.group));
-        states
-    }
-
     /// Jobs and running tasks are there; what is blocked is told next.
     pub(in crate::engine) fn restore_holds(&mut self, state: &State) -> Result<(), StateError> {
         for (index, row) in state.holds.list.iter().enumerate() {
             let at = |field: &str| format!("holds.list[{index}].{field}");
             ensure!(self.holds.is_some(), at("job"), "the policy makes no reservations");
-            let slot = self.group_in(row.job, row.group, &at)?;
-            ensure!(row.since <= self.now, at("since"), "after the present");
-            let shape = self.work.group(slot).turn();
-            let (starters, asks) = (self.starters(slot), self.room.parts_of(shape));
-            let numbers = starters.iter().map(|starter| self.work.group(starter.slot).number);
+            let slot = self.core.group_in(row.job, row.group, &at)?;
+            ensure!(row.since <= self.core.now, at("since"), "after the present");
+            let shape = self.core.work.group(slot).turn();
+            let (starters, asks) = (self.core.starters(slot), self.core.room.parts_of(shape));
+            let numbers = starters.iter().map(|starter| self.core.work.group(starter.slot).number);
             let told = std::iter::once(row.group).chain(row.others.iter().map(|other| other.0));
             ensure!(numbers.eq(told), at("others"), "not the groups that start together");
             let rows = || std::iter::once(&row.nodes).chain(row.others.iter().map(|it| &it.1));
@@ -125,14 +115,15 @@ impl Engine {
                 "not those of one task without a start"
             );
             let covers = hold.covers();
-            holds.add(&mut self.reserved, hold);
-            let enough =
-                |slot: &u32| self.reserved.of_group(*slot) <= self.work.group(*slot).waiting();
+            holds.add(&mut self.core.reserved, hold);
+            let enough = |slot: &u32| {
+                self.core.reserved.of_group(*slot) <= self.core.work.group(*slot).waiting()
+            };
             let enough = slots.iter().all(enough);
             ensure!(enough, at("group"), "more reservations than tasks of it wait");
-            self.room.sub_waiting(shape, covers);
+            self.core.room.sub_waiting(shape, covers);
         }
-        self.restore_arrivals();
+        self.core.restore_arrivals();
         self.restore_passed(&state.holds.passed)?;
         self.restore_stopping(&state.holds.stopping)?;
         self.restore_stopped_before(&state.holds.stopped_before)?;
@@ -140,15 +131,15 @@ impl Engine {
         let Some(holds) = &mut self.holds else { return Ok(()) };
         let rows = |rows: &[u32]| rows.iter().map(|&row| NodeRow(row)).collect::<RowSet>();
         for &number in &state.holds.hopeless {
-            let shape = self.room.shape_numbered(number);
+            let shape = self.core.room.shape_numbered(number);
             let missing = || StateError::new("holds.hopeless", format!("no shape {number}"));
-            self.reserved.set_hopeless(shape.ok_or_else(missing)?);
+            self.core.reserved.set_hopeless(shape.ok_or_else(missing)?);
         }
         holds.freed = rows(&state.holds.freed);
         holds.vacated = rows(&state.holds.vacated);
         holds.pushed = rows(&state.holds.pushed);
         holds.touched = rows(&state.holds.touched);
-        let nodes = self.room.nodes();
+        let nodes = self.core.room.nodes();
         let all = [
             ("freed", &holds.freed),
             ("vacated", &holds.vacated),
@@ -166,7 +157,7 @@ impl Engine {
             ensure!(new, at("node"), "there is no such node, or it stands there twice");
             let mut openings = Openings::new();
             for (until, room) in &row.openings {
-                let room = amounts_of(Some(room), &self.kinds, || at("openings"))?;
+                let room = amounts_of(Some(room), &self.core.kinds, || at("openings"))?;
                 openings.push((*until, room.unwrap_or_default()));
             }
             let falls = openings.is_sorted_by(|a, b| a.0 < b.0 && b.1.fits_in(&a.1));
@@ -176,7 +167,7 @@ impl Engine {
             let looked_at = holds.touched.contains(&node) || holds.freed.contains(&node);
             ensure!(held || looked_at, at("node"), "nothing is held there");
             holds.nodes.insert(node, row.slips);
-            self.room.set_openings(node, Some(&openings));
+            self.core.room.set_openings(node, Some(&openings));
         }
         let open = |node: NodeRow| holds.nodes.contains(node) || node == NOWHERE;
         let open = holds.list.iter().flat_map(Hold::rows).all(open);
@@ -184,28 +175,15 @@ impl Engine {
         Ok(())
     }
 
-    /// The slot of a group that a state names.
-    fn group_in(
-        &self,
-        job: u32,
-        group: u32,
-        at: &dyn Fn(&str) -> String,
-    ) -> Result<u32, StateError> {
-        let id = self.work.job_in(job).filter(|&id| self.work.job(id).is_some());
-        let id = id.ok_or_else(|| StateError::new(at("job"), "there is no such job"))?;
-        let slot = self.work.job(id).and_then(|job| job.groups().get(group as usize));
-        slot.copied().ok_or_else(|| StateError::new(at("group"), "its job has fewer"))
-    }
-
     fn restore_passed(&mut self, rows: &[PassedState]) -> Result<(), StateError> {
         for (index, row) in rows.iter().enumerate() {
             let at = |field: &str| format!("holds.passed[{index}].{field}");
-            let slot = self.group_in(row.job, row.group, &at)?;
-            ensure!(self.work.group(slot).waiting() > 0, at("group"), "no task of it waits");
-            ensure!(row.since <= self.now, at("since"), "after the present");
+            let slot = self.core.group_in(row.job, row.group, &at)?;
+            ensure!(self.core.work.group(slot).waiting() > 0, at("group"), "no task of it waits");
+            ensure!(row.since <= self.core.now, at("since"), "after the present");
             let holds = self.holds.as_ref().filter(|holds| holds.patience > Span::ZERO);
             ensure!(holds.is_some(), at("job"), "the policy passes nobody over for a while");
-            let is_new = self.reserved.restore_passed(slot, row.since);
+            let is_new = self.core.reserved.restore_passed(slot, row.since);
             ensure!(is_new, at("group"), "it stands there twice");
         }
         Ok(())
@@ -214,7 +192,7 @@ impl Engine {
     fn restore_stopping(&mut self, slots: &[u32]) -> Result<(), StateError> {
         for (index, &slot) in slots.iter().enumerate() {
             let at = || format!("holds.stopping[{index}]");
-            let task = self.work.running_in(slot);
+            let task = self.core.work.running_in(slot);
             let task = task.ok_or_else(|| StateError::new(at(), "no task runs in that slot"))?;
             let holds = self.holds.as_mut().filter(|holds| holds.reclaim.is_some());
             let holds = holds.ok_or_else(|| {
@@ -228,7 +206,7 @@ impl Engine {
     fn restore_stopped_before(&mut self, rows: &[StoppedBeforeState]) -> Result<(), StateError> {
         for (index, row) in rows.iter().enumerate() {
             let at = |field: &str| format!("holds.stopped_before[{index}].{field}");
-            let job = self.work.job_in(row.job).filter(|&id| self.work.job(id).is_some());
+            let job = self.core.work.job_in(row.job).filter(|&id| self.core.work.job(id).is_some());
             let job = job.ok_or_else(|| StateError::new(at("job"), "there is no such job"))?;
             let holds = self.holds.as_mut().filter(|holds| holds.reclaim.is_some());
             let holds = holds.ok_or_else(|| {
@@ -245,18 +223,19 @@ impl Engine {
             let Some(holds) = &mut self.holds else {
                 return Err(StateError::new(at("job"), "the policy makes no reservations"));
             };
-            let id = self.work.job_in(row.job).filter(|&id| self.work.job(id).is_some());
+            let id = self.core.work.job_in(row.job).filter(|&id| self.core.work.job(id).is_some());
             let job = id.ok_or_else(|| StateError::new(at("job"), "there is no such job"))?;
-            let queue = self.work.job(job).expect("it has just been found").queue;
+            let queue = self.core.work.job(job).expect("it has just been found").queue;
             let node = NodeRow(row.node);
-            ensure!(node.index() < self.room.nodes(), at("node"), "there is no such node");
-            let amounts = amounts_of(Some(&row.amounts), &self.kinds, || at("amounts"))?;
+            ensure!(node.index() < self.core.room.nodes(), at("node"), "there is no such node");
+            let amounts = amounts_of(Some(&row.amounts), &self.core.kinds, || at("amounts"))?;
             let amounts = amounts.filter(|amounts| !amounts.is_zero());
             let amounts = amounts.ok_or_else(|| StateError::new(at("amounts"), "nothing"))?;
             holds.idle.get_or_insert_with(node, IdleThere::new).push(Idle { job, amounts });
-            let node_weight = self.room.weight(node);
+            let node_weight = self.core.room.weight(node);
             let used = Used { job, queue, demand: &amounts, node_weight };
-            let booked = self.books.restore_idle(self.now, &self.tree, &used, holds.charges);
+            let booked =
+                self.core.books.restore_idle(self.core.now, &self.core.tree, &used, holds.charges);
             ensure!(
                 booked,
                 at("job"),
@@ -265,9 +244,35 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+impl Core {
+    /// In order of job and group.
+    fn passed_states(&self) -> Vec<PassedState> {
+        let state = |(slot, since): (u32, Time)| {
+            let group = self.work.group(slot);
+            PassedState { job: group.job.slot() as u32, group: group.number, since }
+        };
+        let mut states: Vec<_> = self.reserved.passed_over().map(state).collect();
+        states.sort_unstable_by_key(|row| (row.job, row.group));
+        states
+    }
+
+    /// The slot of a group that a state names.
+    fn group_in(
+        &self,
+        job: u32,
+        group: u32,
+        at: &dyn Fn(&str) -> String,
+    ) -> Result<u32, StateError> {
+        let id = self.work.job_in(job).filter(|&id| self.work.job(id).is_some());
+        let id = id.ok_or_else(|| StateError::new(at("job"), "there is no such job"))?;
+        let slot = self.work.job(id).and_then(|job| job.groups().get(group as usize));
+        slot.copied().ok_or_else(|| StateError::new(at("group"), "its job has fewer"))
+    }
 
     /// Queues that stand by the arrival of what waits, before their heaps are made
-    /// ([`Engine::note_job_held`]).
+    /// ([`Core::note_job_held`]).
     fn restore_arrivals(&mut self) {
         for slot in self.reserved.groups().collect::<Vec<_>>() {
             let id = self.work.group(slot).job;

@@ -27,7 +27,7 @@ use super::plan::Planned;
 use super::profile::{Need, Signed, add, lacks};
 use super::rows::RowSet;
 use super::{Hold, Holds};
-use crate::engine::Engine;
+use crate::engine::core::Core;
 use crate::resources::Resources;
 use crate::spec::NodeRow;
 use crate::time::Time;
@@ -66,7 +66,7 @@ enum Own {
     Misses(u128),
 }
 
-impl Engine {
+impl Core {
     /// See the module. What a plan forgets of what has happened is forgotten, if so.
     pub(super) fn all_stay(&self, holds: &mut Holds) -> bool {
         let stay = self.each_stays(holds);

@@ -30,7 +30,7 @@ impl Engine {
             }
             self.replan();
         } else {
-            self.room.sift_fresh();
+            self.core.room.sift_fresh();
         }
         if let Some(start) = self.start_held(explain) {
             return Some(start);
@@ -48,33 +48,35 @@ impl Engine {
     /// The group is first in turn and fits nowhere: whether others are served before it for a
     /// while yet. Not one for which there is no node: nobody waits for that.
     fn is_passed_over(&mut self, slot: u32) -> bool {
-        let leaf = self.leaf_of(slot);
+        let leaf = self.core.leaf_of(slot);
         let Some(holds) = &mut self.holds else { return false };
-        if holds.patience == Span::ZERO || !self.room.could_turn(self.work.group(slot).turn()) {
+        if holds.patience == Span::ZERO
+            || !self.core.room.could_turn(self.core.work.group(slot).turn())
+        {
             return false;
         }
-        let since = self.reserved.pass_over(slot, self.now);
-        let lends = holds.remembers && self.books.is_lender(self.now, leaf);
-        !lends && self.now < since.saturating_add(holds.patience)
+        let since = self.core.reserved.pass_over(slot, self.core.now);
+        let lends = holds.remembers && self.core.books.is_lender(self.core.now, leaf);
+        !lends && self.core.now < since.saturating_add(holds.patience)
     }
 
     /// See [`Engine::next_with_holds`].
     #[inline(never)]
     fn serve_first(&mut self, explain: bool) -> Option<Start> {
-        self.waits = true;
+        self.core.waits = true;
         let start = self.serve_who_waits(explain);
-        self.waits = false;
+        self.core.waits = false;
         start
     }
 
     /// The same, while it counts who waits.
     fn serve_who_waits(&mut self, explain: bool) -> Option<Start> {
         while self.may_hold_more() || self.reclaims() {
-            self.wake_first(explain);
-            self.settle();
-            let mut reason = explain.then(|| Box::new(Reason::of(self.room.why())));
-            let leaf = self.choose_leaf(reason.as_deref_mut())?;
-            match self.choose_group(leaf) {
+            self.core.wake_first(explain);
+            self.core.settle();
+            let mut reason = explain.then(|| Box::new(Reason::of(self.core.room.why())));
+            let leaf = self.core.choose_leaf(reason.as_deref_mut())?;
+            match self.core.choose_group(leaf) {
                 Candidate::Group(slot, node) => {
                     if let Some(start) = self.place_group(slot, node, reason) {
                         return Some(start);
@@ -85,7 +87,7 @@ impl Engine {
                     self.hold(slot);
                 }
                 Candidate::Wait(_) => return None,
-                Candidate::Nothing => self.park(leaf),
+                Candidate::Nothing => self.core.park(leaf),
             }
         }
         None

@@ -85,13 +85,13 @@ impl Engine {
         let list = self.holds.iter().flat_map(|holds| &holds.list);
         // Of a node that is forgotten nothing can be told; the next decision finds another.
         list.filter(|hold| !hold.is_on(NOWHERE)).map(|hold| {
-            let group = self.work.group(hold.slot());
-            let (job, group, id) = (group.job, group.number, |node| self.room.id(node));
+            let group = self.core.work.group(hold.slot());
+            let (job, group, id) = (group.job, group.number, |node| self.core.room.id(node));
             let told =
                 |nodes: &Nodes| nodes.iter().map(|&(node, tasks)| (id(node), tasks)).collect();
             let nodes = told(&hold.nodes[0]);
             let other = |(starter, nodes): (&Starter, &Nodes)| HeldWith {
-                group: self.work.group(starter.slot).number,
+                group: self.core.work.group(starter.slot).number,
                 demand: starter.need.demand,
                 nodes: told(nodes),
             };

@@ -16,12 +16,12 @@
 //!
 //! Invariants, while the tree has such a parent: the heap of every parent that orders by dominant
 //! allocation holds the *true* keys of its children, for they move at events only, and each change
-//! goes up the path at once ([`Engine::refresh`]). The sum of a rescaled parent (`order::rescaled`)
+//! goes up the path at once ([`Core::refresh`]). The sum of a rescaled parent (`order::rescaled`)
 //! has one term for each child that counts. Leaves that wait for the same shapes are kept together,
 //! in no heap of their parent (`groups`), and added up from the shapes that are open (`bench`); M
 //! is the less of the heap's top and theirs. Before each walk the leaves that can start something
 //! now, and only those, count (`settle`). One exception: a parent whose term nobody needs may stand
-//! in its heap by a bound from below until it is the first there ([`Engine::first_child`]).
+//! in its heap by a bound from below until it is the first there ([`Core::first_child`]).
 //!
 //! Keys are compared exactly (`view`).
 //!
@@ -43,8 +43,8 @@ use std::cell::OnceCell;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::Engine;
 use super::books::Books;
+use super::core::Core;
 use super::ready::{AT_ONCE, Bucket, Ready};
 use super::room::ShapeId;
 use super::tree::Tree;
@@ -115,7 +115,7 @@ impl Rescaling {
     }
 }
 
-impl Engine {
+impl Core {
     fn view(&self) -> View<'_> {
         let (tree, books, ready) = (&self.tree, &self.books, &self.ready);
         let Rescaling { rows, groups, shapes, .. } = &self.rescaling;
@@ -129,7 +129,7 @@ impl Engine {
         above && !row.children().is_empty() && self.books.domain(queue).rescales()
     }
 
-    /// Whether the heap of `parent` holds true keys, compared by [`Engine::compare_children`].
+    /// Whether the heap of `parent` holds true keys, compared by [`Core::compare_children`].
     #[inline]
     pub(super) fn holds_true_keys(&self, parent: QueueRow) -> bool {
         self.rescales && self.books.domain(parent).rescales()

@@ -2,17 +2,17 @@
 //!
 //! Each shape that waits is looked at: is it open, does it fit somewhere? Where that has changed,
 //! the groups of leaves that wait for it may begin or cease to count, and leaves that stand by
-//! themselves are looked at one by one ([`Engine::settle`]). Then every parent above some that
+//! themselves are looked at one by one ([`Core::settle`]). Then every parent above some that
 //! changed is brought up to date once, from below.
 //!
 //! Heaps hold true keys, so that no key may change while it stands in one that others move in:
 //! parents whose children change leave their heaps first, from above, and come back from below
-//! when all below them are up to date ([`Engine::change_walk`]).
+//! when all below them are up to date ([`Core::change_walk`]).
 
 use super::Rescaling;
 use super::groups::Signature;
 use super::waiting::Waits;
-use crate::engine::Engine;
+use crate::engine::core::Core;
 use crate::engine::room::ShapeId;
 use crate::order::heap::Item;
 use crate::spec::{NodeRow, QueueRow};
@@ -44,7 +44,7 @@ pub(super) struct Marks {
     changes: bool,
 }
 
-impl Engine {
+impl Core {
     /// Takes every leaf of which nothing can start out of the walk, and puts those back that can.
     pub(in crate::engine) fn settle(&mut self) {
         if !self.rescales {

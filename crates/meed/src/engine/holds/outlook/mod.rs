@@ -32,7 +32,7 @@ mod scale;
 
 use super::kept::expected_end;
 use super::profile::Need;
-use crate::engine::Engine;
+use crate::engine::core::Core;
 use crate::resources::Resources;
 use crate::spec::NodeRow;
 use crate::time::Time;
@@ -109,8 +109,8 @@ impl Outlook {
     }
 
     /// Whether it is known that nothing is expected to end on the node.
-    pub(super) fn expects_no_end(&self, engine: &Engine, node: NodeRow) -> bool {
-        if !engine.room.any_limited() {
+    pub(super) fn expects_no_end(&self, core: &Core, node: NodeRow) -> bool {
+        if !core.room.any_limited() {
             return true;
         }
         let known = self.known.get(node.index() * self.kinds..);
@@ -125,36 +125,36 @@ impl Outlook {
     }
 
     /// Brings it up to date.
-    pub(super) fn refresh(&mut self, engine: &Engine) {
-        let nodes = engine.room.nodes();
-        let limited = engine.room.any_limited();
-        let other = self.scale.total != *engine.room.total() || self.limited != limited;
+    pub(super) fn refresh(&mut self, core: &Core) {
+        let nodes = core.room.nodes();
+        let limited = core.room.any_limited();
+        let other = self.scale.total != *core.room.total() || self.limited != limited;
         if self.places == 0 || nodes > self.places || other {
             self.limited = limited;
-            return self.make(engine, nodes);
+            return self.make(core, nodes);
         }
         let upset = std::mem::take(&mut self.upset);
-        upset.into_iter().for_each(|node| self.read(engine, node));
+        upset.into_iter().for_each(|node| self.read(core, node));
         let mut touched = std::mem::take(&mut self.touched);
         touched.sort_unstable();
         touched.dedup();
         // Memory answers for all of them at once.
         let glance = |seen, node: &NodeRow| seen ^ self.blocks.glance(node.index());
         std::hint::black_box(touched.iter().fold(0, glance));
-        touched.drain(..).for_each(|node| self.set(engine, node));
+        touched.drain(..).for_each(|node| self.set(core, node));
         self.touched = touched;
         // Tasks that were to have ended are beyond their limits.
-        while let Some(node) = self.blocks.first_by(engine.now) {
-            self.read_and_set(engine, node);
+        while let Some(node) = self.blocks.first_by(core.now) {
+            self.read_and_set(core, node);
         }
     }
 
-    fn make(&mut self, engine: &Engine, nodes: usize) {
-        self.kinds = engine.kinds.len();
+    fn make(&mut self, core: &Core, nodes: usize) {
+        self.kinds = core.kinds.len();
         // Room for as many again as it has: nodes that join seldom make it anew.
         self.blocks = Blocks::new(nodes.next_power_of_two(), self.kinds, self.limited);
         self.places = self.blocks.places();
-        self.scale = Scale::of(engine.room.total());
+        self.scale = Scale::of(core.room.total());
         let rows = if self.limited { self.places } else { 0 };
         self.known = vec![0; rows * self.kinds];
         self.first = vec![Time::MAX; rows];
@@ -162,15 +162,15 @@ impl Outlook {
         self.touched.clear();
         self.upset.clear();
         for row in (0..nodes as u32).map(NodeRow) {
-            self.read(engine, row);
-            let columns = self.columns(engine, row);
+            self.read(core, row);
+            let columns = self.columns(core, row);
             self.blocks.write((0, row.index()), self.first_on(row), &columns);
         }
         self.blocks.pull_all(&self.scale);
     }
 
-    fn set(&mut self, engine: &Engine, node: NodeRow) {
-        let columns = self.columns(engine, node);
+    fn set(&mut self, core: &Core, node: NodeRow) {
+        let columns = self.columns(core, node);
         self.blocks.set(&self.scale, node.index(), self.first_on(node), &columns);
     }
 
@@ -178,13 +178,13 @@ impl Outlook {
         self.first.get(node.index()).copied().unwrap_or(Time::MAX)
     }
 
-    fn read_and_set(&mut self, engine: &Engine, node: NodeRow) {
-        self.read(engine, node);
-        self.set(engine, node);
+    fn read_and_set(&mut self, core: &Core, node: NodeRow) {
+        self.read(core, node);
+        self.set(core, node);
     }
 
     /// Reads what runs on the node.
-    fn read(&mut self, engine: &Engine, node: NodeRow) {
+    fn read(&mut self, core: &Core, node: NodeRow) {
         if !self.limited {
             return;
         }
@@ -192,14 +192,14 @@ impl Outlook {
         let sums = &mut self.known[at * self.kinds..][..self.kinds];
         sums.fill(0);
         let mut first = Time::MAX;
-        for task in engine.work.on_node(node) {
-            let limit = engine.room.limit(task.shape);
+        for task in core.work.on_node(node) {
+            let limit = core.room.limit(task.shape);
             if limit.is_none() {
                 continue;
             }
-            let end = expected_end(task.started, limit, engine.now);
+            let end = expected_end(task.started, limit, core.now);
             first = first.min(end.unwrap_or(Time::MAX));
-            let demand = engine.room.demand(task.shape).as_slice();
+            let demand = core.room.demand(task.shape).as_slice();
             sums.iter_mut().zip(demand).for_each(|(sum, of)| *sum = sum.wrapping_add(*of));
         }
         self.first[at] = first;
@@ -207,8 +207,8 @@ impl Outlook {
     }
 
     /// The columns of a node.
-    fn columns(&self, engine: &Engine, node: NodeRow) -> Columns {
-        let free = engine.room.balance(node);
+    fn columns(&self, core: &Core, node: NodeRow) -> Columns {
+        let free = core.room.balance(node);
         let known = self.known.get(node.index() * self.kinds..).unwrap_or_default();
         let ever = free[..self.kinds].iter().enumerate().map(|(kind, free)| {
             let ever = free + i128::from(known.get(kind).copied().unwrap_or(0));
@@ -222,7 +222,7 @@ impl Outlook {
     /// be so.
     pub(super) fn search_known(
         &mut self,
-        engine: &Engine,
+        core: &Core,
         demand: &Resources,
         mut may_be: impl FnMut(Time, NodeRow) -> bool,
         mut look: impl FnMut(NodeRow, bool),
@@ -251,7 +251,7 @@ impl Outlook {
                     .sort_by_key(|&vertex| std::cmp::Reverse(self.blocks.first(vertex)));
             } else if self.early[at] {
                 // It is seen anew.
-                self.read_and_set(engine, row);
+                self.read_and_set(core, row);
                 vertices.push((level, at));
             } else {
                 look(row, false);
@@ -264,7 +264,7 @@ impl Outlook {
     /// of several or one.
     pub(super) fn search_missing(
         &self,
-        engine: &Engine,
+        core: &Core,
         demand: &Resources,
         most: impl Fn() -> Option<u64>,
         may_be: impl Fn(u64, NodeRow) -> bool,
@@ -282,13 +282,13 @@ impl Outlook {
             }
         };
         let limit = || short.limit(most());
-        Search { engine, outlook: self, short: &short, limit, worth, look }.below((root.0, 0));
+        Search { core, outlook: self, short: &short, limit, worth, look }.below((root.0, 0));
     }
 }
 
 /// A walk through the blocks, the best first.
 struct Search<'a, Limit, Worth, Look> {
-    engine: &'a Engine,
+    core: &'a Core,
     outlook: &'a Outlook,
     short: &'a Short,
     /// What a bound may be.
@@ -330,7 +330,7 @@ where
                 Some(below) => self.below((below, at)),
                 None => {
                     let node = outlook.blocks.first_row((0, at));
-                    (self.look)(node, outlook.expects_no_end(self.engine, node));
+                    (self.look)(node, outlook.expects_no_end(self.core, node));
                 }
             }
         }

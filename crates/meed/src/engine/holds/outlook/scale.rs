@@ -8,7 +8,7 @@
 //! > max over j of min(miss(a, along_j / s_j) + miss(b, b), miss(a, a) + miss(b, along_j)) + others
 //!
 //! [`Scale::missing_below`] is that in integers, for a node just what it misses, as places are
-//! ranked ([`Engine::rank_missing`](crate::engine::Engine)). [`Short`] bounds sixteen vertices at
+//! ranked ([`Core::rank_missing`](crate::engine::Engine)). [`Short`] bounds sixteen vertices at
 //! once in floats that are never above it, so that few are asked for the exact one.
 
 use super::blocks::{FAN, Lanes};
@@ -90,7 +90,7 @@ impl Scale {
     }
 
     /// What of an amount so many units lack, in parts of the pool, as places are ranked
-    /// ([`Engine::rank_missing`]).
+    /// ([`Core::rank_missing`]).
     #[inline(always)]
     fn lacks(&self, kind: usize, amount: u64, units: u32) -> u64 {
         let missing = amount.saturating_sub(u64::from(units) << self.shifts[kind]);

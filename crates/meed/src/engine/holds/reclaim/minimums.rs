@@ -20,7 +20,7 @@
 use super::super::profile::{Signed, add};
 use super::places::{Look, Place};
 use super::victims::{Sides, Unit};
-use crate::engine::Engine;
+use crate::engine::core::Core;
 use crate::resources::Resources;
 use crate::spec::QueueRow;
 
@@ -32,16 +32,16 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    fn of_queue(engine: &Engine, queue: QueueRow) -> Sum {
-        let mut sum = Sum { scalar: engine.books.scalar_held(queue).into(), ..Sum::default() };
-        add(&mut sum.amounts, engine.books.held(queue), 1);
+    fn of_queue(core: &Core, queue: QueueRow) -> Sum {
+        let mut sum = Sum { scalar: core.books.scalar_held(queue).into(), ..Sum::default() };
+        add(&mut sum.amounts, core.books.held(queue), 1);
         sum
     }
 
     /// Adds so many equal tasks below a queue, or takes them away.
-    fn count(&mut self, engine: &Engine, queue: QueueRow, demand: &Resources, tasks: i128) {
+    fn count(&mut self, core: &Core, queue: QueueRow, demand: &Resources, tasks: i128) {
         add(&mut self.amounts, demand, tasks);
-        self.scalar += i128::from(engine.books.scalar_of(queue, demand)) * tasks;
+        self.scalar += i128::from(core.books.scalar_of(queue, demand)) * tasks;
     }
 
     fn less(mut self, other: &Sum) -> Sum {
@@ -59,7 +59,7 @@ impl Sum {
     }
 }
 
-impl Engine {
+impl Core {
     /// Whether a queue that holds `held` has more than its share of something that `turn` asks for.
     pub(super) fn is_beyond_share(
         &self,
@@ -78,12 +78,12 @@ impl Look<'_> {
     pub(super) fn falls_below_minimum(&self, place: &Place, index: usize) -> bool {
         let unit = &self.units[index];
         self.with_minimum(unit).any(|queue| {
-            let mut now = Sum::of_queue(self.engine, queue);
+            let mut now = Sum::of_queue(self.core, queue);
             let last = unit.sides.last;
-            if queue != last && self.engine.tree.path(last).contains(&queue) {
+            if queue != last && self.core.tree.path(last).contains(&queue) {
                 // The winner is below it too.
                 for ask in &self.wanted.asks {
-                    now.count(self.engine, queue, &ask.demand, ask.tasks.into());
+                    now.count(self.core, queue, &ask.demand, ask.tasks.into());
                 }
             }
             if let Some(lost) = place.lost.get(&queue) {
@@ -92,7 +92,7 @@ impl Look<'_> {
             let mut less = Sum::default();
             let tasks = self.taken_with(place, index).into_iter();
             for &task in tasks.flat_map(|unit| &self.units[unit].tasks) {
-                less.count(self.engine, queue, self.engine.demand_of_task(task), 1);
+                less.count(self.core, queue, self.core.demand_of_task(task), 1);
             }
             self.is_short(queue, &now, &less)
         })
@@ -101,30 +101,30 @@ impl Look<'_> {
     /// Whether the sides of a unit would change places, were it stopped besides what is stopped at
     /// a place already.
     pub(super) fn changes_places(&self, place: &Place, index: usize) -> bool {
-        let (engine, unit) = (self.engine, &self.units[index]);
+        let (core, unit) = (self.core, &self.units[index]);
         let Sides { first, last } = unit.sides;
-        if engine.is_owed_minimum_by(&unit.sides) {
+        if core.is_owed_minimum_by(&unit.sides) {
             return false;
         }
-        let (held, turn) = (engine.books.held(last), &self.wanted.turn);
-        if engine.is_beyond_share(last, held, turn) {
+        let (held, turn) = (core.books.held(last), &self.wanted.turn);
+        if core.is_beyond_share(last, held, turn) {
             return false;
         }
-        let mut now = Sum::of_queue(engine, last);
+        let mut now = Sum::of_queue(core, last);
         if let Some(lost) = place.lost.get(&last) {
             now = now.less(lost);
         }
         let mut less = Sum::default();
         let tasks = self.taken_with(place, index).into_iter();
         for &task in tasks.flat_map(|unit| &self.units[unit].tasks) {
-            less.count(engine, last, engine.demand_of_task(task), 1);
+            less.count(core, last, core.demand_of_task(task), 1);
         }
-        !engine.books.holds_more((last, now.less(&less).plain(turn.kinds())), first)
+        !core.books.holds_more((last, now.less(&less).plain(turn.kinds())), first)
     }
 
     /// Whether a queue that loses so much of what it holds falls below its minimum share.
     fn is_short(&self, queue: QueueRow, now: &Sum, less: &Sum) -> bool {
-        let min = self.engine.tree[queue].min().unwrap_or_default();
+        let min = self.core.tree[queue].min().unwrap_or_default();
         let then = now.clone().less(less);
         let short = |kind: usize| {
             let least = min.get(kind);
@@ -132,7 +132,7 @@ impl Look<'_> {
         };
         let kinds = min.kinds();
         (0..kinds).any(short)
-            || self.engine.books.falls_below_minimum(queue, now.plain(kinds), then.plain(kinds))
+            || self.core.books.falls_below_minimum(queue, now.plain(kinds), then.plain(kinds))
     }
 
     /// What queues lose, of which that counts, when the tasks of a unit are stopped, or are not.
@@ -142,15 +142,15 @@ impl Look<'_> {
         for queue in others.chain([last]) {
             let lost = place.lost.entry(queue).or_default();
             for &task in &unit.tasks {
-                let demand = self.engine.demand_of_task(task);
-                lost.count(self.engine, queue, demand, if stops { 1 } else { -1 });
+                let demand = self.core.demand_of_task(task);
+                lost.count(self.core, queue, demand, if stops { 1 } else { -1 });
             }
         }
     }
 
     /// The queues above a unit that have minimum shares.
     fn with_minimum(&self, unit: &Unit) -> impl Iterator<Item = QueueRow> + '_ {
-        let up = self.engine.tree.up(unit.leaf).map(|(queue, _)| queue);
-        up.filter(|&queue| self.engine.tree[queue].min().is_some())
+        let up = self.core.tree.up(unit.leaf).map(|(queue, _)| queue);
+        up.filter(|&queue| self.core.tree[queue].min().is_some())
     }
 }

@@ -34,6 +34,7 @@ use std::collections::BTreeSet;
 
 use super::{Hold, Places};
 use crate::engine::Engine;
+use crate::engine::core::Core;
 use crate::reclaim::{Reclaim, Stop, Winner};
 use crate::spec::{AllocationId, JobId};
 use crate::time::Time;
@@ -59,13 +60,14 @@ impl Engine {
             }
             let mut holds = self.holds.take().expect("it makes reservations");
             let hold = &mut holds.list[index];
-            hold.tries = self.now.saturating_add(rules.after);
-            let shape = self.work.group(hold.slot()).turn();
-            let leaf = self.leaf_of(hold.slot());
-            let (asks, turn) = (self.room.parts_of(shape), self.room.demand_of_turn(shape));
-            let units = self.stoppable(leaf, &turn, &rules, &holds.stopped_before);
+            hold.tries = self.core.now.saturating_add(rules.after);
+            let shape = self.core.work.group(hold.slot()).turn();
+            let leaf = self.core.leaf_of(hold.slot());
+            let (asks, turn) =
+                (self.core.room.parts_of(shape), self.core.room.demand_of_turn(shape));
+            let units = self.core.stoppable(leaf, &turn, &rules, &holds.stopped_before);
             let wanted = Wanted { hold: &holds.list[index], shape, asks, turn, rules };
-            let found = self.find_victims(&holds, &wanted, &units);
+            let found = self.core.find_victims(&holds, &wanted, &units);
             self.holds = Some(holds);
             if let Some((stopped, nodes)) = found {
                 let stopped: Vec<&Unit> = stopped.iter().map(|&index| &units[index]).collect();
@@ -77,7 +79,7 @@ impl Engine {
                     self.replan();
                 }
                 // Nothing starts now: whom the room helps that it has left is in the next walk.
-                self.wake_next(true);
+                self.core.wake_next(true);
                 return false;
             }
         }
@@ -86,9 +88,9 @@ impl Engine {
 
     /// Whether the reservation looks for tasks to stop now.
     fn is_due(&self, index: usize, rules: &Reclaim) -> bool {
-        let soon = self.now.saturating_add(rules.grace);
+        let soon = self.core.now.saturating_add(rules.grace);
         let hold = &self.holds.as_ref().expect("it makes reservations").list[index];
-        hold.tries <= self.now && hold.at.is_none_or(|at| at > soon) && !hold.is_pinned()
+        hold.tries <= self.core.now && hold.at.is_none_or(|at| at > soon) && !hold.is_pinned()
     }
 
     /// The reservation moves to where tasks are told to stop for it. A plan follows.
@@ -111,47 +113,39 @@ impl Engine {
 
     fn stop_of(&self, index: usize, rules: &Reclaim, unit: &Unit, task: AllocationId) -> Stop {
         let hold = &self.holds.as_ref().expect("it makes reservations").list[index];
-        let (group, running) = (self.work.group(hold.slot()), self.work.running(task));
+        let (group, running) = (self.core.work.group(hold.slot()), self.core.work.running(task));
         let running = running.expect("it runs");
         let side = |queue| {
-            let parent = self.tree[queue].parent().expect("paths part below the root");
-            let key = self.books.key_seen(self.now, queue);
-            (self.tree.id(queue), self.shown(parent, &key))
+            let parent = self.core.tree[queue].parent().expect("paths part below the root");
+            let key = self.core.books.key_seen(self.core.now, queue);
+            (self.core.tree.id(queue), self.core.shown(parent, &key))
         };
-        let among = self.tree[unit.sides.first].parent().expect("paths part below the root");
+        let among = self.core.tree[unit.sides.first].parent().expect("paths part below the root");
         Stop {
             allocation: task,
             job: running.job,
             task: running.task,
-            queue: self.tree.id(running.queue),
-            node: self.room.id(running.node),
-            ran: self.now.saturating_since(running.started),
+            queue: self.core.tree.id(running.queue),
+            node: self.core.room.id(running.node),
+            ran: self.core.now.saturating_since(running.started),
             grace: rules.grace,
             winner: Winner {
                 job: group.job,
                 group: group.number,
-                queue: self.tree.id(self.leaf_of(hold.slot())),
-                waited: self.now.saturating_since(hold.since),
-                among: self.tree.id(among),
+                queue: self.core.tree.id(self.core.leaf_of(hold.slot())),
+                waited: self.core.now.saturating_since(hold.since),
+                among: self.core.tree.id(among),
                 first: side(unit.sides.first),
                 last: side(unit.sides.last),
             },
         }
     }
 
-    /// Whether tasks that were told to stop still run where the reservation is.
-    pub(super) fn stops_there(&self, hold: &Hold, stopping: &BTreeSet<AllocationId>) -> bool {
-        let there = |&task: &AllocationId| {
-            self.work.running(task).is_some_and(|running| hold.is_on(running.node))
-        };
-        stopping.iter().any(there)
-    }
-
     /// A task that runs is lost: if it was told to stop, it is not soon again.
     pub(in crate::engine) fn note_lost(&mut self, task: AllocationId) {
         let told = self.holds.as_mut().filter(|holds| holds.stopping.contains(&task));
-        if let (Some(holds), Some(running)) = (told, self.work.running(task)) {
-            let ran = self.now.saturating_since(running.started);
+        if let (Some(holds), Some(running)) = (told, self.core.work.running(task)) {
+            let ran = self.core.now.saturating_since(running.started);
             holds.stopped_before.note((running.job.slot() as u32, running.task), ran);
         }
     }
@@ -177,6 +171,16 @@ impl Engine {
         if let Some(holds) = &mut self.holds {
             holds.stopping.remove(&task);
         }
+    }
+}
+
+impl Core {
+    /// Whether tasks that were told to stop still run where the reservation is.
+    pub(super) fn stops_there(&self, hold: &Hold, stopping: &BTreeSet<AllocationId>) -> bool {
+        let there = |&task: &AllocationId| {
+            self.work.running(task).is_some_and(|running| hold.is_on(running.node))
+        };
+        stopping.iter().any(there)
     }
 }
 
@@ -208,7 +212,7 @@ impl Engine {
 
     /// A task is told to stop because that was decided elsewhere, as in a journal.
     pub fn stop_as_told(&mut self, task: AllocationId) -> Result<(), crate::Rejected> {
-        if self.work.running(task).is_none() {
+        if self.core.work.running(task).is_none() {
             return Err(crate::Rejected::UnknownAllocation);
         }
         if let Some(holds) = self.holds.as_mut().filter(|holds| holds.reclaim.is_some()) {
@@ -223,9 +227,9 @@ impl Engine {
     pub fn next_look(&self) -> Option<Time> {
         let holds = self.holds.as_ref().filter(|holds| holds.reclaim.is_some())?;
         // One that was about to start when it was due is looked at again then.
-        let next = |hold: &Hold| match hold.tries > self.now {
+        let next = |hold: &Hold| match hold.tries > self.core.now {
             true => Some(hold.tries).filter(|&tries| tries < Time::MAX),
-            false => hold.at.filter(|&at| at > self.now),
+            false => hold.at.filter(|&at| at > self.core.now),
         };
         holds.list.iter().filter_map(next).min()
     }

@@ -29,8 +29,8 @@ use super::super::{Hold, Holds, Places};
 use super::minimums::Sum;
 use super::room_left::{Held, RoomLeft};
 use super::victims::{Sides, Spare, Unit};
-use crate::engine::Engine;
 use crate::engine::books::{Ran, Used};
+use crate::engine::core::Core;
 use crate::engine::room::{Ask, Bin, Counts, ShapeId, most_room_first, pack};
 use crate::reclaim::Reclaim;
 use crate::resources::Resources;
@@ -66,7 +66,7 @@ pub(super) struct Place {
 
 /// Everything that one look needs.
 pub(super) struct Look<'a> {
-    pub(super) engine: &'a Engine,
+    pub(super) core: &'a Core,
     pub(super) wanted: &'a Wanted<'a>,
     pub(super) units: &'a [Unit],
     /// What others hold, by node.
@@ -75,7 +75,7 @@ pub(super) struct Look<'a> {
     pub(super) until: Time,
 }
 
-impl Engine {
+impl Core {
     /// The first place where enough can be stopped: the units, and the nodes with how many tasks
     /// start there.
     pub(super) fn find_victims(
@@ -86,7 +86,7 @@ impl Engine {
     ) -> Option<(Vec<usize>, Places)> {
         let held = self.held_against(holds, wanted);
         let until = wanted.hold.need().until(self.now.saturating_add(wanted.rules.grace));
-        let look = Look { engine: self, wanted, units, held, until };
+        let look = Look { core: self, wanted, units, held, until };
         let (mut places, of) = look.places();
         for (index, unit) in units.iter().enumerate() {
             let tasks = unit.with.iter().map(|&other| &units[other]).chain([unit]);
@@ -129,7 +129,7 @@ impl Look<'_> {
     /// All places, and which node is of which.
     fn places(&self) -> (Vec<Place>, BTreeMap<NodeRow, usize>) {
         let (mut places, mut of): (Vec<Place>, _) = (Vec::new(), BTreeMap::new());
-        let (room, wanted) = (&self.engine.room, self.wanted);
+        let (room, wanted) = (&self.core.room, self.wanted);
         let mut by_value: BTreeMap<Option<&str>, usize> = BTreeMap::new();
         for node in (0..room.nodes() as u32).map(NodeRow) {
             if room.most_on(wanted.shape, node).iter().all(|&most| most == 0) {
@@ -197,8 +197,8 @@ impl Look<'_> {
         let unit = &self.units[index];
         self.count_lost(place, unit, stops);
         for &task in &unit.tasks {
-            let demand = self.engine.demand_of_task(task);
-            let node = self.engine.node_of(task);
+            let demand = self.core.demand_of_task(task);
+            let node = self.core.node_of(task);
             let Some((left, copies)) = place.left.get_mut(&node) else { continue };
             left.stop(demand, self.end_of(task), stops);
             let now = self.copies(node, &left.amounts());
@@ -211,7 +211,7 @@ impl Look<'_> {
 
     /// How often a task of each part fits there.
     fn copies(&self, node: NodeRow, left: &Signed) -> Counts {
-        let most = self.engine.room.most_on(self.wanted.shape, node);
+        let most = self.core.room.most_on(self.wanted.shape, node);
         let copies = |(ask, most): (&Ask, u32)| {
             let asked = ask.demand.as_slice().iter().zip(left).filter(|(amount, _)| **amount > 0);
             let copies = asked.map(|(&amount, &left)| left.max(0) / i128::from(amount)).min();
@@ -287,12 +287,12 @@ impl Look<'_> {
     /// Whether, by the ledgers, the winner's side still comes before each of the others when the
     /// guard has passed.
     fn stays_in_order(&self, place: &Place, starts: &Places) -> bool {
-        let (engine, hold) = (self.engine, self.wanted.hold);
-        let (job, queue) = (engine.work.group(hold.slot()).job, engine.leaf_of(hold.slot()));
+        let (core, hold) = (self.core, self.wanted.hold);
+        let (job, queue) = (core.work.group(hold.slot()).job, core.leaf_of(hold.slot()));
         let mut used: Vec<Used<'_>> = Vec::new();
         for (ask, nodes) in self.wanted.asks.iter().zip(starts) {
             for &(node, tasks) in nodes {
-                let node_weight = engine.room.weight(node);
+                let node_weight = core.room.weight(node);
                 let one = || Used { job, queue, demand: &ask.demand, node_weight };
                 used.extend((0..tasks).map(|_| one()));
             }
@@ -302,18 +302,18 @@ impl Look<'_> {
             let stops = by_sides.entry(unit.sides).or_default();
             stops.extend(unit.tasks.iter().map(|&task| self.ran(task)));
         }
-        let time = (engine.now, self.wanted.rules.guard);
+        let time = (core.now, self.wanted.rules.guard);
         by_sides.iter().all(|(&Sides { first, last }, stops)| {
             // Who gets its minimum share gets it, whatever was used.
-            engine.books.is_below_minimum(first)
-                || engine.books.stays_before(time, (first, last), &used, stops)
+            core.books.is_below_minimum(first)
+                || core.books.stays_before(time, (first, last), &used, stops)
         })
     }
 
     fn ran(&self, task: AllocationId) -> Ran<'_> {
-        let running = self.engine.work.running(task).expect("it runs");
+        let running = self.core.work.running(task).expect("it runs");
         Ran {
-            used: crate::engine::chores::used(&self.engine.room, running),
+            used: crate::engine::chores::used(&self.core.room, running),
             started: running.started,
             quantum: running.quantum,
         }

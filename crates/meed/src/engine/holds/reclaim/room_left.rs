@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use super::super::profile::{Profile, Signed, add};
 use super::super::{Holds, Part, expected_end};
 use super::places::{Look, Wanted};
-use crate::engine::Engine;
+use crate::engine::core::Core;
 use crate::resources::{MAX_KINDS, Resources};
 use crate::spec::{AllocationId, NodeRow, QueueRow};
 use crate::time::Time;
@@ -67,34 +67,34 @@ impl RoomLeft {
 impl Look<'_> {
     /// What is left of a node before anything is stopped.
     pub(super) fn room_before(&self, node: NodeRow) -> RoomLeft {
-        let (engine, nothing) = (self.engine, Held::default());
+        let (core, nothing) = (self.core, Held::default());
         let held = self.held.get(&node).unwrap_or(&nothing);
-        let mut profile = engine.profile_of(node).profile;
+        let mut profile = core.profile_of(node).profile;
         for part in &held.known {
             let (from, until) = part.span();
-            profile.take(&part.need.demand, from.max(engine.now), until);
+            profile.take(&part.need.demand, from.max(core.now), until);
         }
         let free = profile.least_before(self.until);
         let (mut held_back, mut most) = ([0; MAX_KINDS], [0; MAX_KINDS]);
-        if let Some(ever) = engine.room.room_if_ours_left(node) {
+        if let Some(ever) = core.room.room_if_ours_left(node) {
             add(&mut most, &ever, 1);
         }
         for kind in 0..MAX_KINDS {
             held_back[kind] = free[kind].max(0).min(held.drained[kind]);
             most[kind] -= held.for_others[kind];
         }
-        RoomLeft { profile, now: engine.now, until: self.until, held_back, most }
+        RoomLeft { profile, now: core.now, until: self.until, held_back, most }
     }
 
     /// When a task that runs is expected to end.
     pub(super) fn end_of(&self, task: AllocationId) -> Time {
-        let running = self.engine.work.running(task).expect("it runs");
-        let limit = self.engine.room.limit(running.shape);
-        expected_end(running.started, limit, self.engine.now).unwrap_or(Time::MAX)
+        let running = self.core.work.running(task).expect("it runs");
+        let limit = self.core.room.limit(running.shape);
+        expected_end(running.started, limit, self.core.now).unwrap_or(Time::MAX)
     }
 }
 
-impl Engine {
+impl Core {
     /// What others hold, by node: see the module.
     pub(super) fn held_against(
         &self,

@@ -26,6 +26,7 @@ use std::collections::BTreeMap;
 use smallvec::SmallVec;
 
 use crate::engine::Engine;
+use crate::engine::core::Core;
 use crate::engine::holds::before::StoppedBefore;
 use crate::reclaim::Reclaim;
 use crate::resources::Resources;
@@ -94,6 +95,16 @@ struct GangTask {
 }
 
 impl Engine {
+    /// Whether all that have reservations owe the leaf: then it gets one besides theirs.
+    pub(in crate::engine) fn is_owed_by_all(&self, leaf: QueueRow) -> bool {
+        self.holds.as_ref().is_some_and(|holds| {
+            let mut leaves = holds.list.iter().map(|hold| self.core.leaf_of(hold.slot()));
+            leaves.all(|other| self.core.owing(leaf, other).is_some())
+        })
+    }
+}
+
+impl Core {
     /// All that may be stopped for a task of the leaf `winner`, in order.
     pub(super) fn stoppable(
         &self,
@@ -166,14 +177,6 @@ impl Engine {
             let (spare, is_core, with) = (None, true, Vec::new());
             units.push(Unit { leaf, sides, tasks, youth, gang, spare, is_core, with });
         }
-    }
-
-    /// Whether all that have reservations owe the leaf: then it gets one besides theirs.
-    pub(in crate::engine) fn is_owed_by_all(&self, leaf: QueueRow) -> bool {
-        self.holds.as_ref().is_some_and(|holds| {
-            let mut leaves = holds.list.iter().map(|hold| self.leaf_of(hold.slot()));
-            leaves.all(|other| self.owing(leaf, other).is_some())
-        })
     }
 
     /// Whether a queue that gets `turn` holds no more than its share of what it asks for, or is

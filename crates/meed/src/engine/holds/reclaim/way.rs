@@ -28,6 +28,7 @@ use super::Sides;
 use crate::decision::{Reason, Start};
 use crate::engine::Engine;
 use crate::engine::books::Used;
+use crate::engine::core::Core;
 use crate::engine::holds::kept::Kept;
 use crate::engine::holds::still::alone_on;
 use crate::engine::holds::{Hold, Holds};
@@ -62,6 +63,48 @@ struct Waits {
 
 /// Who has the room of a reservation.
 impl Engine {
+    /// Starts the task to which the reservation at `due` gives way, if it does.
+    pub(in crate::engine::holds) fn start_owed(
+        &mut self,
+        due: usize,
+        explain: bool,
+    ) -> Option<Start> {
+        let holds = self.holds.as_ref()?;
+        let (rules, hold) = (holds.reclaim?, &holds.list[due]);
+        let node = alone_on(hold).filter(|_| !hold.reclaims && holds.stopping.is_empty())?;
+        let leaf = self.core.leaf_of(hold.slot());
+        let (waiting, sides) =
+            (self.core.waiting_holds(holds, leaf, &rules), self.core.owed_by(leaf));
+        if waiting.is_empty() && sides.is_empty() {
+            return None;
+        }
+        let kept = self.core.kept_before(holds, due, node);
+        let mut place = Place { due, leaf, node, kept, rules };
+        let mut found = None;
+        for waits in waiting {
+            self.give_to(&mut found, waits, &mut place);
+        }
+        let mut leaves: Vec<QueueRow> =
+            sides.iter().flat_map(|side| self.core.leaves_of(side)).collect();
+        leaves.sort_unstable();
+        for leaf in leaves {
+            if let Some(slot) = self.core.first_that_fits(leaf, &place) {
+                self.give_to(&mut found, Waits { slot, leaf, held: None }, &mut place);
+            }
+        }
+        self.start_in_its_place(found?, &place, explain)
+    }
+
+    /// The room goes to a task, if that may have it, unless nobody owes it who would have it else.
+    fn give_to(&self, found: &mut Option<Waits>, waits: Waits, place: &mut Place) {
+        let is_owed = found.is_none_or(|found| self.core.owing(waits.leaf, found.leaf).is_some());
+        if is_owed && self.could_stop(&waits, place) {
+            *found = Some(waits);
+        }
+    }
+}
+
+impl Core {
     /// Of all that are `due` the place in the list of the one that starts first: the first, or,
     /// under reclaim, the one that its queue owes, and so on.
     pub(in crate::engine::holds) fn first_due(
@@ -78,49 +121,10 @@ impl Engine {
         let is_owed = |by: usize, other: usize| self.owing(leaf(other), leaf(by)).is_some();
         Some(all.fold(first, |first, other| if is_owed(first, other) { other } else { first }))
     }
-
-    /// Starts the task to which the reservation at `due` gives way, if it does.
-    pub(in crate::engine::holds) fn start_owed(
-        &mut self,
-        due: usize,
-        explain: bool,
-    ) -> Option<Start> {
-        let holds = self.holds.as_ref()?;
-        let (rules, hold) = (holds.reclaim?, &holds.list[due]);
-        let node = alone_on(hold).filter(|_| !hold.reclaims && holds.stopping.is_empty())?;
-        let leaf = self.leaf_of(hold.slot());
-        let (waiting, sides) = (self.waiting_holds(holds, leaf, &rules), self.owed_by(leaf));
-        if waiting.is_empty() && sides.is_empty() {
-            return None;
-        }
-        let kept = self.kept_before(holds, due, node);
-        let mut place = Place { due, leaf, node, kept, rules };
-        let mut found = None;
-        for waits in waiting {
-            self.give_to(&mut found, waits, &mut place);
-        }
-        let mut leaves: Vec<QueueRow> =
-            sides.iter().flat_map(|side| self.leaves_of(side)).collect();
-        leaves.sort_unstable();
-        for leaf in leaves {
-            if let Some(slot) = self.first_that_fits(leaf, &place) {
-                self.give_to(&mut found, Waits { slot, leaf, held: None }, &mut place);
-            }
-        }
-        self.start_in_its_place(found?, &place, explain)
-    }
-
-    /// The room goes to a task, if that may have it, unless nobody owes it who would have it else.
-    fn give_to(&self, found: &mut Option<Waits>, waits: Waits, place: &mut Place) {
-        let is_owed = found.is_none_or(|found| self.owing(waits.leaf, found.leaf).is_some());
-        if is_owed && self.could_stop(&waits, place) {
-            *found = Some(waits);
-        }
-    }
 }
 
 /// Who waits.
-impl Engine {
+impl Core {
     /// The reservations of single tasks which a leaf owes, and which do not start soon.
     fn waiting_holds(&self, holds: &Holds, leaf: QueueRow, rules: &Reclaim) -> Vec<Waits> {
         let soon = self.now.saturating_add(rules.grace);
@@ -175,14 +179,14 @@ impl Engine {
     /// The first group of a leaf with a single task that has no reservation, may start by all
     /// maximum shares, and fits there.
     fn first_that_fits(&mut self, leaf: QueueRow, place: &Place) -> Option<u32> {
-        let fits = |engine: &Engine, index: usize| {
-            let bucket = &engine.ready.buckets(leaf)[index];
-            let (shape, room) = (bucket.shape(), &engine.room);
+        let fits = |core: &Core, index: usize| {
+            let bucket = &core.ready.buckets(leaf)[index];
+            let (shape, room) = (bucket.shape(), &core.room);
             !bucket.is_empty()
                 && (room.turn_of(shape) == 1 && !room.is_joint(shape))
                 && room.could_start(shape, place.node)
-                && place.kept.profile.fits(&engine.need(shape), engine.now)
-                && engine.capped_by(leaf, bucket).is_none()
+                && place.kept.profile.fits(&core.need(shape), core.now)
+                && core.capped_by(leaf, bucket).is_none()
         };
         let mut first = None;
         for index in 0..self.ready.buckets(leaf).len() {
@@ -201,44 +205,34 @@ impl Engine {
 
 /// Whether a task may have the room, and what happens then.
 impl Engine {
-    /// What is free on a node but for what is held there by others than the reservation at `due`:
-    /// at a known start, or before it.
-    fn kept_before(&self, holds: &Holds, due: usize, node: NodeRow) -> Kept {
-        let counts = |(index, hold): &(usize, &Hold)| {
-            *index != due && (*index < due || hold.at.is_some() || hold.is_pinned())
-        };
-        let all = holds.list.iter().enumerate().filter(counts);
-        self.profile_with_holds(node, all.map(|(_, hold)| hold))
-    }
-
     /// Whether a task could have that of the reservation stopped, if it ran there.
     fn could_stop(&self, waits: &Waits, place: &mut Place) -> bool {
-        let Some(sides) = self.owing(waits.leaf, place.leaf) else { return false };
-        let (group, node) = (self.work.group(waits.slot), place.node);
-        let (shape, demand) = (group.turn(), self.room.demand(group.shape));
-        let node_weight = self.room.weight(node);
+        let Some(sides) = self.core.owing(waits.leaf, place.leaf) else { return false };
+        let (group, node) = (self.core.work.group(waits.slot), place.node);
+        let (shape, demand) = (group.turn(), self.core.room.demand(group.shape));
+        let node_weight = self.core.room.weight(node);
         let used = Used { job: group.job, queue: waits.leaf, demand, node_weight };
-        let time = (self.now, place.rules.guard);
-        let keeps = || self.books.stays_before(time, (sides.first, sides.last), &[used], &[]);
-        self.may_get(sides.first, demand)
+        let time = (self.core.now, place.rules.guard);
+        let keeps = || self.core.books.stays_before(time, (sides.first, sides.last), &[used], &[]);
+        self.core.may_get(sides.first, demand)
             && self.would_not_change_places(&sides, place, demand)
-            && self.room.could_start(shape, node)
+            && self.core.room.could_start(shape, node)
             && self.fits_in_place(waits, place)
-            && (self.books.is_below_minimum(sides.first) || keeps())
+            && (self.core.books.is_below_minimum(sides.first) || keeps())
     }
 
     /// Whether the task of the reservation, ran it, could be stopped by what its side holds
     /// (`minimums`).
     fn would_not_change_places(&self, sides: &Sides, place: &Place, turn: &Resources) -> bool {
         let Some(holds) = &self.holds else { return false };
-        let group = self.work.group(holds.list[place.due].slot());
-        let held = *self.books.held(sides.last);
+        let group = self.core.work.group(holds.list[place.due].slot());
+        let held = *self.core.books.held(sides.last);
         let mut with = held;
-        with.add(self.room.demand(group.shape));
-        let then = (held, self.books.scalar_held(sides.last));
-        self.is_owed_minimum_by(sides)
-            || self.is_beyond_share(sides.last, &with, turn)
-            || self.books.holds_more((sides.last, then), sides.first)
+        with.add(self.core.room.demand(group.shape));
+        let then = (held, self.core.books.scalar_held(sides.last));
+        self.core.is_owed_minimum_by(sides)
+            || self.core.is_beyond_share(sides.last, &with, turn)
+            || self.core.books.holds_more((sides.last, then), sides.first)
     }
 
     /// Whether it fits there, what it holds there itself not counted.
@@ -250,12 +244,40 @@ impl Engine {
         let own = own.flat_map(|(_, hold)| hold.parts()).filter(|(on, _)| *on == place.node);
         let own: SmallVec<[_; 1]> = own.map(|(_, part)| part).collect();
         own.iter().for_each(|part| place.kept.give_back(part));
-        let need = self.need(self.work.group(waits.slot).turn());
-        let fits = place.kept.profile.fits(&need, self.now);
+        let need = self.core.need(self.core.work.group(waits.slot).turn());
+        let fits = place.kept.profile.fits(&need, self.core.now);
         own.iter().for_each(|part| place.kept.put_back(part));
         fits
     }
 
+    /// Who was about to start on a node may not: what it held there later is free, and elsewhere
+    /// there may have been room for it all along.
+    fn look_everywhere(&mut self, node: NodeRow) {
+        self.upset_node(node, true);
+        let Some(holds) = &self.holds else { return };
+        let has_room = |node: &NodeRow| {
+            let free = self.core.room.balance(*node);
+            holds.list.iter().any(|hold| hold.need().fits(&free))
+        };
+        let rows = (0..self.core.room.nodes() as u32).map(NodeRow);
+        let with_room: Vec<NodeRow> = rows.filter(has_room).collect();
+        self.holds.as_mut().expect("it was there").freed.extend(with_room);
+    }
+}
+
+impl Core {
+    /// What is free on a node but for what is held there by others than the reservation at `due`:
+    /// at a known start, or before it.
+    fn kept_before(&self, holds: &Holds, due: usize, node: NodeRow) -> Kept {
+        let counts = |(index, hold): &(usize, &Hold)| {
+            *index != due && (*index < due || hold.at.is_some() || hold.is_pinned())
+        };
+        let all = holds.list.iter().enumerate().filter(counts);
+        self.profile_with_holds(node, all.map(|(_, hold)| hold))
+    }
+}
+
+impl Engine {
     /// Starts the task to which a reservation gives way: where there is room besides, or in its
     /// place.
     fn start_in_its_place(
@@ -265,7 +287,7 @@ impl Engine {
         explain: bool,
     ) -> Option<Start> {
         if let Some(index) = held {
-            let mut hold = self.holds.as_mut()?.give_up(&mut self.reserved, index);
+            let mut hold = self.holds.as_mut()?.give_up(&mut self.core.reserved, index);
             (hold.nodes, hold.spares) = (smallvec![smallvec![(place.node, 1)]], smallvec![]);
             let mut start = self.start_reserved(&hold, explain)?;
             if let Some(reason) = &mut start.reason {
@@ -274,33 +296,19 @@ impl Engine {
             self.look_everywhere(place.node);
             return Some(start);
         }
-        let shape = self.work.group(slot).turn();
-        let besides = self.room.find_or_block(shape);
+        let shape = self.core.work.group(slot).turn();
+        let besides = self.core.room.find_or_block(shape);
         let (node, why) = match besides {
-            Some(node) => (node, self.room.why()),
+            Some(node) => (node, self.core.room.why()),
             None => (place.node, IN_ITS_PLACE),
         };
         let reason = explain.then(|| Box::new(Reason::of(why)));
         let start = self.start(slot, None, node, reason);
-        self.room.sift(node);
-        self.room.block_if_full(shape);
+        self.core.room.sift(node);
+        self.core.room.block_if_full(shape);
         if besides.is_none() {
             self.look_everywhere(node);
         }
         Some(start)
-    }
-
-    /// Who was about to start on a node may not: what it held there later is free, and elsewhere
-    /// there may have been room for it all along.
-    fn look_everywhere(&mut self, node: NodeRow) {
-        self.upset_node(node, true);
-        let Some(holds) = &self.holds else { return };
-        let has_room = |node: &NodeRow| {
-            let free = self.room.balance(*node);
-            holds.list.iter().any(|hold| hold.need().fits(&free))
-        };
-        let rows = (0..self.room.nodes() as u32).map(NodeRow);
-        let with_room: Vec<NodeRow> = rows.filter(has_room).collect();
-        self.holds.as_mut().expect("it was there").freed.extend(with_room);
     }
 }
