@@ -48,7 +48,7 @@ impl Engine {
                     started,
                 );
             }
-            self.straddle_idle(&changed);
+            self.reservations.straddle_idle(&mut self.core, &changed);
         }
         changed.extend(self.core.books.move_landmarks(self.core.now));
         // The guard's clock is that of the root's policy, which is among the domains.

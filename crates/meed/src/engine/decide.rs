@@ -16,6 +16,7 @@ use super::tree::Tree;
 use crate::decision::{Choice, KeyValue, Reason, Start};
 use crate::order::Tier;
 use crate::order::key::Key;
+use crate::reclaim::Stop;
 use crate::resources::Resources;
 use crate::spec::{JobId, NodeRow, QueueId, QueueRow};
 
@@ -74,10 +75,18 @@ impl Engine {
         start
     }
 
+    /// The next running task that is to stop. A world asks after each decision, until it is told
+    /// `None`, and carries them out within [`Stop::grace`]; then it tells
+    /// [`crate::Event::TaskLost`].
+    #[inline]
+    pub fn next_stop(&mut self) -> Option<Stop> {
+        self.reservations.next_stop()
+    }
+
     /// Fresh nodes that help nobody are forgotten. With reservations once it is known what of them
     /// is held ([`Engine::next_with_holds`]).
     fn sift_fresh(&mut self) {
-        if self.holds.is_none() {
+        if !self.reservations.are_made() {
             self.core.room.sift_fresh();
         }
     }
@@ -85,7 +94,8 @@ impl Engine {
     /// Whether nobody can start, as a quick look tells: so it is at most instants.
     #[inline]
     fn is_at_rest(&self) -> bool {
-        let plain = self.untold.is_empty() && self.core.servers.is_none() && self.holds.is_none();
+        let plain =
+            self.untold.is_empty() && self.core.servers.is_none() && !self.reservations.are_made();
         plain && !self.core.room.any_startable()
     }
 
@@ -98,7 +108,7 @@ impl Engine {
     fn look_for_next(&mut self, explain: bool) -> Option<Start> {
         loop {
             let start = self.next_now(explain);
-            if start.is_some() || !self.reclaim() {
+            if start.is_some() || !self.reservations.reclaim(&mut self.core) {
                 return start;
             }
         }
@@ -111,7 +121,7 @@ impl Engine {
         if self.core.servers.is_some() {
             return self.next_by_server(explain);
         }
-        if self.holds.is_some()
+        if self.reservations.are_made()
             && let Some(start) = self.next_with_holds(explain)
         {
             return Some(start);

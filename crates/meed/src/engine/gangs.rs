@@ -74,16 +74,16 @@ impl Engine {
             nodes.push(node);
             let start = self.start_alone(slot, None, node, reason.clone());
             self.untold.push_back(start);
-            if self.holds.is_some() {
+            if self.reservations.are_made() {
                 // The next task takes from what this one has left of held nodes.
-                self.replan_openings();
+                self.reservations.replan_openings(&mut self.core);
             }
         }
         self.regroup(lead?);
         nodes.sort_unstable();
         nodes.dedup();
         for node in nodes {
-            self.touch_node(node, false);
+            self.reservations.touch_node(&mut self.core, node, false);
             self.core.room.sift(node);
         }
         self.untold.pop_front()
@@ -101,7 +101,7 @@ impl Engine {
             return;
         }
         if !self.core.waits_for_as_many(slot, &members, &together.0) {
-            members.iter().for_each(|&slot| self.drop_all_holds(slot));
+            members.iter().for_each(|&slot| self.reservations.drop_all_holds(&mut self.core, slot));
         }
         let leaf = self.core.leaf_of(slot);
         for &slot in &members {
@@ -118,10 +118,10 @@ impl Engine {
             self.core.room.release_shape(before);
             self.core.work.set_turn(slot, after);
             self.core.room.add_waiting(after, in_walk);
-            self.upset_holds_of(slot);
+            self.reservations.upset_holds_of(&mut self.core, slot);
         }
         self.core.reserved.forget_hopeless();
-        let held = self.holds.is_some();
+        let held = self.reservations.are_made();
         let lead = self.core.work.waiting_members(slot).next();
         if let Some(lead) = lead.filter(|&lead| !self.core.is_all_held(lead)) {
             self.core.list_group(leaf, lead);

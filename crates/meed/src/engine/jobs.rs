@@ -75,7 +75,7 @@ impl Engine {
         if tasks == 0 {
             return;
         }
-        self.drop_surplus_holds(slot);
+        self.reservations.drop_surplus_holds(&mut self.core, slot);
         let leaf = self.core.work.job(id).expect("its group has just been asked").queue;
         self.core.room.sub_waiting(shape, tasks);
         let demand = self.core.room.demand(self.core.work.group(slot).shape);
@@ -87,8 +87,8 @@ impl Engine {
 
     /// Removes a job without waiting or running tasks.
     pub(super) fn remove_job(&mut self, id: JobId) {
-        self.forget_idle_of(id);
-        self.forget_stops_of_job(id);
+        self.reservations.forget_idle_of(&mut self.core, id);
+        self.reservations.forget_stops_of_job(id);
         let job = self.core.work.remove_job(id);
         for &slot in job.groups() {
             let group = self.core.work.group(slot);

@@ -41,7 +41,7 @@ impl Engine {
         let task = *self.core.work.running(allocation).ok_or(Rejected::UnknownAllocation)?;
         match undone {
             true => self.core.share_out_for(Reads::Charges),
-            false => self.note_lost(allocation),
+            false => self.reservations.note_lost(&mut self.core, allocation),
         }
         self.release_as(allocation, undone);
         let before = self.core.guard.as_ref().map(|guard| guard.waits_since(task.queue).1);
@@ -74,7 +74,7 @@ impl Engine {
 
     fn withdraw_waiting(&mut self, id: JobId, slot: u32, task: u32) {
         self.core.work.withdraw(slot, task);
-        self.drop_surplus_holds(slot);
+        self.reservations.drop_surplus_holds(&mut self.core, slot);
         let shape = self.core.work.group(slot).turn();
         let leaf = self.core.work.job(id).expect("the caller has found it").queue;
         self.core.room.sub_waiting(shape, 1);
@@ -105,7 +105,7 @@ impl Engine {
         self.core.share_out_for(Reads::All);
         let allocation = self.start_since(Some(since), slot, Some(task), node);
         self.regroup(slot);
-        self.upset_node(node, false);
+        self.reservations.upset_node(&mut self.core, node, false);
         Ok(Effect::Started(allocation))
     }
 
@@ -140,7 +140,7 @@ impl Engine {
         }
         self.core.room.end(task.shape, task.job, task.node);
         self.core.room.hold_anyway(task.shape, task.job, node);
-        self.upset_node(node, false);
+        self.reservations.upset_node(&mut self.core, node, false);
         self.core.rekey_job(task.job);
         self.core.rekey_path(task.queue);
         self.has_room_now(task.node);

@@ -77,7 +77,7 @@ use crate::time::Time;
 use books::Books;
 use estimates::Learned;
 use guard::Guard;
-use holds::Holds;
+use holds::Reservations;
 use room::Room;
 use tree::Tree;
 use work::Work;
@@ -86,7 +86,7 @@ use work::Work;
 pub struct Engine {
     core: Core,
     /// For whom room is held, if the root's policy makes reservations.
-    holds: Option<Box<Holds>>,
+    reservations: Reservations,
     /// How long tasks run, if the root's policy learns it.
     learned: Option<Learned>,
     /// Starts of a gang that are decided and not told yet.
@@ -127,7 +127,7 @@ impl Engine {
             kinds,
         };
         let mut engine = Engine::of(Core::of(parts, &config.root), &config.root);
-        if engine.holds.is_some() {
+        if engine.reservations.are_made() {
             engine.core.room.tell_limits();
         }
         let pool = engine.core.room.total();
@@ -147,8 +147,8 @@ impl Engine {
 
     /// An engine that tells nothing yet, under the policy of its root.
     fn of(core: Core, root: &Policy) -> Engine {
-        let (holds, learned) = (Holds::of(root), Learned::of(root));
-        Engine { core, holds, learned, untold: VecDeque::new() }
+        let (reservations, learned) = (Reservations::of(root), Learned::of(root));
+        Engine { core, reservations, learned, untold: VecDeque::new() }
     }
 
     /// Takes in one event that happens at `now`. A refused event changes nothing.
@@ -230,7 +230,7 @@ impl Engine {
             self.core.share_out_if_due();
         }
         self.core.now = now;
-        if self.holds.is_some() {
+        if self.reservations.are_made() {
             self.core.room.set_now(now);
         }
         if now >= self.core.books.next_chore() {

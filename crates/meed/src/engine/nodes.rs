@@ -23,9 +23,7 @@ impl Engine {
         let Some(moves) = self.core.room.forget_nodes() else { return };
         self.core.work.move_rows(&moves);
         self.core.rescaling.move_rows(&moves);
-        if let Some(holds) = &mut self.holds {
-            holds.move_rows(&moves);
-        }
+        self.reservations.move_rows(&moves);
         if let Some(servers) = &mut self.core.servers {
             servers.move_rows(&moves);
         }
@@ -46,7 +44,7 @@ impl Engine {
         // Nothing may start there while its tasks are put back.
         let lost = self.lose_from(node, |_| true);
         self.core.room.leave(node);
-        self.forget_idle_on(node);
+        self.reservations.forget_idle_on(&mut self.core, node);
         self.capacity_changed(node);
         Ok(lost)
     }
@@ -132,7 +130,7 @@ impl Engine {
 
     /// What was found to fit nowhere may fit on `node` now.
     pub(super) fn has_room_now(&mut self, node: NodeRow) {
-        self.upset_node(node, true);
+        self.reservations.upset_node(&mut self.core, node, true);
         self.core.unblock(node);
         self.core.wake();
     }
@@ -157,8 +155,8 @@ impl Engine {
     /// Free room, shares and possible shapes after `node` changed.
     fn capacity_changed(&mut self, node: NodeRow) {
         self.core.room.capacity_changed(node);
-        self.upset_all_holds();
-        self.upset_node(node, true);
+        self.reservations.upset_all_holds();
+        self.reservations.upset_node(&mut self.core, node, true);
         self.core.unblock(node);
         self.core.shares_change(false);
         self.core.wake();

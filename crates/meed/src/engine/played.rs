@@ -1,10 +1,10 @@
-//! Starts that were decided elsewhere: a log that is played back tells what was decided, and the
-//! books follow.
+//! Starts and stops that were decided elsewhere: a log that is played back tells what was decided,
+//! and the books follow.
 
 use super::Engine;
 use crate::decision::Start;
 use crate::error::Rejected;
-use crate::spec::{JobId, NodeId};
+use crate::spec::{AllocationId, JobId, NodeId};
 
 impl Engine {
     /// Starts task number `task` of `job` on `node` now, whoever's turn it is: everything counts as
@@ -33,8 +33,17 @@ impl Engine {
             return Err(Rejected::NodeNotAllowed { node: name() });
         }
         self.core.share_out_if_due();
-        self.drop_hold_on(slot, node);
-        self.upset_node(node, false);
+        self.reservations.drop_hold_on(&mut self.core, slot, node);
+        self.reservations.upset_node(&mut self.core, node, false);
         Ok(self.start(slot, Some(task), node, None))
+    }
+
+    /// A task is told to stop because that was decided elsewhere, as in a journal.
+    pub fn stop_as_told(&mut self, task: AllocationId) -> Result<(), Rejected> {
+        if self.core.work.running(task).is_none() {
+            return Err(Rejected::UnknownAllocation);
+        }
+        self.reservations.stop_as_told(task);
+        Ok(())
     }
 }

@@ -49,12 +49,12 @@ impl Engine {
         let policies = self.core.policies_after(changes)?;
         self.core.share_out_if_due();
         // What is held idle is measured up to now; no time passes until it is held anew.
-        let idle = self.forget_all_idle();
+        let idle = self.reservations.forget_all_idle(&mut self.core);
         let (state, moved) = match self.tried_under(&policies) {
             Ok(tried) => tried,
             Err(why) => {
                 // At the same instant, so nothing has changed.
-                self.hold_all_idle(idle);
+                self.reservations.hold_all_idle(&mut self.core, idle);
                 return Err(refused(why));
             }
         };

@@ -44,7 +44,7 @@ impl Engine {
         }
         self.core.ready.below_maximum(id);
         self.core.note_filled(id);
-        self.touch_all_holds();
+        self.reservations.touch_all_holds();
         self.core.queues_changed();
         self.core.wake();
         Ok(Effect::None)
@@ -54,7 +54,7 @@ impl Engine {
     fn rank_told(&mut self, id: QueueRow, rank: Rank) {
         self.core.books.set_rank(id, rank);
         self.core.rekey(id);
-        self.touch_all_holds();
+        self.reservations.touch_all_holds();
     }
 }
 

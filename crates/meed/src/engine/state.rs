@@ -5,7 +5,6 @@
 //! which they could not come about is refused where it contradicts itself. Cost: O(queues + nodes +
 //! jobs + running tasks), besides sorting.
 
-
 use super::Engine;
 use super::books::{Books, Used};
 use super::chores::used;
@@ -79,7 +78,7 @@ impl Engine {
             rules: room.rules,
             shapes: room.shapes,
             free_shapes: room.free_shapes,
-            holds: self.hold_states(),
+            holds: self.reservations.hold_states(&self.core),
             gang_labels: room.gang_labels,
             untold: self.untold.iter().map(|start| start.allocation.slot() as u32).collect(),
             fresh: room.fresh,
@@ -145,7 +144,7 @@ impl Engine {
         }
         let parts = Parts { kinds, now: state.now, tree, work, room, books, guard };
         let mut engine = Engine::of(Core::of(parts, &root), &root);
-        if engine.holds.is_some() {
+        if engine.reservations.are_made() {
             engine.core.room.tell_limits();
             engine.core.room.set_now(engine.core.now);
         }
@@ -162,7 +161,7 @@ impl Engine {
         let waiting = engine.core.restore_jobs(state)?;
         engine.core.restore_running(state)?;
         engine.restore_untold(state)?;
-        engine.restore_holds(state)?;
+        engine.reservations.restore_holds(&mut engine.core, state)?;
         engine.core.room.restored(state)?;
         let total = *engine.core.room.total();
         engine.core.books.restored(state, &engine.core.tree, &total, waiting)?;

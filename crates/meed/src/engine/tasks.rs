@@ -64,7 +64,7 @@ impl Engine {
         let since = adopted.unwrap_or(now);
         // 1.
         let (task, failures) = self.core.work.take(slot, task);
-        self.drop_surplus_holds(slot);
+        self.reservations.drop_surplus_holds(&mut self.core, slot);
         let group = self.core.work.group(slot);
         let (id, shape, turn) = (group.job, group.shape, group.turn());
         let leaf = self.core.work.job(id).expect("a group's job is alive").queue;
@@ -91,7 +91,7 @@ impl Engine {
         // 4.
         self.core.reserved.take_turn(slot);
         self.core.fewer_in_walk(leaf, slot);
-        self.note_start_on(node, shape);
+        self.reservations.note_start_on(&mut self.core, node, shape);
         self.core.ready.served(since, leaf);
         self.core.rekey_rescaled(leaf);
         self.core.sub_leaf_waiting(leaf, 1);
@@ -131,7 +131,7 @@ impl Engine {
         let now = self.core.now;
         // 1.
         let task = self.core.work.end(allocation);
-        self.note_stopped(allocation);
+        self.reservations.note_stopped(allocation);
         let job = self.core.work.job(task.job).expect("a running task's job is alive");
         let (last, job_waits) = (job.running() == 0, job.waiting() > 0);
         // 2.
@@ -148,7 +148,7 @@ impl Engine {
         }
         // 3.
         self.core.room.end(task.shape, task.job, task.node);
-        self.note_end_on(task.node, task.shape, task.started);
+        self.reservations.note_end_on(&mut self.core, task.node, task.shape, task.started);
         // 4.
         if job_waits {
             self.core.rekey_job(task.job);
@@ -167,7 +167,7 @@ impl Engine {
         let task = self.core.work.running(allocation).ok_or(Rejected::UnknownAllocation)?;
         self.core.expect_end(allocation, task);
         let task = self.release(allocation);
-        self.forget_stops_of(task.job, task.task);
+        self.reservations.forget_stops_of(task.job, task.task);
         let ran = self.core.now - task.started;
         self.core.books.learn(self.core.now, task.job, ran);
         if let Some(learned) = &mut self.learned {

@@ -1,6 +1,7 @@
 //! What worlds and reports may see: numbers at this instant, nothing that can be changed.
 
 use super::Engine;
+use super::ReservationView;
 use super::core::Core;
 use crate::fairness::{Integrals, Lending};
 use crate::resources::{ResourceKinds, Resources};
@@ -42,6 +43,34 @@ impl Engine {
     /// The cluster's resource kinds.
     pub fn kinds(&self) -> &ResourceKinds {
         &self.core.kinds
+    }
+
+    /// Whether the policy makes reservations.
+    pub fn makes_reservations(&self) -> bool {
+        self.reservations.are_made()
+    }
+
+    /// All reservations, in the order in which they were made, as of the last decision. O(these).
+    pub fn reservations(&self) -> impl Iterator<Item = ReservationView> + '_ {
+        self.reservations.views(&self.core)
+    }
+
+    /// Whether the policy takes room back from running tasks.
+    pub fn reclaims(&self) -> bool {
+        self.reservations.reclaims()
+    }
+
+    /// Running tasks that were told to stop, and have not: in order of handle. A world that comes
+    /// back after a crash stops them again.
+    pub fn stopping(&self) -> impl Iterator<Item = AllocationId> + '_ {
+        self.reservations.stopping()
+    }
+
+    /// When decisions are to be asked for next though nothing happens until then: a reservation has
+    /// waited long enough for others to be stopped. `None`: nothing is decided by time alone.
+    #[inline]
+    pub fn next_look(&self) -> Option<Time> {
+        self.reservations.next_look(self.core.now)
     }
 
     /// All queues in order of declaration, the root first, removed ones included; of those, not

@@ -9,42 +9,39 @@
 //! O(1) for each node on which room has come.
 
 use super::still::alone_on;
-use super::{Hold, Holds};
-use crate::decision::Start;
-use crate::engine::Engine;
+use super::{Hold, Holds, Reservations};
 use crate::engine::core::Core;
 use crate::spec::NodeRow;
 
-impl Engine {
-    /// See the module.
+impl Reservations {
+    /// The only reservation, of which nobody knows when it starts, where it starts now: out of the
+    /// list, with the node on which it starts.
     #[inline]
-    pub(super) fn start_at_once(&mut self, explain: bool) -> Option<Start> {
-        match &self.holds.as_ref()?.list[..] {
+    pub(super) fn take_at_once(&mut self, core: &mut Core) -> Option<Hold> {
+        let holds = self.holds.as_deref_mut()?;
+        match &holds.list[..] {
             // Where room is taken back it may give way.
-            [hold] if hold.at.is_none() && !self.reclaims() => self.start_alone_at_once(explain),
+            [hold] if hold.at.is_none() && holds.reclaim.is_none() => holds.take_alone(core),
             _ => None,
         }
     }
+}
 
-    /// The same of the only reservation, of which nobody knows when it starts.
+impl Holds {
+    /// See [`Reservations::take_at_once`].
     #[inline(never)]
-    fn start_alone_at_once(&mut self, explain: bool) -> Option<Start> {
-        let mut holds = self.holds.take()?;
-        let node = self.core.room_at_once(&holds);
+    fn take_alone(&mut self, core: &mut Core) -> Option<Hold> {
+        let node = core.room_at_once(self);
         debug_assert!(
-            node.is_none_or(|node| self.core.plan_starts_on(&mut holds, node)),
+            node.is_none_or(|node| core.plan_starts_on(self, node)),
             "a task starts where the plan would not start it"
         );
-        let Some(node) = node else {
-            self.holds = Some(holds);
-            return None;
-        };
-        let mut hold = holds.remove(&mut self.core.reserved, 0);
-        holds.touched.extend(hold.rows());
+        let node = node?;
+        let mut hold = self.remove(&mut core.reserved, 0);
+        self.touched.extend(hold.rows());
         hold.nodes[0][0].0 = node;
-        holds.forget_news();
-        self.holds = Some(holds);
-        self.start_reserved(&hold, explain)
+        self.forget_news();
+        Some(hold)
     }
 }
 

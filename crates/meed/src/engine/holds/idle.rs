@@ -18,9 +18,9 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::{Hold, Holds};
-use crate::engine::Engine;
 use crate::engine::books::Used;
 use crate::engine::core::Core;
+use crate::engine::holds::Reservations;
 use crate::engine::row_map::RowMap;
 use crate::resources::Resources;
 use crate::spec::{JobId, NodeRow};
@@ -38,11 +38,11 @@ pub(super) type IdleThere = SmallVec<[Idle; 1]>;
 /// All that is held idle at an instant.
 pub(in crate::engine) struct AllIdle(RowMap<IdleThere>);
 
-impl Engine {
+impl Reservations {
     /// What is held idle on a node with holds, in their order; `lasting`: what is left of it.
-    pub(super) fn idle_on(&self, node: NodeRow, lasting: &Resources) -> IdleThere {
+    pub(super) fn idle_on(&self, core: &Core, node: NodeRow, lasting: &Resources) -> IdleThere {
         let Some(holds) = &self.holds else { return IdleThere::new() };
-        let all = beyond(&self.core.room.free(node), lasting);
+        let all = beyond(&core.room.free(node), lasting);
         if all.is_zero() {
             return IdleThere::new();
         }
@@ -50,13 +50,13 @@ impl Engine {
         let (first, second) = (there().next(), there().nth(1));
         let Some(first) = first else { return IdleThere::new() };
         if second.is_none() {
-            return smallvec![self.core.idle_for(first, all)];
+            return smallvec![core.idle_for(first, all)];
         }
-        self.core.idle_of_each(holds, node)
+        core.idle_of_each(holds, node)
     }
 
     /// From now on so much is held idle on the node.
-    pub(super) fn settle_idle(&mut self, node: NodeRow, idle: IdleThere) {
+    pub(super) fn settle_idle(&mut self, core: &mut Core, node: NodeRow, idle: IdleThere) {
         let Some(holds) = &mut self.holds else { return };
         let before = match holds.idle.get_mut(node) {
             None if idle.is_empty() => return,
@@ -66,46 +66,46 @@ impl Engine {
             None => holds.idle.insert(node, idle.clone()),
         };
         let before = before.unwrap_or_default();
-        before.iter().for_each(|idle| self.turn_idle(node, idle, false));
-        idle.iter().for_each(|idle| self.turn_idle(node, idle, true));
+        before.iter().for_each(|idle| self.turn_idle(core, node, idle, false));
+        idle.iter().for_each(|idle| self.turn_idle(core, node, idle, true));
     }
 
     /// Measures, and charges, what is held idle from now on, or no more.
-    fn turn_idle(&mut self, node: NodeRow, idle: &Idle, begins: bool) {
-        let job = self.core.work.job(idle.job).expect("what is held idle goes with its job");
+    fn turn_idle(&mut self, core: &mut Core, node: NodeRow, idle: &Idle, begins: bool) {
+        let job = core.work.job(idle.job).expect("what is held idle goes with its job");
         let charges = self.holds.as_ref().is_some_and(|holds| holds.charges);
         let used = Used {
             job: idle.job,
             queue: job.queue,
             demand: &idle.amounts,
-            node_weight: self.core.room.weight(node),
+            node_weight: core.room.weight(node),
         };
-        self.core.books.turn_idle(self.core.now, &self.core.tree, &used, charges, begins);
+        core.books.turn_idle(core.now, &core.tree, &used, charges, begins);
     }
 
     /// The node goes: nothing is held idle on it from now on.
-    pub(in crate::engine) fn forget_idle_on(&mut self, node: NodeRow) {
-        self.settle_idle(node, IdleThere::new());
+    pub(in crate::engine) fn forget_idle_on(&mut self, core: &mut Core, node: NodeRow) {
+        self.settle_idle(core, node, IdleThere::new());
     }
 
     /// Nothing is held idle anywhere, until it is decided again; what was.
-    pub(in crate::engine) fn forget_all_idle(&mut self) -> AllIdle {
+    pub(in crate::engine) fn forget_all_idle(&mut self, core: &mut Core) -> AllIdle {
         let all = self.holds.as_ref().map(|holds| holds.idle.clone()).unwrap_or_default();
         for node in all.rows() {
-            self.settle_idle(node, IdleThere::new());
+            self.settle_idle(core, node, IdleThere::new());
         }
         AllIdle(all)
     }
 
     /// What was forgotten at this instant is held idle as if it had not been.
-    pub(in crate::engine) fn hold_all_idle(&mut self, all: AllIdle) {
+    pub(in crate::engine) fn hold_all_idle(&mut self, core: &mut Core, all: AllIdle) {
         for (node, idle) in all.0.into_all() {
-            self.settle_idle(node, idle);
+            self.settle_idle(core, node, idle);
         }
     }
 
     /// A job goes: nothing is held idle for it from now on.
-    pub(in crate::engine) fn forget_idle_of(&mut self, job: JobId) {
+    pub(in crate::engine) fn forget_idle_of(&mut self, core: &mut Core, job: JobId) {
         let Some(holds) = &self.holds else { return };
         let ours = |idle: &Idle| idle.job == job;
         let nodes = holds.idle.iter().filter(|(_, all)| all.iter().any(ours));
@@ -113,20 +113,20 @@ impl Engine {
             let holds = self.holds.as_ref().expect("it was there");
             let there = holds.idle.get(node).into_iter().flatten();
             let others = there.filter(|idle| !ours(idle)).copied().collect();
-            self.settle_idle(node, others);
+            self.settle_idle(core, node, others);
         }
     }
 
     /// Domains begin a round: what is held idle goes on into it.
-    pub(in crate::engine) fn straddle_idle(&mut self, begun: &[usize]) {
+    pub(in crate::engine) fn straddle_idle(&mut self, core: &mut Core, begun: &[usize]) {
         let Some(holds) = self.holds.as_ref().filter(|holds| holds.charges) else { return };
         let all = holds.idle.iter().flat_map(|(node, all)| all.iter().map(move |it| (node, it)));
         for (node, idle) in all {
-            let job = self.core.work.job(idle.job).expect("what is held idle goes with its job");
+            let job = core.work.job(idle.job).expect("what is held idle goes with its job");
             let queue = job.queue;
-            let (job, node_weight) = (idle.job, self.core.room.weight(node));
+            let (job, node_weight) = (idle.job, core.room.weight(node));
             let used = Used { job, queue, demand: &idle.amounts, node_weight };
-            self.core.books.straddle_idle(&self.core.tree, begun, &used);
+            core.books.straddle_idle(&core.tree, begun, &used);
         }
     }
 }

@@ -68,14 +68,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use smallvec::{SmallVec, smallvec};
 
-use super::Engine;
 use super::core::Core;
 use super::reserved::Reserved;
 use super::room::{Counts, Nodes, ShapeId};
 use super::row_map::RowMap;
-use crate::decision::{Reason, Start};
 use crate::node_rows::Moves;
-use crate::policy::{Blocked, Estimates, Policy, Reservations};
+use crate::policy::{Blocked, Estimates, Policy, Reservations as Most};
 use crate::reclaim::{Reclaim, Stop};
 use crate::resources::Resources;
 use crate::spec::{AllocationId, JobId, NodeRow, QueueRow};
@@ -235,9 +233,34 @@ impl Hold {
     }
 }
 
-/// See the module.
+/// Reservations, where the root's policy makes any: what it does not make costs nothing.
+pub(super) struct Reservations {
+    holds: Option<Box<Holds>>,
+}
+
+impl Reservations {
+    /// Without any yet, under the policy of the root.
+    pub(super) fn of(root: &Policy) -> Reservations {
+        Reservations { holds: Holds::of(root) }
+    }
+
+    /// Whether the policy makes reservations.
+    #[inline]
+    pub(super) fn are_made(&self) -> bool {
+        self.holds.is_some()
+    }
+
+    /// Rows of nodes are others.
+    pub(super) fn move_rows(&mut self, moves: &Moves) {
+        if let Some(holds) = &mut self.holds {
+            holds.move_rows(moves);
+        }
+    }
+}
+
+/// All that is known of reservations.
 pub(super) struct Holds {
-    most: Reservations,
+    most: Most,
     /// Whether what is held idle is charged.
     charges: bool,
     /// Whether, and when, room is taken back for them.
@@ -284,7 +307,7 @@ pub(super) struct Holds {
 
 impl Holds {
     /// `None`: the policy makes no reservations.
-    pub(super) fn of(root: &Policy) -> Option<Box<Holds>> {
+    fn of(root: &Policy) -> Option<Box<Holds>> {
         let Blocked::Reserve(most) = root.blocked else { return None };
         Some(Box::new(Holds {
             most,
@@ -346,7 +369,7 @@ impl Holds {
         hold
     }
 
-    pub(super) fn move_rows(&mut self, moves: &Moves) {
+    fn move_rows(&mut self, moves: &Moves) {
         let to = |row: NodeRow| moves.to(row);
         self.kept.clear();
         self.outlook.forget();
@@ -379,16 +402,16 @@ impl Holds {
 }
 
 /// What the rest of the engine tells.
-impl Engine {
+impl Reservations {
     /// A task of this shape starts on the node, and takes its room.
     #[inline]
-    pub(super) fn note_start_on(&mut self, node: NodeRow, shape: ShapeId) {
+    pub(super) fn note_start_on(&mut self, core: &mut Core, node: NodeRow, shape: ShapeId) {
         if self.holds.is_none() {
             return;
         }
-        self.touch_node(node, false);
-        let (now, need) = (self.core.now, self.core.need(shape));
-        let own_node = self.core.room.wants_own_nodes(shape);
+        self.touch_node(core, node, false);
+        let (now, need) = (core.now, core.need(shape));
+        let own_node = core.room.wants_own_nodes(shape);
         let holds = self.holds.as_mut().expect("it makes reservations");
         holds.outlook.starts(now, node, &need);
         if let Some(kept) = holds.kept.get_mut(node) {
@@ -398,12 +421,18 @@ impl Engine {
 
     /// A task of this shape, which began at `started`, has given back its room on the node.
     #[inline]
-    pub(super) fn note_end_on(&mut self, node: NodeRow, shape: ShapeId, started: Time) {
+    pub(super) fn note_end_on(
+        &mut self,
+        core: &mut Core,
+        node: NodeRow,
+        shape: ShapeId,
+        started: Time,
+    ) {
         if self.holds.is_none() {
             return;
         }
-        self.touch_node(node, true);
-        let (now, need) = (self.core.now, self.core.need(shape));
+        self.touch_node(core, node, true);
+        let (now, need) = (core.now, core.need(shape));
         let holds = self.holds.as_mut().expect("it makes reservations");
         holds.outlook.ends(node, &need);
         if let Some(kept) = holds.kept.get_mut(node) {
@@ -413,7 +442,7 @@ impl Engine {
 
     /// What is free on the node has changed; whether more may be.
     #[inline]
-    pub(super) fn touch_node(&mut self, node: NodeRow, freed: bool) {
+    pub(super) fn touch_node(&mut self, core: &mut Core, node: NodeRow, freed: bool) {
         let Some(holds) = &mut self.holds else { return };
         holds.outlook.touch(node);
         if holds.misses.is_some() && holds.list.first().is_some_and(|hold| hold.is_on(node)) {
@@ -422,7 +451,7 @@ impl Engine {
         match freed {
             true => {
                 holds.freed.insert(node);
-                self.core.reserved.forget_hopeless();
+                core.reserved.forget_hopeless();
             }
             false => holds.touched.insert(node),
         }
@@ -445,8 +474,8 @@ impl Engine {
 
     /// Something happened on the node that no plan reckoned with: room may have come free, or be
     /// lost.
-    pub(super) fn upset_node(&mut self, node: NodeRow, freed: bool) {
-        self.touch_node(node, freed);
+    pub(super) fn upset_node(&mut self, core: &mut Core, node: NodeRow, freed: bool) {
+        self.touch_node(core, node, freed);
         if let Some(holds) = &mut self.holds {
             holds.outlook.upset(node);
             holds.kept.remove(node);
@@ -456,11 +485,11 @@ impl Engine {
 
     /// The group's tasks may be on other nodes than before: those of its reservations that may not
     /// stay where they are are given up, and the others are looked at anew.
-    pub(super) fn upset_holds_of(&mut self, slot: u32) {
-        if self.core.held_of(slot) == 0 {
+    pub(super) fn upset_holds_of(&mut self, core: &mut Core, slot: u32) {
+        if core.held_of(slot) == 0 {
             return;
         }
-        let turn = self.core.work.group(slot).turn();
+        let turn = core.work.group(slot).turn();
         let mut any_stays = false;
         for index in (0..self.holds.as_ref().map_or(0, |holds| holds.list.len())).rev() {
             let Some(holds) = self.holds.as_deref() else { return };
@@ -468,13 +497,12 @@ impl Engine {
             if !hold.is_of(slot) {
                 continue;
             }
-            let stays =
-                hold.nodes.iter().flatten().all(|(node, _)| self.core.may_stay(hold, *node));
+            let stays = hold.nodes.iter().flatten().all(|(node, _)| core.may_stay(hold, *node));
             any_stays |= stays;
             let Some(holds) = self.holds.as_mut() else { return };
             if !stays {
-                let covers = holds.give_up(&mut self.core.reserved, index).covers();
-                self.core.room.add_waiting(turn, covers);
+                let covers = holds.give_up(&mut core.reserved, index).covers();
+                core.room.add_waiting(turn, covers);
                 continue;
             }
             holds.misses = None;
@@ -487,60 +515,60 @@ impl Engine {
         }
         if let Some(holds) = self.holds.as_mut().filter(|_| any_stays) {
             // Nodes on which it could not be before may have had room all along.
-            let nodes = (0..self.core.room.nodes() as u32).map(NodeRow);
-            holds.freed.extend(nodes.filter(|&node| self.core.room.could_start(turn, node)));
+            let nodes = (0..core.room.nodes() as u32).map(NodeRow);
+            holds.freed.extend(nodes.filter(|&node| core.room.could_start(turn, node)));
         }
     }
 
     /// Fewer tasks of the group may wait than have reservations: the latest of those are given up.
-    pub(super) fn drop_surplus_holds(&mut self, slot: u32) {
+    pub(super) fn drop_surplus_holds(&mut self, core: &mut Core, slot: u32) {
         if self.holds.is_some() {
-            self.drop_holds_beyond(slot, self.core.work.group(slot).waiting());
+            self.drop_holds_beyond(core, slot, core.work.group(slot).waiting());
         }
     }
 
     /// What the group's tasks wait for is another: none of them has a reservation any more.
-    pub(super) fn drop_all_holds(&mut self, slot: u32) {
-        self.drop_holds_beyond(slot, 0);
+    pub(super) fn drop_all_holds(&mut self, core: &mut Core, slot: u32) {
+        self.drop_holds_beyond(core, slot, 0);
     }
 
-    fn drop_holds_beyond(&mut self, slot: u32, most: u64) {
+    fn drop_holds_beyond(&mut self, core: &mut Core, slot: u32, most: u64) {
         let Some(holds) = &mut self.holds else { return };
-        if self.core.reserved.is_empty() {
+        if core.reserved.is_empty() {
             return;
         }
-        let turn = self.core.work.group(slot).turn();
-        while self.core.reserved.of_group(slot) > most {
+        let turn = core.work.group(slot).turn();
+        while core.reserved.of_group(slot) > most {
             let last = holds.list.iter().rposition(|hold| hold.is_of(slot));
-            let hold = holds.give_up(&mut self.core.reserved, last.expect("each is counted"));
-            self.core.room.add_waiting(turn, hold.covers());
+            let hold = holds.give_up(&mut core.reserved, last.expect("each is counted"));
+            core.room.add_waiting(turn, hold.covers());
         }
     }
 
     /// A task of the group is told to start on `node`: by its reservation, if there is one.
-    pub(super) fn drop_hold_on(&mut self, slot: u32, node: NodeRow) {
+    pub(super) fn drop_hold_on(&mut self, core: &mut Core, slot: u32, node: NodeRow) {
         let Some(holds) = &mut self.holds else { return };
         let there = |hold: &Hold| hold.is_of(slot) && hold.is_on(node);
         if let Some(index) = holds.list.iter().position(there) {
-            let hold = holds.remove(&mut self.core.reserved, index);
+            let hold = holds.remove(&mut core.reserved, index);
             holds.touched.extend(hold.rows());
             if !hold.spares.is_empty() {
                 holds.freed.extend(hold.rows());
             }
-            self.core.room.add_waiting(self.core.work.group(slot).turn(), hold.covers());
+            core.room.add_waiting(core.work.group(slot).turn(), hold.covers());
         }
     }
 
     /// The tasks of the group that are first in turn get a reservation, and leave the walk. Whether
     /// there are nodes on which they can have one.
-    fn hold(&mut self, slot: u32) -> bool {
-        let shape = self.core.work.group(slot).turn();
-        let found = self.find_place(shape);
-        let (now, leaf) = (self.core.now, self.core.leaf_of(slot));
-        let starters = self.core.starters(slot);
+    fn hold(&mut self, core: &mut Core, slot: u32) -> bool {
+        let shape = core.work.group(slot).turn();
+        let found = self.find_place(core, shape);
+        let (now, leaf) = (core.now, core.leaf_of(slot));
+        let starters = core.starters(slot);
         let holds = self.holds.as_mut().expect("only where there are reservations");
         let Some(((at, nodes), spares)) = found else {
-            self.core.reserved.set_hopeless(shape);
+            core.reserved.set_hopeless(shape);
             return false;
         };
         let tries = holds.first_try(now);
@@ -548,81 +576,28 @@ impl Engine {
         let hold = Hold { starters, nodes, spares, at, since, moved, tries, reclaims, drained };
         debug_assert!(hold.has_sound_spares(holds.spares), "no node is held twice");
         let covers = hold.covers();
-        holds.add(&mut self.core.reserved, hold);
-        self.core.room.sub_waiting(shape, covers);
-        self.core.reserved.take_turn(slot);
-        self.core.fewer_in_walk(leaf, slot);
-        self.core.park_if_all_held(leaf);
-        self.replan_openings();
+        holds.add(&mut core.reserved, hold);
+        core.room.sub_waiting(shape, covers);
+        core.reserved.take_turn(slot);
+        core.fewer_in_walk(leaf, slot);
+        core.park_if_all_held(leaf);
+        self.replan_openings(core);
         true
     }
 
     /// A reservation is given up: its tasks are in the walk again.
-    fn let_go(&mut self, index: usize) {
+    fn let_go(&mut self, core: &mut Core, index: usize) {
         let holds = self.holds.as_mut().expect("it has one");
-        let hold = holds.give_up(&mut self.core.reserved, index);
+        let hold = holds.give_up(&mut core.reserved, index);
         let (slot, covers) = (hold.slot(), hold.covers());
-        let (shape, leaf) = (self.core.work.group(slot).turn(), self.core.leaf_of(slot));
-        self.core.room.add_waiting(shape, covers);
-        self.core.list_group(leaf, slot);
-        let job = self.core.work.group(slot).job;
-        self.core.update_arrivals(job, true);
-        if self.core.ready.unpark(leaf) {
-            self.core.join_heaps(leaf);
+        let (shape, leaf) = (core.work.group(slot).turn(), core.leaf_of(slot));
+        core.room.add_waiting(shape, covers);
+        core.list_group(leaf, slot);
+        let job = core.work.group(slot).job;
+        core.update_arrivals(job, true);
+        if core.ready.unpark(leaf) {
+            core.join_heaps(leaf);
         }
-    }
-
-    /// Starts what is first in order of the reservations whose room is there.
-    #[inline]
-    fn start_held(&mut self, explain: bool) -> Option<Start> {
-        let now = self.core.now;
-        match self.holds.as_ref()?.list.iter().any(|hold| hold.at == Some(now)) {
-            true => self.start_due(explain),
-            false => None,
-        }
-    }
-
-    /// The same of those whose instant has come.
-    #[inline(never)]
-    fn start_due(&mut self, explain: bool) -> Option<Start> {
-        let holds = self.holds.as_ref()?;
-        // The plan says that there is room; a state from elsewhere may not be so exact.
-        let due = |hold: &Hold| {
-            let has_room = |(node, part): (NodeRow, Part)| {
-                self.core.is_possible(hold, node)
-                    && part.need.demand.fits_in(&self.core.room.free(node))
-            };
-            hold.at == Some(self.core.now) && hold.parts().all(has_room)
-        };
-        let index = self.core.first_due(holds, due)?;
-        if let Some(start) = self.start_owed(index, explain) {
-            return Some(start);
-        }
-        let holds = self.holds.as_mut()?;
-        let hold = holds.remove(&mut self.core.reserved, index);
-        if hold.is_joint() {
-            // Of several groups some may run less long than their room was held for.
-            holds.vacated.extend(hold.rows());
-        }
-        self.start_reserved(&hold, explain)
-    }
-
-    /// Starts the tasks of a reservation, which is in the list no more, on its nodes.
-    fn start_reserved(&mut self, hold: &Hold, explain: bool) -> Option<Start> {
-        let slot = hold.slot();
-        let shape = self.core.work.group(slot).turn();
-        self.core.room.add_waiting(shape, hold.covers());
-        let reason = explain.then(|| {
-            Box::new(Reason {
-                reserved_for: Some(self.core.now.saturating_since(hold.since)),
-                ..Reason::of("where its room was held")
-            })
-        });
-        if self.core.room.turn_of(shape) == 1 {
-            return Some(self.start(slot, None, hold.nodes[0][0].0, reason));
-        }
-        let slots: SmallVec<[u32; 4]> = hold.starters.iter().map(|starter| starter.slot).collect();
-        self.start_on(&slots, &hold.nodes, reason)
     }
 }
 

@@ -15,8 +15,8 @@ use super::outlook::Outlook;
 use super::profile::{Need, Profile, Signed, add, lacks};
 use super::rows::RowSet;
 use super::{Hold, Holds, NOWHERE, Part, Places, Spares};
-use crate::engine::Engine;
 use crate::engine::core::Core;
+use crate::engine::holds::Reservations;
 use crate::engine::room::{Openings, ShapeId};
 use crate::engine::row_map::RowMap;
 use crate::place::{Seeker, parts_of_pool};
@@ -70,14 +70,18 @@ fn is_later(before: Option<Time>, now: Option<Time>) -> bool {
     before.is_some_and(|before| now.is_none_or(|now| now > before))
 }
 
-impl Engine {
+impl Reservations {
     /// The best place of all for the next turn of a shape: from when on, and where, with spares.
-    pub(super) fn find_place(&mut self, shape: ShapeId) -> Option<(Place, Spares)> {
-        let need = self.core.need(shape);
+    pub(super) fn find_place(
+        &mut self,
+        core: &mut Core,
+        shape: ShapeId,
+    ) -> Option<(Place, Spares)> {
+        let need = core.need(shape);
         let mut holds = self.holds.take().expect("only where there are reservations");
-        let mut plan = Plan::new(&self.core, &mut holds);
+        let mut plan = Plan::new(core, &mut holds);
         plan.keep_up(&holds.list);
-        let found = match self.core.room.turn_of(shape) {
+        let found = match core.room.turn_of(shape) {
             1 => plan.best_with_spares(shape, &need, holds.spares),
             _ => plan.spread(shape, None).map(|place| (place, Spares::new())),
         };
@@ -90,8 +94,8 @@ impl Engine {
 
     /// Whether something has happened since the last plan by which reservations may change; those
     /// of queues that may have no more are given up.
-    pub(super) fn is_plan_due(&mut self) -> bool {
-        let now = self.core.now;
+    pub(super) fn is_plan_due(&mut self, core: &mut Core) -> bool {
+        let now = core.now;
         let Some(holds) = &mut self.holds else { return false };
         if holds.list.is_empty() && holds.nodes.is_empty() {
             // Nothing is held, nor was: whatever happened changes no plan.
@@ -105,8 +109,8 @@ impl Engine {
         if holds.touched.is_empty() && holds.freed.is_empty() {
             return false;
         }
-        if self.core.tree.has_maximums() {
-            self.let_capped_go();
+        if core.tree.has_maximums() {
+            self.let_capped_go(core);
         }
         let Some(holds) = &mut self.holds else { return false };
         let held = |node: &NodeRow| *node == NOWHERE || holds.nodes.contains(*node);
@@ -120,29 +124,33 @@ impl Engine {
 
     /// Brings all reservations up to date at a decision: those that cannot be kept get others, and
     /// where room has come free each is moved to an earlier instant if it can be.
-    pub(super) fn replan(&mut self) {
-        if !self.ask_of_holds(|core, holds| core.all_stay(holds) || core.moves_up(holds)) {
-            self.plan_anew();
+    pub(super) fn replan(&mut self, core: &mut Core) {
+        if !self.ask_of_holds(core, |core, holds| core.all_stay(holds) || core.moves_up(holds)) {
+            self.plan_anew(core);
         }
-        self.replan_openings();
+        self.replan_openings(core);
     }
 
     /// What is asked of the reservations, which are out of the engine meanwhile.
-    fn ask_of_holds(&mut self, ask: impl FnOnce(&Core, &mut Holds) -> bool) -> bool {
+    fn ask_of_holds(
+        &mut self,
+        core: &mut Core,
+        ask: impl FnOnce(&Core, &mut Holds) -> bool,
+    ) -> bool {
         let mut holds = self.holds.take().expect("only where there are reservations");
-        let told = ask(&self.core, &mut holds);
+        let told = ask(core, &mut holds);
         self.holds = Some(holds);
         told
     }
 
     /// Not all reservations may stay: they are planned until nobody loses a known start by that.
     #[inline(never)]
-    fn plan_anew(&mut self) {
+    fn plan_anew(&mut self, core: &mut Core) {
         let Some(holds) = &self.holds else { return };
         let (mut lost, most) = (0, holds.list.len());
         loop {
             let mut holds = self.holds.take().expect("it was there");
-            let Planned { placeless, some_lost } = self.core.keep_places(&mut holds);
+            let Planned { placeless, some_lost } = core.keep_places(&mut holds);
             // Each that lost its instant has one, or none for good, when others have given way.
             debug_assert!(lost <= most, "reservations take turns to lose their place");
             let some_lost = some_lost && lost < most;
@@ -159,8 +167,8 @@ impl Engine {
                 return;
             }
             // No node can hold them any more: they wait in the walk for one. What they had is free.
-            placeless.into_iter().rev().for_each(|index| self.let_go(index));
-            if self.ask_of_holds(Core::all_stay) {
+            placeless.into_iter().rev().for_each(|index| self.let_go(core, index));
+            if self.ask_of_holds(core, Core::all_stay) {
                 return;
             }
         }
@@ -168,22 +176,21 @@ impl Engine {
 
     /// Reservations of queues that may have no more are given up.
     #[inline(never)]
-    fn let_capped_go(&mut self) {
+    fn let_capped_go(&mut self, core: &mut Core) {
         let mut index = 0;
         while let Some(hold) = self.holds.as_ref().and_then(|holds| holds.list.get(index)) {
-            let shape = self.core.work.group(hold.slot()).turn();
-            let (leaf, demand) =
-                (self.core.leaf_of(hold.slot()), self.core.room.demand_of_turn(shape));
-            match self.core.books.capped_by(&self.core.tree, leaf, &demand) {
-                Some(_) => self.let_go(index),
+            let shape = core.work.group(hold.slot()).turn();
+            let (leaf, demand) = (core.leaf_of(hold.slot()), core.room.demand_of_turn(shape));
+            match core.books.capped_by(&core.tree, leaf, &demand) {
+                Some(_) => self.let_go(core, index),
                 None => index += 1,
             }
         }
     }
 
     /// What may be taken of the nodes that were touched, made anew; whoever that helps is told.
-    pub(in crate::engine) fn replan_openings(&mut self) {
-        let nodes = self.core.room.nodes();
+    pub(in crate::engine) fn replan_openings(&mut self, core: &mut Core) {
+        let nodes = core.room.nodes();
         while let Some(holds) = &mut self.holds
             && let Some(node) = holds.touched.pop_first()
         {
@@ -192,60 +199,60 @@ impl Engine {
                 continue;
             }
             if holds.list.iter().any(|hold| hold.is_on(node)) {
-                self.reopen(node);
+                self.reopen(core, node);
                 continue;
             }
             if holds.kept.len() > FEW {
                 holds.kept.remove(node);
             }
             if holds.nodes.remove(node).is_some() {
-                self.forget_idle_on(node);
-                if self.core.room.set_openings(node, None) {
-                    self.core.unblock(node);
+                self.forget_idle_on(core, node);
+                if core.room.set_openings(node, None) {
+                    core.unblock(node);
                 }
             }
         }
-        self.core.room.sift_fresh();
+        core.room.sift_fresh();
     }
 
     /// What may be taken of a node with holds, made anew.
-    fn reopen(&mut self, node: NodeRow) {
-        self.keep_up_with(node);
+    fn reopen(&mut self, core: &mut Core, node: NodeRow) {
+        self.keep_up_with(core, node);
         let holds = self.holds.as_mut().expect("something is held there");
         let kept = holds.kept.get_mut(node).expect("it is there now");
         let mut openings = Openings::new();
         kept.add_openings(&mut openings);
         holds.nodes.insert(node, kept.first_end());
         let lasting = openings.last().expect("the last is for ever").1;
-        self.settle_idle(node, self.idle_on(node, &lasting));
-        if self.core.room.set_openings(node, Some(&openings)) {
-            self.core.unblock(node);
+        self.settle_idle(core, node, self.idle_on(core, node, &lasting));
+        if core.room.set_openings(node, Some(&openings)) {
+            core.unblock(node);
         }
     }
 
     /// The profile of a node with holds is kept, as of now.
-    fn keep_up_with(&mut self, node: NodeRow) {
-        let now = self.core.now;
+    fn keep_up_with(&mut self, core: &mut Core, node: NodeRow) {
+        let now = core.now;
         let kept = self.holds.as_mut().and_then(|holds| holds.kept.get_mut(node));
         match kept.filter(|kept| kept.first_end() > now) {
             Some(kept) => kept.profile.advance(now),
-            None => self.keep_anew(node),
+            None => self.keep_anew(core, node),
         }
-        debug_assert!(self.is_kept_as_is(node), "a profile is what it would be, made anew");
+        debug_assert!(self.is_kept_as_is(core, node), "a profile is what it would be, made anew");
     }
 
     /// It is made anew, from what runs and is held there.
     #[cold]
-    fn keep_anew(&mut self, node: NodeRow) {
+    fn keep_anew(&mut self, core: &mut Core, node: NodeRow) {
         let Some(holds) = &self.holds else { return };
-        let kept = self.core.profile_with_holds(node, &holds.list);
+        let kept = core.profile_with_holds(node, &holds.list);
         let holds = self.holds.as_mut().expect("it was there");
         holds.kept.insert(node, kept);
     }
 
-    fn is_kept_as_is(&self, node: NodeRow) -> bool {
+    fn is_kept_as_is(&self, core: &Core, node: NodeRow) -> bool {
         let Some(holds) = &self.holds else { return true };
-        let as_made = |kept: &Kept| kept.is_like(&self.core.profile_with_holds(node, &holds.list));
+        let as_made = |kept: &Kept| kept.is_like(&core.profile_with_holds(node, &holds.list));
         holds.kept.get(node).is_some_and(|kept| kept.profile.is_long() || as_made(kept))
     }
 }
@@ -326,7 +333,7 @@ impl Core {
         (true, Time::MAX, parts.fold(0, u128::saturating_add))
     }
 
-    /// See [`Engine::replan`]; `holds` are out of the engine meanwhile.
+    /// See [`Reservations::replan`]; `holds` are out of the engine meanwhile.
     pub(super) fn keep_places(&self, holds: &mut Holds) -> Planned {
         holds.misses = None;
         self.drop_lost_spares(holds);

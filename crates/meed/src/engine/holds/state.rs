@@ -7,9 +7,9 @@
 use super::idle::{Idle, IdleThere};
 use super::rows::RowSet;
 use super::{Hold, NOWHERE, Places, Starter};
-use crate::engine::Engine;
 use crate::engine::books::Used;
 use crate::engine::core::Core;
+use crate::engine::holds::Reservations;
 use crate::engine::room::Nodes;
 use crate::engine::room::Openings;
 use crate::engine::tree::amounts_of;
@@ -21,13 +21,13 @@ use crate::state::{
 };
 use crate::time::{Span, Time};
 
-impl Engine {
-    pub(in crate::engine) fn hold_states(&self) -> HoldsState {
+impl Reservations {
+    pub(in crate::engine) fn hold_states(&self, core: &Core) -> HoldsState {
         let Some(holds) = &self.holds else { return HoldsState::default() };
         let state = |hold: &Hold| {
-            let group = self.core.work.group(hold.slot());
+            let group = core.work.group(hold.slot());
             let told = |nodes: &Nodes| nodes.iter().map(|(node, it)| (node.0, *it)).collect();
-            let number = |starter: &Starter| self.core.work.group(starter.slot).number;
+            let number = |starter: &Starter| core.work.group(starter.slot).number;
             let others = hold.starters.iter().map(number).zip(hold.nodes.iter().map(told));
             HoldState {
                 job: group.job.slot() as u32,
@@ -44,7 +44,7 @@ impl Engine {
             }
         };
         let node = |(node, &slips): (NodeRow, &Time)| {
-            let openings = self.core.room.openings(node).iter();
+            let openings = core.room.openings(node).iter();
             let row = |(until, room): &(Time, Resources)| (*until, room.as_slice().to_vec());
             HeldNodeState { node: node.0, slips, openings: openings.map(row).collect() }
         };
@@ -58,12 +58,12 @@ impl Engine {
         HoldsState {
             list: holds.list.iter().map(state).collect(),
             nodes: holds.nodes.iter().map(node).collect(),
-            hopeless: self.core.reserved.hopeless().map(|shape| shape.number()).collect(),
+            hopeless: core.reserved.hopeless().map(|shape| shape.number()).collect(),
             freed: rows(&holds.freed),
             vacated: rows(&holds.vacated),
             pushed: rows(&holds.pushed),
             touched: rows(&holds.touched),
-            passed: self.core.passed_states(),
+            passed: core.passed_states(),
             idle: holds
                 .idle
                 .iter()
@@ -76,15 +76,19 @@ impl Engine {
     }
 
     /// Jobs and running tasks are there; what is blocked is told next.
-    pub(in crate::engine) fn restore_holds(&mut self, state: &State) -> Result<(), StateError> {
+    pub(in crate::engine) fn restore_holds(
+        &mut self,
+        core: &mut Core,
+        state: &State,
+    ) -> Result<(), StateError> {
         for (index, row) in state.holds.list.iter().enumerate() {
             let at = |field: &str| format!("holds.list[{index}].{field}");
             ensure!(self.holds.is_some(), at("job"), "the policy makes no reservations");
-            let slot = self.core.group_in(row.job, row.group, &at)?;
-            ensure!(row.since <= self.core.now, at("since"), "after the present");
-            let shape = self.core.work.group(slot).turn();
-            let (starters, asks) = (self.core.starters(slot), self.core.room.parts_of(shape));
-            let numbers = starters.iter().map(|starter| self.core.work.group(starter.slot).number);
+            let slot = core.group_in(row.job, row.group, &at)?;
+            ensure!(row.since <= core.now, at("since"), "after the present");
+            let shape = core.work.group(slot).turn();
+            let (starters, asks) = (core.starters(slot), core.room.parts_of(shape));
+            let numbers = starters.iter().map(|starter| core.work.group(starter.slot).number);
             let told = std::iter::once(row.group).chain(row.others.iter().map(|other| other.0));
             ensure!(numbers.eq(told), at("others"), "not the groups that start together");
             let rows = || std::iter::once(&row.nodes).chain(row.others.iter().map(|it| &it.1));
@@ -115,31 +119,30 @@ impl Engine {
                 "not those of one task without a start"
             );
             let covers = hold.covers();
-            holds.add(&mut self.core.reserved, hold);
-            let enough = |slot: &u32| {
-                self.core.reserved.of_group(*slot) <= self.core.work.group(*slot).waiting()
-            };
+            holds.add(&mut core.reserved, hold);
+            let enough =
+                |slot: &u32| core.reserved.of_group(*slot) <= core.work.group(*slot).waiting();
             let enough = slots.iter().all(enough);
             ensure!(enough, at("group"), "more reservations than tasks of it wait");
-            self.core.room.sub_waiting(shape, covers);
+            core.room.sub_waiting(shape, covers);
         }
-        self.core.restore_arrivals();
-        self.restore_passed(&state.holds.passed)?;
-        self.restore_stopping(&state.holds.stopping)?;
-        self.restore_stopped_before(&state.holds.stopped_before)?;
-        self.restore_idle(&state.holds.idle)?;
+        core.restore_arrivals();
+        self.restore_passed(core, &state.holds.passed)?;
+        self.restore_stopping(core, &state.holds.stopping)?;
+        self.restore_stopped_before(core, &state.holds.stopped_before)?;
+        self.restore_idle(core, &state.holds.idle)?;
         let Some(holds) = &mut self.holds else { return Ok(()) };
         let rows = |rows: &[u32]| rows.iter().map(|&row| NodeRow(row)).collect::<RowSet>();
         for &number in &state.holds.hopeless {
-            let shape = self.core.room.shape_numbered(number);
+            let shape = core.room.shape_numbered(number);
             let missing = || StateError::new("holds.hopeless", format!("no shape {number}"));
-            self.core.reserved.set_hopeless(shape.ok_or_else(missing)?);
+            core.reserved.set_hopeless(shape.ok_or_else(missing)?);
         }
         holds.freed = rows(&state.holds.freed);
         holds.vacated = rows(&state.holds.vacated);
         holds.pushed = rows(&state.holds.pushed);
         holds.touched = rows(&state.holds.touched);
-        let nodes = self.core.room.nodes();
+        let nodes = core.room.nodes();
         let all = [
             ("freed", &holds.freed),
             ("vacated", &holds.vacated),
@@ -157,7 +160,7 @@ impl Engine {
             ensure!(new, at("node"), "there is no such node, or it stands there twice");
             let mut openings = Openings::new();
             for (until, room) in &row.openings {
-                let room = amounts_of(Some(room), &self.core.kinds, || at("openings"))?;
+                let room = amounts_of(Some(room), &core.kinds, || at("openings"))?;
                 openings.push((*until, room.unwrap_or_default()));
             }
             let falls = openings.is_sorted_by(|a, b| a.0 < b.0 && b.1.fits_in(&a.1));
@@ -167,7 +170,7 @@ impl Engine {
             let looked_at = holds.touched.contains(&node) || holds.freed.contains(&node);
             ensure!(held || looked_at, at("node"), "nothing is held there");
             holds.nodes.insert(node, row.slips);
-            self.core.room.set_openings(node, Some(&openings));
+            core.room.set_openings(node, Some(&openings));
         }
         let open = |node: NodeRow| holds.nodes.contains(node) || node == NOWHERE;
         let open = holds.list.iter().flat_map(Hold::rows).all(open);
@@ -175,24 +178,24 @@ impl Engine {
         Ok(())
     }
 
-    fn restore_passed(&mut self, rows: &[PassedState]) -> Result<(), StateError> {
+    fn restore_passed(&mut self, core: &mut Core, rows: &[PassedState]) -> Result<(), StateError> {
         for (index, row) in rows.iter().enumerate() {
             let at = |field: &str| format!("holds.passed[{index}].{field}");
-            let slot = self.core.group_in(row.job, row.group, &at)?;
-            ensure!(self.core.work.group(slot).waiting() > 0, at("group"), "no task of it waits");
-            ensure!(row.since <= self.core.now, at("since"), "after the present");
+            let slot = core.group_in(row.job, row.group, &at)?;
+            ensure!(core.work.group(slot).waiting() > 0, at("group"), "no task of it waits");
+            ensure!(row.since <= core.now, at("since"), "after the present");
             let holds = self.holds.as_ref().filter(|holds| holds.patience > Span::ZERO);
             ensure!(holds.is_some(), at("job"), "the policy passes nobody over for a while");
-            let is_new = self.core.reserved.restore_passed(slot, row.since);
+            let is_new = core.reserved.restore_passed(slot, row.since);
             ensure!(is_new, at("group"), "it stands there twice");
         }
         Ok(())
     }
 
-    fn restore_stopping(&mut self, slots: &[u32]) -> Result<(), StateError> {
+    fn restore_stopping(&mut self, core: &mut Core, slots: &[u32]) -> Result<(), StateError> {
         for (index, &slot) in slots.iter().enumerate() {
             let at = || format!("holds.stopping[{index}]");
-            let task = self.core.work.running_in(slot);
+            let task = core.work.running_in(slot);
             let task = task.ok_or_else(|| StateError::new(at(), "no task runs in that slot"))?;
             let holds = self.holds.as_mut().filter(|holds| holds.reclaim.is_some());
             let holds = holds.ok_or_else(|| {
@@ -203,10 +206,14 @@ impl Engine {
         Ok(())
     }
 
-    fn restore_stopped_before(&mut self, rows: &[StoppedBeforeState]) -> Result<(), StateError> {
+    fn restore_stopped_before(
+        &mut self,
+        core: &mut Core,
+        rows: &[StoppedBeforeState],
+    ) -> Result<(), StateError> {
         for (index, row) in rows.iter().enumerate() {
             let at = |field: &str| format!("holds.stopped_before[{index}].{field}");
-            let job = self.core.work.job_in(row.job).filter(|&id| self.core.work.job(id).is_some());
+            let job = core.work.job_in(row.job).filter(|&id| core.work.job(id).is_some());
             let job = job.ok_or_else(|| StateError::new(at("job"), "there is no such job"))?;
             let holds = self.holds.as_mut().filter(|holds| holds.reclaim.is_some());
             let holds = holds.ok_or_else(|| {
@@ -217,25 +224,24 @@ impl Engine {
         Ok(())
     }
 
-    fn restore_idle(&mut self, rows: &[IdleState]) -> Result<(), StateError> {
+    fn restore_idle(&mut self, core: &mut Core, rows: &[IdleState]) -> Result<(), StateError> {
         for (index, row) in rows.iter().enumerate() {
             let at = |field: &str| format!("holds.idle[{index}].{field}");
             let Some(holds) = &mut self.holds else {
                 return Err(StateError::new(at("job"), "the policy makes no reservations"));
             };
-            let id = self.core.work.job_in(row.job).filter(|&id| self.core.work.job(id).is_some());
+            let id = core.work.job_in(row.job).filter(|&id| core.work.job(id).is_some());
             let job = id.ok_or_else(|| StateError::new(at("job"), "there is no such job"))?;
-            let queue = self.core.work.job(job).expect("it has just been found").queue;
+            let queue = core.work.job(job).expect("it has just been found").queue;
             let node = NodeRow(row.node);
-            ensure!(node.index() < self.core.room.nodes(), at("node"), "there is no such node");
-            let amounts = amounts_of(Some(&row.amounts), &self.core.kinds, || at("amounts"))?;
+            ensure!(node.index() < core.room.nodes(), at("node"), "there is no such node");
+            let amounts = amounts_of(Some(&row.amounts), &core.kinds, || at("amounts"))?;
             let amounts = amounts.filter(|amounts| !amounts.is_zero());
             let amounts = amounts.ok_or_else(|| StateError::new(at("amounts"), "nothing"))?;
             holds.idle.get_or_insert_with(node, IdleThere::new).push(Idle { job, amounts });
-            let node_weight = self.core.room.weight(node);
+            let node_weight = core.room.weight(node);
             let used = Used { job, queue, demand: &amounts, node_weight };
-            let booked =
-                self.core.books.restore_idle(self.core.now, &self.core.tree, &used, holds.charges);
+            let booked = core.books.restore_idle(core.now, &core.tree, &used, holds.charges);
             ensure!(
                 booked,
                 at("job"),

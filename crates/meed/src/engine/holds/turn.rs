@@ -14,50 +14,101 @@
 //! is far behind may have all of them. Cost: the parked leaf that is first is woken and parked
 //! again; where keys of leaves do not tell their turn (below parents, under the guard), all are.
 
-use super::super::decide::Candidate;
+use smallvec::{SmallVec, smallvec};
+
+use super::reclaim::{IN_ITS_PLACE, Instead};
+use super::{Hold, Part, Reservations};
 use crate::decision::{Reason, Start};
 use crate::engine::Engine;
-use crate::time::Span;
+use crate::engine::core::Core;
+use crate::engine::decide::Candidate;
+use crate::spec::NodeRow;
+use crate::time::{Span, Time};
 
+/// What the engine does where there are reservations.
 impl Engine {
     /// Before the walk: what is held is brought up to date, held tasks start whose room is there,
     /// and whoever is first in turn starts or gets a reservation, as long as one may be made.
     pub(in crate::engine) fn next_with_holds(&mut self, explain: bool) -> Option<Start> {
-        self.holds.as_ref()?;
-        if self.is_plan_due() {
-            if let Some(start) = self.start_at_once(explain) {
-                return Some(start);
+        let (core, reservations) = (&mut self.core, &mut self.reservations);
+        if reservations.is_plan_due(core) {
+            if let Some(hold) = reservations.take_at_once(core) {
+                return self.start_reserved(&hold, explain);
             }
-            self.replan();
+            reservations.replan(core);
         } else {
-            self.core.room.sift_fresh();
+            core.room.sift_fresh();
         }
-        if let Some(start) = self.start_held(explain) {
+        if reservations.any_due(core.now)
+            && let Some(start) = self.start_due(explain)
+        {
             return Some(start);
         }
-        if !self.may_hold_more() && !self.reclaims() {
+        if !self.reservations.may_hold_more() && !self.reservations.reclaims() {
             return None;
         }
         self.serve_first(explain)
     }
 
-    fn may_hold_more(&self) -> bool {
-        self.holds.as_ref().is_some_and(|holds| holds.most.allow(holds.list.len()))
+    /// Starts what is first in order of the reservations whose room is there, or what that gives
+    /// way to.
+    #[inline(never)]
+    fn start_due(&mut self, explain: bool) -> Option<Start> {
+        let index = self.reservations.first_due(&self.core)?;
+        if let Some(instead) = self.reservations.gives_way(&mut self.core, index) {
+            return self.start_instead(instead, explain);
+        }
+        let hold = self.reservations.take_due(&mut self.core, index)?;
+        self.start_reserved(&hold, explain)
     }
 
-    /// The group is first in turn and fits nowhere: whether others are served before it for a
-    /// while yet. Not one for which there is no node: nobody waits for that.
-    fn is_passed_over(&mut self, slot: u32) -> bool {
-        let leaf = self.core.leaf_of(slot);
-        let Some(holds) = &mut self.holds else { return false };
-        if holds.patience == Span::ZERO
-            || !self.core.room.could_turn(self.core.work.group(slot).turn())
-        {
-            return false;
+    /// Starts the tasks of a reservation, which is in the list no more, on its nodes.
+    fn start_reserved(&mut self, hold: &Hold, explain: bool) -> Option<Start> {
+        let (core, slot) = (&mut self.core, hold.slot());
+        let shape = core.work.group(slot).turn();
+        core.room.add_waiting(shape, hold.covers());
+        let reason = explain.then(|| {
+            Box::new(Reason {
+                reserved_for: Some(core.now.saturating_since(hold.since)),
+                ..Reason::of("where its room was held")
+            })
+        });
+        if core.room.turn_of(shape) == 1 {
+            return Some(self.start(slot, None, hold.nodes[0][0].0, reason));
         }
-        let since = self.core.reserved.pass_over(slot, self.core.now);
-        let lends = holds.remembers && self.core.books.is_lender(self.core.now, leaf);
-        !lends && self.core.now < since.saturating_add(holds.patience)
+        let slots: SmallVec<[u32; 4]> = hold.starters.iter().map(|starter| starter.slot).collect();
+        self.start_on(&slots, &hold.nodes, reason)
+    }
+
+    /// Starts the task to which a reservation gives way: where there is room besides, or in its
+    /// place.
+    fn start_instead(&mut self, instead: Instead, explain: bool) -> Option<Start> {
+        let Instead { slot, held, node } = instead;
+        if let Some(index) = held {
+            let mut hold = self.reservations.give_up(&mut self.core, index)?;
+            (hold.nodes, hold.spares) = (smallvec![smallvec![(node, 1)]], smallvec![]);
+            let mut start = self.start_reserved(&hold, explain)?;
+            if let Some(reason) = &mut start.reason {
+                reason.place = IN_ITS_PLACE;
+            }
+            self.reservations.look_everywhere(&mut self.core, node);
+            return Some(start);
+        }
+        let room = &mut self.core.room;
+        let shape = self.core.work.group(slot).turn();
+        let besides = room.find_or_block(shape);
+        let (on, why) = match besides {
+            Some(node) => (node, room.why()),
+            None => (node, IN_ITS_PLACE),
+        };
+        let reason = explain.then(|| Box::new(Reason::of(why)));
+        let start = self.start(slot, None, on, reason);
+        self.core.room.sift(on);
+        self.core.room.block_if_full(shape);
+        if besides.is_none() {
+            self.reservations.look_everywhere(&mut self.core, on);
+        }
+        Some(start)
     }
 
     /// See [`Engine::next_with_holds`].
@@ -71,25 +122,85 @@ impl Engine {
 
     /// The same, while it counts who waits.
     fn serve_who_waits(&mut self, explain: bool) -> Option<Start> {
-        while self.may_hold_more() || self.reclaims() {
-            self.core.wake_first(explain);
-            self.core.settle();
-            let mut reason = explain.then(|| Box::new(Reason::of(self.core.room.why())));
-            let leaf = self.core.choose_leaf(reason.as_deref_mut())?;
-            match self.core.choose_group(leaf) {
+        while self.reservations.may_hold_more() || self.reservations.reclaims() {
+            let (core, reservations) = (&mut self.core, &mut self.reservations);
+            core.wake_first(explain);
+            core.settle();
+            let mut reason = explain.then(|| Box::new(Reason::of(core.room.why())));
+            let leaf = core.choose_leaf(reason.as_deref_mut())?;
+            match core.choose_group(leaf) {
                 Candidate::Group(slot, node) => {
                     if let Some(start) = self.place_group(slot, node, reason) {
                         return Some(start);
                     }
                 }
-                Candidate::Wait(slot) if self.is_passed_over(slot) => return None,
-                Candidate::Wait(slot) if self.may_hold_more() || self.is_owed_by_all(leaf) => {
-                    self.hold(slot);
+                Candidate::Wait(slot) if reservations.is_passed_over(core, slot) => return None,
+                Candidate::Wait(slot)
+                    if reservations.may_hold_more() || reservations.is_owed_by_all(core, leaf) =>
+                {
+                    reservations.hold(core, slot);
                 }
                 Candidate::Wait(_) => return None,
-                Candidate::Nothing => self.core.park(leaf),
+                Candidate::Nothing => core.park(leaf),
             }
         }
         None
+    }
+}
+
+/// Which reservation starts.
+impl Reservations {
+    /// Whether the instant of some reservation has come.
+    #[inline]
+    fn any_due(&self, now: Time) -> bool {
+        self.holds.iter().any(|holds| holds.list.iter().any(|hold| hold.at == Some(now)))
+    }
+
+    /// The place in the list of the one that starts first of those whose instant has come.
+    fn first_due(&self, core: &Core) -> Option<usize> {
+        let holds = self.holds.as_deref()?;
+        // The plan says that there is room; a state from elsewhere may not be so exact.
+        let due = |hold: &Hold| {
+            let has_room = |(node, part): (NodeRow, Part)| {
+                core.is_possible(hold, node) && part.need.demand.fits_in(&core.room.free(node))
+            };
+            hold.at == Some(core.now) && hold.parts().all(has_room)
+        };
+        core.first_due(holds, due)
+    }
+
+    /// One is given up: its room is free.
+    fn give_up(&mut self, core: &mut Core, index: usize) -> Option<Hold> {
+        Some(self.holds.as_mut()?.give_up(&mut core.reserved, index))
+    }
+
+    /// Takes one that starts out of the list.
+    fn take_due(&mut self, core: &mut Core, index: usize) -> Option<Hold> {
+        let holds = self.holds.as_mut()?;
+        let hold = holds.remove(&mut core.reserved, index);
+        if hold.is_joint() {
+            // Of several groups some may run less long than their room was held for.
+            holds.vacated.extend(hold.rows());
+        }
+        Some(hold)
+    }
+}
+
+impl Reservations {
+    fn may_hold_more(&self) -> bool {
+        self.holds.as_ref().is_some_and(|holds| holds.most.allow(holds.list.len()))
+    }
+
+    /// The group is first in turn and fits nowhere: whether others are served before it for a
+    /// while yet. Not one for which there is no node: nobody waits for that.
+    fn is_passed_over(&mut self, core: &mut Core, slot: u32) -> bool {
+        let leaf = core.leaf_of(slot);
+        let Some(holds) = &mut self.holds else { return false };
+        if holds.patience == Span::ZERO || !core.room.could_turn(core.work.group(slot).turn()) {
+            return false;
+        }
+        let since = core.reserved.pass_over(slot, core.now);
+        let lends = holds.remembers && core.books.is_lender(core.now, leaf);
+        !lends && core.now < since.saturating_add(holds.patience)
     }
 }

@@ -1,7 +1,8 @@
 //! Reservations as they are told.
 
 use super::{Hold, NOWHERE, Nodes, Starter};
-use crate::engine::Engine;
+use crate::engine::core::Core;
+use crate::engine::holds::Reservations;
 use crate::resources::Resources;
 use crate::spec::{JobId, NodeId};
 use crate::time::Time;
@@ -74,24 +75,22 @@ impl ReservationView {
     }
 }
 
-impl Engine {
-    /// Whether the policy makes reservations.
-    pub fn makes_reservations(&self) -> bool {
-        self.holds.is_some()
-    }
-
-    /// All reservations, in the order in which they were made, as of the last decision. O(these).
-    pub fn reservations(&self) -> impl Iterator<Item = ReservationView> + '_ {
+impl Reservations {
+    /// See [`Engine::reservations`](crate::Engine::reservations).
+    pub(in crate::engine) fn views<'a>(
+        &'a self,
+        core: &'a Core,
+    ) -> impl Iterator<Item = ReservationView> + 'a {
         let list = self.holds.iter().flat_map(|holds| &holds.list);
         // Of a node that is forgotten nothing can be told; the next decision finds another.
         list.filter(|hold| !hold.is_on(NOWHERE)).map(|hold| {
-            let group = self.core.work.group(hold.slot());
-            let (job, group, id) = (group.job, group.number, |node| self.core.room.id(node));
+            let group = core.work.group(hold.slot());
+            let (job, group, id) = (group.job, group.number, |node| core.room.id(node));
             let told =
                 |nodes: &Nodes| nodes.iter().map(|&(node, tasks)| (id(node), tasks)).collect();
             let nodes = told(&hold.nodes[0]);
             let other = |(starter, nodes): (&Starter, &Nodes)| HeldWith {
-                group: self.core.work.group(starter.slot).number,
+                group: core.work.group(starter.slot).number,
                 demand: starter.need.demand,
                 nodes: told(nodes),
             };

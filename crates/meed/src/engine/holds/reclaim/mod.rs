@@ -33,19 +33,20 @@ mod way;
 use std::collections::BTreeSet;
 
 use super::{Hold, Places};
-use crate::engine::Engine;
 use crate::engine::core::Core;
+use crate::engine::holds::Reservations;
 use crate::reclaim::{Reclaim, Stop, Winner};
 use crate::spec::{AllocationId, JobId};
 use crate::time::Time;
 use places::Wanted;
 use victims::{Sides, Unit};
+pub(super) use way::{IN_ITS_PLACE, Instead};
 
 /// What the rest of the engine tells, and asks.
-impl Engine {
+impl Reservations {
     /// Nothing more can start: tasks are told to stop for the first reservation for which that is
     /// possible. Whether anything may start now: a reservation has moved for which none had to.
-    pub(in crate::engine) fn reclaim(&mut self) -> bool {
+    pub(in crate::engine) fn reclaim(&mut self, core: &mut Core) -> bool {
         let Some(rules) = self.holds.as_ref().and_then(|holds| holds.reclaim) else {
             return false;
         };
@@ -55,31 +56,30 @@ impl Engine {
         }
         let made = self.holds.as_ref().map_or(0, |holds| holds.list.len());
         for index in 0..made {
-            if !self.is_due(index, &rules) {
+            if !self.is_due(core, index, &rules) {
                 continue;
             }
             let mut holds = self.holds.take().expect("it makes reservations");
             let hold = &mut holds.list[index];
-            hold.tries = self.core.now.saturating_add(rules.after);
-            let shape = self.core.work.group(hold.slot()).turn();
-            let leaf = self.core.leaf_of(hold.slot());
-            let (asks, turn) =
-                (self.core.room.parts_of(shape), self.core.room.demand_of_turn(shape));
-            let units = self.core.stoppable(leaf, &turn, &rules, &holds.stopped_before);
+            hold.tries = core.now.saturating_add(rules.after);
+            let shape = core.work.group(hold.slot()).turn();
+            let leaf = core.leaf_of(hold.slot());
+            let (asks, turn) = (core.room.parts_of(shape), core.room.demand_of_turn(shape));
+            let units = core.stoppable(leaf, &turn, &rules, &holds.stopped_before);
             let wanted = Wanted { hold: &holds.list[index], shape, asks, turn, rules };
-            let found = self.core.find_victims(&holds, &wanted, &units);
+            let found = core.find_victims(&holds, &wanted, &units);
             self.holds = Some(holds);
             if let Some((stopped, nodes)) = found {
                 let stopped: Vec<&Unit> = stopped.iter().map(|&index| &units[index]).collect();
-                self.claim(index, &rules, &stopped, nodes);
+                self.claim(core, index, &rules, &stopped, nodes);
                 if stopped.is_empty() {
                     return true;
                 }
-                if self.is_plan_due() {
-                    self.replan();
+                if self.is_plan_due(core) {
+                    self.replan(core);
                 }
                 // Nothing starts now: whom the room helps that it has left is in the next walk.
-                self.core.wake_next(true);
+                core.wake_next(true);
                 return false;
             }
         }
@@ -87,17 +87,26 @@ impl Engine {
     }
 
     /// Whether the reservation looks for tasks to stop now.
-    fn is_due(&self, index: usize, rules: &Reclaim) -> bool {
-        let soon = self.core.now.saturating_add(rules.grace);
+    fn is_due(&self, core: &Core, index: usize, rules: &Reclaim) -> bool {
+        let soon = core.now.saturating_add(rules.grace);
         let hold = &self.holds.as_ref().expect("it makes reservations").list[index];
-        hold.tries <= self.core.now && hold.at.is_none_or(|at| at > soon) && !hold.is_pinned()
+        hold.tries <= core.now && hold.at.is_none_or(|at| at > soon) && !hold.is_pinned()
     }
 
     /// The reservation moves to where tasks are told to stop for it. A plan follows.
-    fn claim(&mut self, index: usize, rules: &Reclaim, stopped: &[&Unit], nodes: Places) {
+    fn claim(
+        &mut self,
+        core: &mut Core,
+        index: usize,
+        rules: &Reclaim,
+        stopped: &[&Unit],
+        nodes: Places,
+    ) {
         let stops: Vec<Stop> = stopped
             .iter()
-            .flat_map(|unit| unit.tasks.iter().map(|&task| self.stop_of(index, rules, unit, task)))
+            .flat_map(|unit| {
+                unit.tasks.iter().map(|&task| self.stop_of(core, index, rules, unit, task))
+            })
             .collect();
         let holds = self.holds.as_mut().expect("it makes reservations");
         let hold = &mut holds.list[index];
@@ -111,30 +120,37 @@ impl Engine {
         holds.stops.extend(stops);
     }
 
-    fn stop_of(&self, index: usize, rules: &Reclaim, unit: &Unit, task: AllocationId) -> Stop {
+    fn stop_of(
+        &self,
+        core: &Core,
+        index: usize,
+        rules: &Reclaim,
+        unit: &Unit,
+        task: AllocationId,
+    ) -> Stop {
         let hold = &self.holds.as_ref().expect("it makes reservations").list[index];
-        let (group, running) = (self.core.work.group(hold.slot()), self.core.work.running(task));
+        let (group, running) = (core.work.group(hold.slot()), core.work.running(task));
         let running = running.expect("it runs");
         let side = |queue| {
-            let parent = self.core.tree[queue].parent().expect("paths part below the root");
-            let key = self.core.books.key_seen(self.core.now, queue);
-            (self.core.tree.id(queue), self.core.shown(parent, &key))
+            let parent = core.tree[queue].parent().expect("paths part below the root");
+            let key = core.books.key_seen(core.now, queue);
+            (core.tree.id(queue), core.shown(parent, &key))
         };
-        let among = self.core.tree[unit.sides.first].parent().expect("paths part below the root");
+        let among = core.tree[unit.sides.first].parent().expect("paths part below the root");
         Stop {
             allocation: task,
             job: running.job,
             task: running.task,
-            queue: self.core.tree.id(running.queue),
-            node: self.core.room.id(running.node),
-            ran: self.core.now.saturating_since(running.started),
+            queue: core.tree.id(running.queue),
+            node: core.room.id(running.node),
+            ran: core.now.saturating_since(running.started),
             grace: rules.grace,
             winner: Winner {
                 job: group.job,
                 group: group.number,
-                queue: self.core.tree.id(self.core.leaf_of(hold.slot())),
-                waited: self.core.now.saturating_since(hold.since),
-                among: self.core.tree.id(among),
+                queue: core.tree.id(core.leaf_of(hold.slot())),
+                waited: core.now.saturating_since(hold.since),
+                among: core.tree.id(among),
                 first: side(unit.sides.first),
                 last: side(unit.sides.last),
             },
@@ -142,10 +158,10 @@ impl Engine {
     }
 
     /// A task that runs is lost: if it was told to stop, it is not soon again.
-    pub(in crate::engine) fn note_lost(&mut self, task: AllocationId) {
+    pub(in crate::engine) fn note_lost(&mut self, core: &mut Core, task: AllocationId) {
         let told = self.holds.as_mut().filter(|holds| holds.stopping.contains(&task));
-        if let (Some(holds), Some(running)) = (told, self.core.work.running(task)) {
-            let ran = self.core.now.saturating_since(running.started);
+        if let (Some(holds), Some(running)) = (told, core.work.running(task)) {
+            let ran = core.now.saturating_since(running.started);
             holds.stopped_before.note((running.job.slot() as u32, running.task), ran);
         }
     }
@@ -184,17 +200,16 @@ impl Core {
     }
 }
 
-impl Engine {
+/// What worlds ask, and tell.
+impl Reservations {
     /// Whether the policy takes room back from running tasks.
-    pub fn reclaims(&self) -> bool {
+    pub(in crate::engine) fn reclaims(&self) -> bool {
         self.holds.as_ref().is_some_and(|holds| holds.reclaim.is_some())
     }
 
-    /// The next running task that is to stop. A world asks after each decision, until it is told
-    /// `None`, and carries them out within [`Stop::grace`]; then it tells
-    /// [`crate::Event::TaskLost`].
+    /// See [`Engine::next_stop`](crate::Engine::next_stop).
     #[inline]
-    pub fn next_stop(&mut self) -> Option<Stop> {
+    pub(in crate::engine) fn next_stop(&mut self) -> Option<Stop> {
         let holds = self.holds.as_mut()?;
         while let Some(stop) = holds.stops.pop_front() {
             if holds.stopping.contains(&stop.allocation) {
@@ -204,32 +219,26 @@ impl Engine {
         None
     }
 
-    /// Running tasks that were told to stop, and have not: in order of handle. A world that comes
-    /// back after a crash stops them again.
-    pub fn stopping(&self) -> impl Iterator<Item = AllocationId> + '_ {
+    /// Running tasks that were told to stop, and have not: in order of handle.
+    pub(in crate::engine) fn stopping(&self) -> impl Iterator<Item = AllocationId> + '_ {
         self.holds.iter().flat_map(|holds| &holds.stopping).copied()
     }
 
-    /// A task is told to stop because that was decided elsewhere, as in a journal.
-    pub fn stop_as_told(&mut self, task: AllocationId) -> Result<(), crate::Rejected> {
-        if self.core.work.running(task).is_none() {
-            return Err(crate::Rejected::UnknownAllocation);
-        }
+    /// A task that runs is told to stop because that was decided elsewhere, as in a journal.
+    pub(in crate::engine) fn stop_as_told(&mut self, task: AllocationId) {
         if let Some(holds) = self.holds.as_mut().filter(|holds| holds.reclaim.is_some()) {
             holds.stopping.insert(task);
         }
-        Ok(())
     }
 
-    /// When decisions are to be asked for next though nothing happens until then: a reservation has
-    /// waited long enough for others to be stopped. `None`: nothing is decided by time alone.
+    /// See [`Engine::next_look`](crate::Engine::next_look).
     #[inline]
-    pub fn next_look(&self) -> Option<Time> {
+    pub(in crate::engine) fn next_look(&self, now: Time) -> Option<Time> {
         let holds = self.holds.as_ref().filter(|holds| holds.reclaim.is_some())?;
         // One that was about to start when it was due is looked at again then.
-        let next = |hold: &Hold| match hold.tries > self.core.now {
+        let next = |hold: &Hold| match hold.tries > now {
             true => Some(hold.tries).filter(|&tries| tries < Time::MAX),
-            false => hold.at.filter(|&at| at > self.core.now),
+            false => hold.at.filter(|&at| at > now),
         };
         holds.list.iter().filter_map(next).min()
     }

@@ -25,8 +25,8 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
-use crate::engine::Engine;
 use crate::engine::core::Core;
+use crate::engine::holds::Reservations;
 use crate::engine::holds::before::StoppedBefore;
 use crate::reclaim::Reclaim;
 use crate::resources::Resources;
@@ -94,12 +94,12 @@ struct GangTask {
     may: bool,
 }
 
-impl Engine {
+impl Reservations {
     /// Whether all that have reservations owe the leaf: then it gets one besides theirs.
-    pub(in crate::engine) fn is_owed_by_all(&self, leaf: QueueRow) -> bool {
+    pub(in crate::engine) fn is_owed_by_all(&self, core: &Core, leaf: QueueRow) -> bool {
         self.holds.as_ref().is_some_and(|holds| {
-            let mut leaves = holds.list.iter().map(|hold| self.core.leaf_of(hold.slot()));
-            leaves.all(|other| self.core.owing(leaf, other).is_some())
+            let mut leaves = holds.list.iter().map(|hold| core.leaf_of(hold.slot()));
+            leaves.all(|other| core.owing(leaf, other).is_some())
         })
     }
 }

@@ -22,13 +22,12 @@
 //! O(leaves below them, their shapes, the tasks and holds on the node); for each that gives way
 //! O(nodes x reservations).
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use super::Sides;
-use crate::decision::{Reason, Start};
-use crate::engine::Engine;
 use crate::engine::books::Used;
 use crate::engine::core::Core;
+use crate::engine::holds::Reservations;
 use crate::engine::holds::kept::Kept;
 use crate::engine::holds::still::alone_on;
 use crate::engine::holds::{Hold, Holds};
@@ -38,7 +37,8 @@ use crate::resources::Resources;
 use crate::spec::{NodeRow, QueueRow};
 
 /// Why a task starts in the place of a reservation.
-const IN_ITS_PLACE: &str = "where room was held for a task whose queue owes its own";
+pub(in crate::engine::holds) const IN_ITS_PLACE: &str =
+    "where room was held for a task whose queue owes its own";
 
 /// The room of a reservation whose task could start now.
 struct Place {
@@ -49,6 +49,16 @@ struct Place {
     /// What is free there but for what others hold.
     kept: Kept,
     rules: Reclaim,
+}
+
+/// The task to which a reservation gives way.
+pub(in crate::engine::holds) struct Instead {
+    /// Its group.
+    pub(in crate::engine::holds) slot: u32,
+    /// The place of its own reservation in the list, if it has one.
+    pub(in crate::engine::holds) held: Option<usize>,
+    /// Where the reservation is that gives way.
+    pub(in crate::engine::holds) node: NodeRow,
 }
 
 /// A task that waits.
@@ -62,43 +72,43 @@ struct Waits {
 }
 
 /// Who has the room of a reservation.
-impl Engine {
-    /// Starts the task to which the reservation at `due` gives way, if it does.
-    pub(in crate::engine::holds) fn start_owed(
-        &mut self,
+impl Reservations {
+    /// The task to which the reservation at `due` gives way, if it does.
+    pub(in crate::engine::holds) fn gives_way(
+        &self,
+        core: &mut Core,
         due: usize,
-        explain: bool,
-    ) -> Option<Start> {
+    ) -> Option<Instead> {
         let holds = self.holds.as_ref()?;
         let (rules, hold) = (holds.reclaim?, &holds.list[due]);
         let node = alone_on(hold).filter(|_| !hold.reclaims && holds.stopping.is_empty())?;
-        let leaf = self.core.leaf_of(hold.slot());
-        let (waiting, sides) =
-            (self.core.waiting_holds(holds, leaf, &rules), self.core.owed_by(leaf));
+        let leaf = core.leaf_of(hold.slot());
+        let (waiting, sides) = (core.waiting_holds(holds, leaf, &rules), core.owed_by(leaf));
         if waiting.is_empty() && sides.is_empty() {
             return None;
         }
-        let kept = self.core.kept_before(holds, due, node);
+        let kept = core.kept_before(holds, due, node);
         let mut place = Place { due, leaf, node, kept, rules };
         let mut found = None;
         for waits in waiting {
-            self.give_to(&mut found, waits, &mut place);
+            self.give_to(core, &mut found, waits, &mut place);
         }
         let mut leaves: Vec<QueueRow> =
-            sides.iter().flat_map(|side| self.core.leaves_of(side)).collect();
+            sides.iter().flat_map(|side| core.leaves_of(side)).collect();
         leaves.sort_unstable();
         for leaf in leaves {
-            if let Some(slot) = self.core.first_that_fits(leaf, &place) {
-                self.give_to(&mut found, Waits { slot, leaf, held: None }, &mut place);
+            if let Some(slot) = core.first_that_fits(leaf, &place) {
+                self.give_to(core, &mut found, Waits { slot, leaf, held: None }, &mut place);
             }
         }
-        self.start_in_its_place(found?, &place, explain)
+        let Waits { slot, held, .. } = found?;
+        Some(Instead { slot, held, node })
     }
 
     /// The room goes to a task, if that may have it, unless nobody owes it who would have it else.
-    fn give_to(&self, found: &mut Option<Waits>, waits: Waits, place: &mut Place) {
-        let is_owed = found.is_none_or(|found| self.core.owing(waits.leaf, found.leaf).is_some());
-        if is_owed && self.could_stop(&waits, place) {
+    fn give_to(&self, core: &Core, found: &mut Option<Waits>, waits: Waits, place: &mut Place) {
+        let is_owed = found.is_none_or(|found| core.owing(waits.leaf, found.leaf).is_some());
+        if is_owed && self.could_stop(core, &waits, place) {
             *found = Some(waits);
         }
     }
@@ -204,39 +214,45 @@ impl Core {
 }
 
 /// Whether a task may have the room, and what happens then.
-impl Engine {
+impl Reservations {
     /// Whether a task could have that of the reservation stopped, if it ran there.
-    fn could_stop(&self, waits: &Waits, place: &mut Place) -> bool {
-        let Some(sides) = self.core.owing(waits.leaf, place.leaf) else { return false };
-        let (group, node) = (self.core.work.group(waits.slot), place.node);
-        let (shape, demand) = (group.turn(), self.core.room.demand(group.shape));
-        let node_weight = self.core.room.weight(node);
+    fn could_stop(&self, core: &Core, waits: &Waits, place: &mut Place) -> bool {
+        let Some(sides) = core.owing(waits.leaf, place.leaf) else { return false };
+        let (group, node) = (core.work.group(waits.slot), place.node);
+        let (shape, demand) = (group.turn(), core.room.demand(group.shape));
+        let node_weight = core.room.weight(node);
         let used = Used { job: group.job, queue: waits.leaf, demand, node_weight };
-        let time = (self.core.now, place.rules.guard);
-        let keeps = || self.core.books.stays_before(time, (sides.first, sides.last), &[used], &[]);
-        self.core.may_get(sides.first, demand)
-            && self.would_not_change_places(&sides, place, demand)
-            && self.core.room.could_start(shape, node)
-            && self.fits_in_place(waits, place)
-            && (self.core.books.is_below_minimum(sides.first) || keeps())
+        let time = (core.now, place.rules.guard);
+        let keeps = || core.books.stays_before(time, (sides.first, sides.last), &[used], &[]);
+        core.may_get(sides.first, demand)
+            && self.would_not_change_places(core, &sides, place, demand)
+            && core.room.could_start(shape, node)
+            && self.fits_in_place(core, waits, place)
+            && (core.books.is_below_minimum(sides.first) || keeps())
     }
 
     /// Whether the task of the reservation, ran it, could be stopped by what its side holds
     /// (`minimums`).
-    fn would_not_change_places(&self, sides: &Sides, place: &Place, turn: &Resources) -> bool {
+    fn would_not_change_places(
+        &self,
+        core: &Core,
+        sides: &Sides,
+        place: &Place,
+        turn: &Resources,
+    ) -> bool {
         let Some(holds) = &self.holds else { return false };
-        let group = self.core.work.group(holds.list[place.due].slot());
-        let held = *self.core.books.held(sides.last);
+        let group = core.work.group(holds.list[place.due].slot());
+        let held = *core.books.held(sides.last);
         let mut with = held;
-        with.add(self.core.room.demand(group.shape));
-        let then = (held, self.core.books.scalar_held(sides.last));
-        self.core.is_owed_minimum_by(sides)
-            || self.core.is_beyond_share(sides.last, &with, turn)
-            || self.core.books.holds_more((sides.last, then), sides.first)
+        with.add(core.room.demand(group.shape));
+        let then = (held, core.books.scalar_held(sides.last));
+        core.is_owed_minimum_by(sides)
+            || core.is_beyond_share(sides.last, &with, turn)
+            || core.books.holds_more((sides.last, then), sides.first)
     }
 
     /// Whether it fits there, what it holds there itself not counted.
-    fn fits_in_place(&self, waits: &Waits, place: &mut Place) -> bool {
+    fn fits_in_place(&self, core: &Core, waits: &Waits, place: &mut Place) -> bool {
         let list = self.holds.iter().flat_map(|holds| &holds.list).enumerate();
         let own = list.filter(|(index, hold)| {
             Some(*index) == waits.held && (*index < place.due || hold.at.is_some())
@@ -244,22 +260,22 @@ impl Engine {
         let own = own.flat_map(|(_, hold)| hold.parts()).filter(|(on, _)| *on == place.node);
         let own: SmallVec<[_; 1]> = own.map(|(_, part)| part).collect();
         own.iter().for_each(|part| place.kept.give_back(part));
-        let need = self.core.need(self.core.work.group(waits.slot).turn());
-        let fits = place.kept.profile.fits(&need, self.core.now);
+        let need = core.need(core.work.group(waits.slot).turn());
+        let fits = place.kept.profile.fits(&need, core.now);
         own.iter().for_each(|part| place.kept.put_back(part));
         fits
     }
 
     /// Who was about to start on a node may not: what it held there later is free, and elsewhere
     /// there may have been room for it all along.
-    fn look_everywhere(&mut self, node: NodeRow) {
-        self.upset_node(node, true);
+    pub(in crate::engine::holds) fn look_everywhere(&mut self, core: &mut Core, node: NodeRow) {
+        self.upset_node(core, node, true);
         let Some(holds) = &self.holds else { return };
         let has_room = |node: &NodeRow| {
-            let free = self.core.room.balance(*node);
+            let free = core.room.balance(*node);
             holds.list.iter().any(|hold| hold.need().fits(&free))
         };
-        let rows = (0..self.core.room.nodes() as u32).map(NodeRow);
+        let rows = (0..core.room.nodes() as u32).map(NodeRow);
         let with_room: Vec<NodeRow> = rows.filter(has_room).collect();
         self.holds.as_mut().expect("it was there").freed.extend(with_room);
     }
@@ -274,41 +290,5 @@ impl Core {
         };
         let all = holds.list.iter().enumerate().filter(counts);
         self.profile_with_holds(node, all.map(|(_, hold)| hold))
-    }
-}
-
-impl Engine {
-    /// Starts the task to which a reservation gives way: where there is room besides, or in its
-    /// place.
-    fn start_in_its_place(
-        &mut self,
-        Waits { slot, held, .. }: Waits,
-        place: &Place,
-        explain: bool,
-    ) -> Option<Start> {
-        if let Some(index) = held {
-            let mut hold = self.holds.as_mut()?.give_up(&mut self.core.reserved, index);
-            (hold.nodes, hold.spares) = (smallvec![smallvec![(place.node, 1)]], smallvec![]);
-            let mut start = self.start_reserved(&hold, explain)?;
-            if let Some(reason) = &mut start.reason {
-                reason.place = IN_ITS_PLACE;
-            }
-            self.look_everywhere(place.node);
-            return Some(start);
-        }
-        let shape = self.core.work.group(slot).turn();
-        let besides = self.core.room.find_or_block(shape);
-        let (node, why) = match besides {
-            Some(node) => (node, self.core.room.why()),
-            None => (place.node, IN_ITS_PLACE),
-        };
-        let reason = explain.then(|| Box::new(Reason::of(why)));
-        let start = self.start(slot, None, node, reason);
-        self.core.room.sift(node);
-        self.core.room.block_if_full(shape);
-        if besides.is_none() {
-            self.look_everywhere(node);
-        }
-        Some(start)
     }
 }
