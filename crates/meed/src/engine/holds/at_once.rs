@@ -9,31 +9,28 @@
 //! O(1) for each node on which room has come.
 
 use super::still::alone_on;
-use super::{Hold, Holds, Reservations};
+use super::{Hold, Holds};
 use crate::engine::core::Core;
 use crate::spec::NodeRow;
 
-impl Reservations {
+impl Holds {
     /// The only reservation, of which nobody knows when it starts, where it starts now: out of the
     /// list, with the node on which it starts.
     #[inline]
     pub(super) fn take_at_once(&mut self, core: &mut Core) -> Option<Hold> {
-        let holds = self.holds.as_deref_mut()?;
-        match &holds.list[..] {
+        match &self.list[..] {
             // Where room is taken back it may give way.
-            [hold] if hold.at.is_none() && holds.reclaim.is_none() => holds.take_alone(core),
+            [hold] if hold.at.is_none() && self.reclaim.is_none() => self.take_alone(core),
             _ => None,
         }
     }
-}
 
-impl Holds {
-    /// See [`Reservations::take_at_once`].
+    /// See [`Holds::take_at_once`].
     #[inline(never)]
     fn take_alone(&mut self, core: &mut Core) -> Option<Hold> {
-        let node = core.room_at_once(self);
+        let node = self.room_at_once(core);
         debug_assert!(
-            node.is_none_or(|node| core.plan_starts_on(self, node)),
+            node.is_none_or(|node| self.plan_starts_on(core, node)),
             "a task starts where the plan would not start it"
         );
         let node = node?;
@@ -45,39 +42,39 @@ impl Holds {
     }
 }
 
-impl Core {
+impl Holds {
     /// The node on which the only reservation starts.
-    fn room_at_once(&self, holds: &Holds) -> Option<NodeRow> {
-        let [hold] = &holds.list[..] else { return None };
+    fn room_at_once(&self, core: &Core) -> Option<NodeRow> {
+        let [hold] = &self.list[..] else { return None };
         // Of one task.
         alone_on(hold)?;
-        if hold.reclaims || hold.drained || holds.freed.is_empty() {
+        if hold.reclaims || hold.drained || self.freed.is_empty() {
             return None;
         }
-        let (shape, need) = (self.work.group(hold.slot()).turn(), hold.need());
+        let (shape, need) = (core.work.group(hold.slot()).turn(), hold.need());
         let has_room = |node: &&NodeRow| {
-            node.index() < self.room.nodes()
-                && need.fits(&self.room.balance(**node))
-                && self.room.could_start(shape, **node)
+            node.index() < core.room.nodes()
+                && need.fits(&core.room.balance(**node))
+                && core.room.could_start(shape, **node)
         };
-        let node = holds.freed.iter().chain(holds.vacated.iter()).filter(has_room).min()?;
-        let sets = [&holds.freed, &holds.vacated, &holds.pushed];
+        let node = self.freed.iter().chain(self.vacated.iter()).filter(has_room).min()?;
+        let sets = [&self.freed, &self.vacated, &self.pushed];
         let as_known = |row: NodeRow| {
-            !sets.iter().any(|set| set.contains(&row)) && self.is_possible(hold, row)
+            !sets.iter().any(|set| set.contains(&row)) && core.is_possible(hold, row)
         };
         hold.rows().all(as_known).then_some(*node)
     }
 
     /// Whether the plan starts the only reservation there, too: the slow twin.
-    fn plan_starts_on(&self, holds: &mut Holds, node: NodeRow) -> bool {
+    fn plan_starts_on(&mut self, core: &Core, node: NodeRow) -> bool {
         let facts = |hold: &Hold| (hold.at, hold.nodes[0][0].0);
-        let list = holds.list.clone();
-        let agrees = self.plan_on_trial(holds, |planned, holds| {
-            planned.placeless.is_empty() && facts(&holds.list[0]) == (Some(self.now), node)
+        let list = self.list.clone();
+        let agrees = self.plan_on_trial(core, |planned, holds| {
+            planned.placeless.is_empty() && facts(&holds.list[0]) == (Some(core.now), node)
         });
-        holds.list = list;
+        self.list = list;
         // Of other places than these.
-        holds.kept.clear();
+        self.kept.clear();
         agrees
     }
 }

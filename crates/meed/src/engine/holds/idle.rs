@@ -39,116 +39,97 @@ pub(super) type IdleThere = SmallVec<[Idle; 1]>;
 pub(in crate::engine) struct AllIdle(RowMap<IdleThere>);
 
 impl Reservations {
-    /// What is held idle on a node with holds, in their order; `lasting`: what is left of it.
-    pub(super) fn idle_on(&self, core: &Core, node: NodeRow, lasting: &Resources) -> IdleThere {
-        let Some(holds) = &self.holds else { return IdleThere::new() };
-        let all = beyond(&core.room.free(node), lasting);
-        if all.is_zero() {
-            return IdleThere::new();
-        }
-        let there = || holds.list.iter().filter(|hold| hold.is_on(node));
-        let (first, second) = (there().next(), there().nth(1));
-        let Some(first) = first else { return IdleThere::new() };
-        if second.is_none() {
-            return smallvec![core.idle_for(first, all)];
-        }
-        core.idle_of_each(holds, node)
-    }
-
-    /// From now on so much is held idle on the node.
-    pub(super) fn settle_idle(&mut self, core: &mut Core, node: NodeRow, idle: IdleThere) {
-        let Some(holds) = &mut self.holds else { return };
-        let before = match holds.idle.get_mut(node) {
-            None if idle.is_empty() => return,
-            Some(before) if *before == idle => return,
-            Some(_) if idle.is_empty() => holds.idle.remove(node),
-            Some(before) => Some(std::mem::replace(before, idle.clone())),
-            None => holds.idle.insert(node, idle.clone()),
-        };
-        let before = before.unwrap_or_default();
-        before.iter().for_each(|idle| self.turn_idle(core, node, idle, false));
-        idle.iter().for_each(|idle| self.turn_idle(core, node, idle, true));
-    }
-
-    /// Measures, and charges, what is held idle from now on, or no more.
-    fn turn_idle(&mut self, core: &mut Core, node: NodeRow, idle: &Idle, begins: bool) {
-        let job = core.work.job(idle.job).expect("what is held idle goes with its job");
-        let charges = self.holds.as_ref().is_some_and(|holds| holds.charges);
-        let used = Used {
-            job: idle.job,
-            queue: job.queue,
-            demand: &idle.amounts,
-            node_weight: core.room.weight(node),
-        };
-        core.books.turn_idle(core.now, &core.tree, &used, charges, begins);
-    }
-
     /// The node goes: nothing is held idle on it from now on.
     pub(in crate::engine) fn forget_idle_on(&mut self, core: &mut Core, node: NodeRow) {
-        self.settle_idle(core, node, IdleThere::new());
+        if let Some(holds) = &mut self.holds {
+            holds.settle_idle(core, node, IdleThere::new());
+        }
     }
 
     /// Nothing is held idle anywhere, until it is decided again; what was.
     pub(in crate::engine) fn forget_all_idle(&mut self, core: &mut Core) -> AllIdle {
         let all = self.holds.as_ref().map(|holds| holds.idle.clone()).unwrap_or_default();
-        for node in all.rows() {
-            self.settle_idle(core, node, IdleThere::new());
-        }
+        all.rows().for_each(|node| self.forget_idle_on(core, node));
         AllIdle(all)
     }
 
     /// What was forgotten at this instant is held idle as if it had not been.
     pub(in crate::engine) fn hold_all_idle(&mut self, core: &mut Core, all: AllIdle) {
+        let Some(holds) = &mut self.holds else { return };
         for (node, idle) in all.0.into_all() {
-            self.settle_idle(core, node, idle);
+            holds.settle_idle(core, node, idle);
         }
     }
 
     /// A job goes: nothing is held idle for it from now on.
     pub(in crate::engine) fn forget_idle_of(&mut self, core: &mut Core, job: JobId) {
-        let Some(holds) = &self.holds else { return };
-        let ours = |idle: &Idle| idle.job == job;
-        let nodes = holds.idle.iter().filter(|(_, all)| all.iter().any(ours));
-        for node in nodes.map(|(node, _)| node).collect::<Vec<_>>() {
-            let holds = self.holds.as_ref().expect("it was there");
-            let there = holds.idle.get(node).into_iter().flatten();
-            let others = there.filter(|idle| !ours(idle)).copied().collect();
-            self.settle_idle(core, node, others);
-        }
+        let Some(holds) = &mut self.holds else { return };
+        let others = |all: &IdleThere| all.iter().filter(|idle| idle.job != job).copied().collect();
+        let with_ours = holds.idle.iter().filter(|(_, all)| all.iter().any(|idle| idle.job == job));
+        let left: Vec<(NodeRow, IdleThere)> =
+            with_ours.map(|(node, all)| (node, others(all))).collect();
+        left.into_iter().for_each(|(node, others)| holds.settle_idle(core, node, others));
     }
 
     /// Domains begin a round: what is held idle goes on into it.
-    pub(in crate::engine) fn straddle_idle(&mut self, core: &mut Core, begun: &[usize]) {
+    pub(in crate::engine) fn straddle_idle(&self, core: &mut Core, begun: &[usize]) {
         let Some(holds) = self.holds.as_ref().filter(|holds| holds.charges) else { return };
         let all = holds.idle.iter().flat_map(|(node, all)| all.iter().map(move |it| (node, it)));
         for (node, idle) in all {
-            let job = core.work.job(idle.job).expect("what is held idle goes with its job");
-            let queue = job.queue;
-            let (job, node_weight) = (idle.job, core.room.weight(node));
-            let used = Used { job, queue, demand: &idle.amounts, node_weight };
+            let used = core.held_idle(node, idle);
             core.books.straddle_idle(&core.tree, begun, &used);
         }
     }
 }
 
-impl Core {
-    fn idle_for(&self, hold: &Hold, amounts: Resources) -> Idle {
-        Idle { job: self.work.group(hold.slot()).job, amounts }
+impl Holds {
+    /// What is held idle on a node with holds, in their order; `lasting`: what is left of it.
+    pub(super) fn idle_on(&self, core: &Core, node: NodeRow, lasting: &Resources) -> IdleThere {
+        let all = beyond(&core.room.free(node), lasting);
+        if all.is_zero() {
+            return IdleThere::new();
+        }
+        let there = || self.list.iter().filter(|hold| hold.is_on(node));
+        let (first, second) = (there().next(), there().nth(1));
+        let Some(first) = first else { return IdleThere::new() };
+        if second.is_none() {
+            return smallvec![core.idle_for(first, all)];
+        }
+        self.idle_of_each(core, node)
     }
 
+    /// From now on so much is held idle on the node.
+    pub(super) fn settle_idle(&mut self, core: &mut Core, node: NodeRow, idle: IdleThere) {
+        let before = match self.idle.get_mut(node) {
+            None if idle.is_empty() => return,
+            Some(before) if *before == idle => return,
+            Some(_) if idle.is_empty() => self.idle.remove(node),
+            Some(before) => Some(std::mem::replace(before, idle.clone())),
+            None => self.idle.insert(node, idle.clone()),
+        };
+        let mut turn = |idle: &Idle, begins: bool| {
+            let used = core.held_idle(node, idle);
+            core.books.turn_idle(core.now, &core.tree, &used, self.charges, begins);
+        };
+        before.unwrap_or_default().iter().for_each(|idle| turn(idle, false));
+        idle.iter().for_each(|idle| turn(idle, true));
+    }
+}
+
+impl Holds {
     /// The same of several holds.
     #[inline(never)]
-    fn idle_of_each(&self, holds: &Holds, node: NodeRow) -> IdleThere {
-        let mut left = self.room.free(node);
-        let mut kept = self.profile_of(node);
+    fn idle_of_each(&self, core: &Core, node: NodeRow) -> IdleThere {
+        let mut left = core.room.free(node);
+        let mut kept = core.profile_of(node);
         let mut idle = IdleThere::new();
-        for hold in holds.list.iter().filter(|hold| hold.is_on(node)) {
+        for hold in self.list.iter().filter(|hold| hold.is_on(node)) {
             let parts = hold.parts().filter(|(on, _)| *on == node);
             parts.for_each(|(_, part)| kept.put_back(&part));
             let lasting = kept.profile.lasting();
             let amounts = beyond(&left, &lasting);
             if !amounts.is_zero() {
-                idle.push(self.idle_for(hold, amounts));
+                idle.push(core.idle_for(hold, amounts));
             }
             left.lower(&lasting);
             if left.is_zero() {
@@ -156,6 +137,19 @@ impl Core {
             }
         }
         idle
+    }
+}
+
+impl Core {
+    /// What is held idle on a node, as what a task uses.
+    fn held_idle<'i>(&self, node: NodeRow, idle: &'i Idle) -> Used<'i> {
+        let job = self.work.job(idle.job).expect("what is held idle goes with its job");
+        let (queue, node_weight) = (job.queue, self.room.weight(node));
+        Used { job: idle.job, queue, demand: &idle.amounts, node_weight }
+    }
+
+    fn idle_for(&self, hold: &Hold, amounts: Resources) -> Idle {
+        Idle { job: self.work.group(hold.slot()).job, amounts }
     }
 }
 

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use smallvec::{SmallVec, smallvec};
 
 use super::best::{Best, Rank};
+use super::idle::IdleThere;
 use super::kept::{Kept, expected_end};
 use super::outlook::Outlook;
 use super::profile::{Need, Profile, Signed, add, lacks};
@@ -71,52 +72,53 @@ fn is_later(before: Option<Time>, now: Option<Time>) -> bool {
 }
 
 impl Reservations {
+    /// What may be taken of the nodes that were touched, made anew; whoever that helps is told.
+    pub(in crate::engine) fn replan_openings(&mut self, core: &mut Core) {
+        match &mut self.holds {
+            Some(holds) => holds.replan_openings(core),
+            None => core.room.sift_fresh(),
+        }
+    }
+}
+
+impl Holds {
     /// The best place of all for the next turn of a shape: from when on, and where, with spares.
-    pub(super) fn find_place(
-        &mut self,
-        core: &mut Core,
-        shape: ShapeId,
-    ) -> Option<(Place, Spares)> {
+    pub(super) fn find_place(&mut self, core: &Core, shape: ShapeId) -> Option<(Place, Spares)> {
         let need = core.need(shape);
-        let mut holds = self.holds.take().expect("only where there are reservations");
-        let mut plan = Plan::new(core, &mut holds);
-        plan.keep_up(&holds.list);
+        let mut plan = Plan::new(core, self);
+        plan.keep_up(&self.list);
         let found = match core.room.turn_of(shape) {
-            1 => plan.best_with_spares(shape, &need, holds.spares),
+            1 => plan.best_with_spares(shape, &need, self.spares),
             _ => plan.spread(shape, None).map(|place| (place, Spares::new())),
         };
         let nodes = found.as_ref().map(|((_, nodes), _)| nodes);
         let alone = nodes.filter(|nodes| nodes.len() == 1 && nodes[0].len() == 1);
-        plan.finish(&mut holds, alone.map(|nodes| nodes[0][0].0));
-        self.holds = Some(holds);
+        plan.finish(self, alone.map(|nodes| nodes[0][0].0));
         found
     }
 
     /// Whether something has happened since the last plan by which reservations may change; those
     /// of queues that may have no more are given up.
     pub(super) fn is_plan_due(&mut self, core: &mut Core) -> bool {
-        let now = core.now;
-        let Some(holds) = &mut self.holds else { return false };
-        if holds.list.is_empty() && holds.nodes.is_empty() {
+        if self.list.is_empty() && self.nodes.is_empty() {
             // Nothing is held, nor was: whatever happened changes no plan.
-            holds.forget_all_news();
+            self.forget_all_news();
             return false;
         }
-        let slips = holds.nodes.iter().filter(|(_, slips)| **slips <= now);
-        slips.for_each(|(node, _)| holds.touched.insert(node));
-        let passed = holds.list.iter().filter(|hold| hold.at.is_some_and(|at| at < now));
-        passed.for_each(|hold| holds.touched.extend(hold.rows()));
-        if holds.touched.is_empty() && holds.freed.is_empty() {
+        let slips = self.nodes.iter().filter(|(_, slips)| **slips <= core.now);
+        slips.for_each(|(node, _)| self.touched.insert(node));
+        let passed = self.list.iter().filter(|hold| hold.at.is_some_and(|at| at < core.now));
+        passed.for_each(|hold| self.touched.extend(hold.rows()));
+        if self.touched.is_empty() && self.freed.is_empty() {
             return false;
         }
         if core.tree.has_maximums() {
             self.let_capped_go(core);
         }
-        let Some(holds) = &mut self.holds else { return false };
-        let held = |node: &NodeRow| *node == NOWHERE || holds.nodes.contains(*node);
-        if holds.freed.is_empty() && !holds.touched.iter().any(held) {
+        let held = |node: &NodeRow| *node == NOWHERE || self.nodes.contains(*node);
+        if self.freed.is_empty() && !self.touched.iter().any(held) {
             // What starts elsewhere changes no plan.
-            holds.touched.clear();
+            self.touched.clear();
             return false;
         }
         true
@@ -125,50 +127,35 @@ impl Reservations {
     /// Brings all reservations up to date at a decision: those that cannot be kept get others, and
     /// where room has come free each is moved to an earlier instant if it can be.
     pub(super) fn replan(&mut self, core: &mut Core) {
-        if !self.ask_of_holds(core, |core, holds| core.all_stay(holds) || core.moves_up(holds)) {
+        if !self.all_stay(core) && !self.moves_up(core) {
             self.plan_anew(core);
         }
         self.replan_openings(core);
     }
 
-    /// What is asked of the reservations, which are out of the engine meanwhile.
-    fn ask_of_holds(
-        &mut self,
-        core: &mut Core,
-        ask: impl FnOnce(&Core, &mut Holds) -> bool,
-    ) -> bool {
-        let mut holds = self.holds.take().expect("only where there are reservations");
-        let told = ask(core, &mut holds);
-        self.holds = Some(holds);
-        told
-    }
-
     /// Not all reservations may stay: they are planned until nobody loses a known start by that.
     #[inline(never)]
     fn plan_anew(&mut self, core: &mut Core) {
-        let Some(holds) = &self.holds else { return };
-        let (mut lost, most) = (0, holds.list.len());
+        let (mut lost, most) = (0, self.list.len());
         loop {
-            let mut holds = self.holds.take().expect("it was there");
-            let Planned { placeless, some_lost } = core.keep_places(&mut holds);
+            let Planned { placeless, some_lost } = self.keep_places(core);
             // Each that lost its instant has one, or none for good, when others have given way.
             debug_assert!(lost <= most, "reservations take turns to lose their place");
             let some_lost = some_lost && lost < most;
             lost += usize::from(some_lost);
             if some_lost {
-                holds.freed.append(&mut holds.vacated);
+                self.freed.append(&mut self.vacated);
             }
-            if !placeless.is_empty() {
-                // They are not in these.
-                holds.kept.clear();
-            }
-            self.holds = Some(holds);
             if placeless.is_empty() && !some_lost {
                 return;
             }
+            if !placeless.is_empty() {
+                // They are not in these.
+                self.kept.clear();
+            }
             // No node can hold them any more: they wait in the walk for one. What they had is free.
             placeless.into_iter().rev().for_each(|index| self.let_go(core, index));
-            if self.ask_of_holds(core, Core::all_stay) {
+            if self.all_stay(core) {
                 return;
             }
         }
@@ -178,7 +165,7 @@ impl Reservations {
     #[inline(never)]
     fn let_capped_go(&mut self, core: &mut Core) {
         let mut index = 0;
-        while let Some(hold) = self.holds.as_ref().and_then(|holds| holds.list.get(index)) {
+        while let Some(hold) = self.list.get(index) {
             let shape = core.work.group(hold.slot()).turn();
             let (leaf, demand) = (core.leaf_of(hold.slot()), core.room.demand_of_turn(shape));
             match core.books.capped_by(&core.tree, leaf, &demand) {
@@ -188,25 +175,23 @@ impl Reservations {
         }
     }
 
-    /// What may be taken of the nodes that were touched, made anew; whoever that helps is told.
-    pub(in crate::engine) fn replan_openings(&mut self, core: &mut Core) {
+    /// See [`Reservations::replan_openings`].
+    pub(super) fn replan_openings(&mut self, core: &mut Core) {
         let nodes = core.room.nodes();
-        while let Some(holds) = &mut self.holds
-            && let Some(node) = holds.touched.pop_first()
-        {
+        while let Some(node) = self.touched.pop_first() {
             if node.index() >= nodes {
                 // It is gone.
                 continue;
             }
-            if holds.list.iter().any(|hold| hold.is_on(node)) {
+            if self.list.iter().any(|hold| hold.is_on(node)) {
                 self.reopen(core, node);
                 continue;
             }
-            if holds.kept.len() > FEW {
-                holds.kept.remove(node);
+            if self.kept.len() > FEW {
+                self.kept.remove(node);
             }
-            if holds.nodes.remove(node).is_some() {
-                self.forget_idle_on(core, node);
+            if self.nodes.remove(node).is_some() {
+                self.settle_idle(core, node, IdleThere::new());
                 if core.room.set_openings(node, None) {
                     core.unblock(node);
                 }
@@ -217,12 +202,10 @@ impl Reservations {
 
     /// What may be taken of a node with holds, made anew.
     fn reopen(&mut self, core: &mut Core, node: NodeRow) {
-        self.keep_up_with(core, node);
-        let holds = self.holds.as_mut().expect("something is held there");
-        let kept = holds.kept.get_mut(node).expect("it is there now");
-        let mut openings = Openings::new();
+        let kept = self.keep_up_with(core, node);
+        let (mut openings, first_end) = (Openings::new(), kept.first_end());
         kept.add_openings(&mut openings);
-        holds.nodes.insert(node, kept.first_end());
+        self.nodes.insert(node, first_end);
         let lasting = openings.last().expect("the last is for ever").1;
         self.settle_idle(core, node, self.idle_on(core, node, &lasting));
         if core.room.set_openings(node, Some(&openings)) {
@@ -230,30 +213,109 @@ impl Reservations {
         }
     }
 
-    /// The profile of a node with holds is kept, as of now.
-    fn keep_up_with(&mut self, core: &mut Core, node: NodeRow) {
+    /// The profile of a node with holds, kept as of now.
+    fn keep_up_with(&mut self, core: &Core, node: NodeRow) -> &mut Kept {
         let now = core.now;
-        let kept = self.holds.as_mut().and_then(|holds| holds.kept.get_mut(node));
-        match kept.filter(|kept| kept.first_end() > now) {
+        match self.kept.get_mut(node).filter(|kept| kept.first_end() > now) {
             Some(kept) => kept.profile.advance(now),
             None => self.keep_anew(core, node),
         }
         debug_assert!(self.is_kept_as_is(core, node), "a profile is what it would be, made anew");
+        self.kept.get_mut(node).expect("it is there now")
     }
 
     /// It is made anew, from what runs and is held there.
     #[cold]
-    fn keep_anew(&mut self, core: &mut Core, node: NodeRow) {
-        let Some(holds) = &self.holds else { return };
-        let kept = core.profile_with_holds(node, &holds.list);
-        let holds = self.holds.as_mut().expect("it was there");
-        holds.kept.insert(node, kept);
+    fn keep_anew(&mut self, core: &Core, node: NodeRow) {
+        self.kept.insert(node, core.profile_with_holds(node, &self.list));
     }
 
     fn is_kept_as_is(&self, core: &Core, node: NodeRow) -> bool {
-        let Some(holds) = &self.holds else { return true };
-        let as_made = |kept: &Kept| kept.is_like(&core.profile_with_holds(node, &holds.list));
-        holds.kept.get(node).is_some_and(|kept| kept.profile.is_long() || as_made(kept))
+        let as_made = |kept: &Kept| kept.is_like(&core.profile_with_holds(node, &self.list));
+        self.kept.get(node).is_some_and(|kept| kept.profile.is_long() || as_made(kept))
+    }
+}
+
+impl Holds {
+    /// See [`Reservations::replan`]; `holds` are out of the engine meanwhile.
+    pub(super) fn keep_places(&mut self, core: &Core) -> Planned {
+        self.misses = None;
+        self.drop_lost_spares(core);
+        let mut plan = Plan::new(core, self);
+        let homeless = plan.find_homeless(&mut self.list);
+        // One of which nobody knows when it starts takes nothing from those before it.
+        for (hold, homeless) in self.list.iter().zip(&homeless) {
+            if hold.at.is_none() && !homeless && !hold.is_pinned() {
+                plan.give_back(hold);
+            }
+        }
+        let mut news = News::of(self, &homeless);
+        let mut planned = Planned::default();
+        // What is freed for one that waits for stopped tasks is its own: it is looked at first.
+        let mut order: Vec<usize> = (0..homeless.len()).collect();
+        order.sort_by_key(|&index| homeless[index] || !self.list[index].is_pinned());
+        for index in order {
+            let homeless = homeless[index];
+            let hold = &mut self.list[index];
+            if hold.reclaims && hold.at.is_some() && !homeless {
+                // The room that was freed for it is there: it starts before anybody else gets it.
+                self.touched.extend(hold.rows());
+                continue;
+            }
+            if news.freed.is_empty() && !homeless {
+                if hold.at.is_none() && !hold.is_pinned() {
+                    plan.put_back(hold);
+                }
+                continue;
+            }
+            let own = match hold.stays() && !homeless {
+                true => plan.own_place_now(hold, &self.stopping),
+                false => None,
+            };
+            hold.reclaims &= own.is_some();
+            let better = own.or_else(|| plan.find_better(hold, homeless, &news));
+            let Some((at, nodes)) = better else {
+                planned.placeless.push(index);
+                continue;
+            };
+            if !homeless && at.is_some() && (at, &nodes) == (hold.at, &hold.nodes) {
+                // It takes what it took.
+                self.touched.extend(hold.rows());
+                continue;
+            }
+            let hold = &mut self.list[index];
+            let before = hold.clone();
+            let later = is_later(before.at, at);
+            hold.moved = hold.moved.saturating_add(u32::from(later));
+            hold.drained |= later && self.drains;
+            // Where it could start now it does; elsewhere it would begin to wait anew.
+            let waits_on = hold.drained && at != Some(core.now);
+            planned.some_lost |= before.at.is_some() && at.is_none();
+            hold.at = at.filter(|_| !waits_on);
+            hold.nodes = if waits_on && !homeless { before.nodes.clone() } else { nodes };
+            hold.spares.clear();
+            plan.settle(&before, homeless, hold);
+            plan.settle_spares(hold, (&before, homeless), self.spares, &news);
+            if hold.stays() && !before.stays() {
+                // For those that come before it: what it waits for is kept for it from now on.
+                self.pushed.extend(hold.rows());
+            }
+            self.touched.extend(before.rows().chain(hold.rows()));
+            let place = (&hold.nodes, &hold.spares, at);
+            if place != (&before.nodes, &before.spares, before.at) {
+                // Those before it have not looked at these, and are to next time.
+                news.freed.extend(self.vacated.iter().copied());
+                news.freed.extend(before.rows());
+                news.vacated.extend(before.rows());
+                // For those that come after it.
+                news.pushed.extend(hold.rows());
+            }
+        }
+        self.touched.append(&mut news.freed);
+        self.vacated.append(&mut news.vacated);
+        plan.finish(self, None);
+        planned.placeless.sort_unstable();
+        planned
     }
 }
 
@@ -331,87 +393,6 @@ impl Core {
         let part = |(missing, total): (&i128, &u64)| parts_of_pool(missing.unsigned_abs(), *total);
         let parts = missing.iter().zip(self.room.total().as_slice()).map(part);
         (true, Time::MAX, parts.fold(0, u128::saturating_add))
-    }
-
-    /// See [`Reservations::replan`]; `holds` are out of the engine meanwhile.
-    pub(super) fn keep_places(&self, holds: &mut Holds) -> Planned {
-        holds.misses = None;
-        self.drop_lost_spares(holds);
-        let mut plan = Plan::new(self, holds);
-        let homeless = plan.find_homeless(&mut holds.list);
-        // One of which nobody knows when it starts takes nothing from those before it.
-        for (hold, homeless) in holds.list.iter().zip(&homeless) {
-            if hold.at.is_none() && !homeless && !hold.is_pinned() {
-                plan.give_back(hold);
-            }
-        }
-        let mut news = News::of(holds, &homeless);
-        let mut planned = Planned::default();
-        // What is freed for one that waits for stopped tasks is its own: it is looked at first.
-        let mut order: Vec<usize> = (0..homeless.len()).collect();
-        order.sort_by_key(|&index| homeless[index] || !holds.list[index].is_pinned());
-        for index in order {
-            let homeless = homeless[index];
-            let hold = &mut holds.list[index];
-            if hold.reclaims && hold.at.is_some() && !homeless {
-                // The room that was freed for it is there: it starts before anybody else gets it.
-                holds.touched.extend(hold.rows());
-                continue;
-            }
-            if news.freed.is_empty() && !homeless {
-                if hold.at.is_none() && !hold.is_pinned() {
-                    plan.put_back(hold);
-                }
-                continue;
-            }
-            let own = match hold.stays() && !homeless {
-                true => plan.own_place_now(hold, &holds.stopping),
-                false => None,
-            };
-            hold.reclaims &= own.is_some();
-            let better = own.or_else(|| plan.find_better(hold, homeless, &news));
-            let Some((at, nodes)) = better else {
-                planned.placeless.push(index);
-                continue;
-            };
-            if !homeless && at.is_some() && (at, &nodes) == (hold.at, &hold.nodes) {
-                // It takes what it took.
-                holds.touched.extend(hold.rows());
-                continue;
-            }
-            let hold = &mut holds.list[index];
-            let before = hold.clone();
-            let later = is_later(before.at, at);
-            hold.moved = hold.moved.saturating_add(u32::from(later));
-            hold.drained |= later && holds.drains;
-            // Where it could start now it does; elsewhere it would begin to wait anew.
-            let waits_on = hold.drained && at != Some(self.now);
-            planned.some_lost |= before.at.is_some() && at.is_none();
-            hold.at = at.filter(|_| !waits_on);
-            hold.nodes = if waits_on && !homeless { before.nodes.clone() } else { nodes };
-            hold.spares.clear();
-            plan.settle(&before, homeless, hold);
-            plan.settle_spares(hold, (&before, homeless), holds.spares, &news);
-            if hold.stays() && !before.stays() {
-                // For those that come before it: what it waits for is kept for it from now on.
-                holds.pushed.extend(hold.rows());
-            }
-            holds.touched.extend(before.rows().chain(hold.rows()));
-            let place = (&hold.nodes, &hold.spares, at);
-            if place != (&before.nodes, &before.spares, before.at) {
-                // Those before it have not looked at these, and are to next time.
-                news.freed.extend(holds.vacated.iter().copied());
-                news.freed.extend(before.rows());
-                news.vacated.extend(before.rows());
-                // For those that come after it.
-                news.pushed.extend(hold.rows());
-            }
-        }
-        holds.touched.append(&mut news.freed);
-        holds.vacated.append(&mut news.vacated);
-        plan.finish(holds, None);
-        planned.placeless.sort_unstable();
-        planned
     }
 }
 

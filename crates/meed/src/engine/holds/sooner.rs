@@ -16,34 +16,34 @@ use crate::engine::core::Core;
 use crate::spec::NodeRow;
 use crate::time::Time;
 
-impl Core {
+impl Holds {
     /// Whether the only reservation was moved to an earlier instant, and all is up to date by that.
     #[inline(never)]
-    pub(super) fn moves_up(&self, holds: &mut Holds) -> bool {
-        let Some((node, at)) = self.sooner(holds) else { return false };
-        let by_plan = cfg!(debug_assertions).then(|| self.left_by_plan(holds));
-        holds.move_up(node, at);
+    pub(super) fn moves_up(&mut self, core: &Core) -> bool {
+        let Some((node, at)) = self.sooner(core) else { return false };
+        let by_plan = cfg!(debug_assertions).then(|| self.left_by_plan(core));
+        self.move_up(node, at);
         debug_assert!(
-            by_plan.is_none_or(|by_plan| by_plan == holds.left()),
+            by_plan.is_none_or(|by_plan| by_plan == self.left()),
             "a reservation moves other than the plan would move it"
         );
         true
     }
 
     /// Where the only reservation is, and its earlier instant there.
-    fn sooner(&self, holds: &mut Holds) -> Option<(NodeRow, Time)> {
-        let [hold] = &holds.list[..] else { return None };
-        let (node, at) = (alone_on(hold)?, hold.at.filter(|at| *at > self.now)?);
-        let only = holds.freed.iter().chain(holds.vacated.iter()).all(|row| *row == node);
-        if holds.freed.is_empty() || !only || !holds.pushed.is_empty() {
+    fn sooner(&mut self, core: &Core) -> Option<(NodeRow, Time)> {
+        let [hold] = &self.list[..] else { return None };
+        let (node, at) = (alone_on(hold)?, hold.at.filter(|at| *at > core.now)?);
+        let only = self.freed.iter().chain(self.vacated.iter()).all(|row| *row == node);
+        if self.freed.is_empty() || !only || !self.pushed.is_empty() {
             return None;
         }
         if hold.reclaims || hold.drained {
             return None;
         }
-        let kept = holds.kept.get_mut(node)?;
-        kept.profile.advance(self.now);
-        if kept.first_end() <= self.now || !kept.surely_fit() || !self.is_possible(hold, node) {
+        let kept = self.kept.get_mut(node)?;
+        kept.profile.advance(core.now);
+        if kept.first_end() <= core.now || !kept.surely_fit() || !core.is_possible(hold, node) {
             return None;
         }
         let sooner = kept.profile.earlier_than(hold.need(), at);
@@ -51,18 +51,18 @@ impl Core {
     }
 
     /// What the plan would leave, tried on a copy: the slow twin.
-    fn left_by_plan(&self, holds: &mut Holds) -> Left {
-        let list = holds.list.clone();
-        let left = self.plan_on_trial(holds, |planned, holds| {
+    fn left_by_plan(&mut self, core: &Core) -> Left {
+        let list = self.list.clone();
+        let left = self.plan_on_trial(core, |planned, holds| {
             debug_assert!(planned.placeless.is_empty() && !planned.some_lost, "it has its place");
             holds.left()
         });
         // What is kept is of the place that it had; made anew it is the same.
-        holds.list = list;
-        holds.kept.clear();
-        let hold = &holds.list[0];
+        self.list = list;
+        self.kept.clear();
+        let hold = &self.list[0];
         let node = hold.nodes[0][0].0;
-        holds.kept.insert(node, self.profile_with_holds(node, &holds.list));
+        self.kept.insert(node, core.profile_with_holds(node, &self.list));
         left
     }
 }

@@ -81,26 +81,26 @@ impl Hold {
     }
 }
 
-impl Core {
+impl Holds {
     /// Spares on which their tasks can be no more are given up. Each happened on a node that was
     /// touched.
-    pub(super) fn drop_lost_spares(&self, holds: &mut Holds) {
-        let (touched, freed) = (&holds.touched, &holds.freed);
+    pub(super) fn drop_lost_spares(&mut self, core: &Core) {
+        let (touched, freed) = (&self.touched, &self.freed);
         let happened = |node: &NodeRow| touched.contains(node) || freed.contains(node);
         let mut lost: Vec<(usize, NodeRow)> = Vec::new();
-        for (index, hold) in holds.list.iter().enumerate() {
-            let gone = |node: &&NodeRow| happened(node) && !self.is_possible(hold, **node);
+        for (index, hold) in self.list.iter().enumerate() {
+            let gone = |node: &&NodeRow| happened(node) && !core.is_possible(hold, **node);
             lost.extend(hold.spares.iter().filter(gone).map(|&node| (index, node)));
         }
         for (index, node) in lost {
-            let hold = &mut holds.list[index];
+            let hold = &mut self.list[index];
             hold.spares.retain(|spare| *spare != node);
-            if let Some(kept) = holds.kept.get_mut(node) {
+            if let Some(kept) = self.kept.get_mut(node) {
                 kept.give_back(&hold.part(1));
             }
-            holds.freed.insert(node);
+            self.freed.insert(node);
             // It looks at all others for one.
-            holds.pushed.extend(hold.rows());
+            self.pushed.extend(hold.rows());
         }
     }
 }

@@ -66,18 +66,18 @@ enum Own {
     Misses(u128),
 }
 
-impl Core {
+impl Holds {
     /// See the module. What a plan forgets of what has happened is forgotten, if so.
-    pub(super) fn all_stay(&self, holds: &mut Holds) -> bool {
-        let stay = self.each_stays(holds);
+    pub(super) fn all_stay(&mut self, core: &Core) -> bool {
+        let stay = self.each_stays(core);
         debug_assert!(
-            !stay || holds.list.len() > MANY || self.plan_agrees(holds),
+            !stay || self.list.len() > MANY || self.plan_agrees(core),
             "a reservation stays that the plan would move"
         );
         if stay {
-            let asked = !holds.freed.is_empty();
-            for hold in &holds.list {
-                if let Some(kept) = holds.kept.get_mut(hold.nodes[0][0].0) {
+            let asked = !self.freed.is_empty();
+            for hold in &self.list {
+                if let Some(kept) = self.kept.get_mut(hold.nodes[0][0].0) {
                     kept.set_fit();
                     // Else nobody has looked for an earlier instant.
                     if asked {
@@ -86,54 +86,54 @@ impl Core {
                 }
             }
             if asked {
-                holds.forget_news();
+                self.forget_news();
             }
         }
         stay
     }
 
     /// Whether the plan leaves all as it is, too: the slow twin.
-    fn plan_agrees(&self, holds: &mut Holds) -> bool {
+    fn plan_agrees(&mut self, core: &Core) -> bool {
         let facts = |hold: &Hold| {
             (hold.nodes.clone(), hold.spares.clone(), hold.at, hold.moved, hold.stays())
         };
-        let before: Vec<_> = holds.list.iter().map(facts).collect();
-        self.plan_on_trial(holds, |planned, holds| {
+        let before: Vec<_> = self.list.iter().map(facts).collect();
+        self.plan_on_trial(core, |planned, holds| {
             planned.placeless.is_empty() && holds.list.iter().map(facts).eq(before)
         })
     }
 
     /// What the plan makes of all reservations, told to `look`; news stay what they were.
     pub(super) fn plan_on_trial<T>(
-        &self,
-        holds: &mut Holds,
+        &mut self,
+        core: &Core,
         look: impl FnOnce(&Planned, &Holds) -> T,
     ) -> T {
-        let (before, misses) = (holds.happened(), holds.misses);
-        let planned = self.keep_places(holds);
-        let seen = look(&planned, holds);
-        [holds.freed, holds.vacated, holds.pushed, holds.touched] = before;
-        holds.misses = misses;
+        let (before, misses) = (self.happened(), self.misses);
+        let planned = self.keep_places(core);
+        let seen = look(&planned, self);
+        [self.freed, self.vacated, self.pushed, self.touched] = before;
+        self.misses = misses;
         seen
     }
 
-    fn each_stays(&self, holds: &mut Holds) -> bool {
-        if let Some(misses) = self.misses_as_before(holds) {
-            return !self.any_freed_misses_less(holds, misses);
+    fn each_stays(&mut self, core: &Core) -> bool {
+        if let Some(misses) = self.misses_as_before(core) {
+            return !self.any_freed_misses_less(core, misses);
         }
-        let freed = !holds.freed.is_empty();
+        let freed = !self.freed.is_empty();
         let mut coming: SmallVec<[Coming<'_>; 1]> = SmallVec::new();
-        self.others_with_room(holds).for_each(|node| coming.push(self.coming_on(node)));
-        for index in 0..holds.list.len() {
-            let Some(own) = self.own_if_sound(holds, index, freed) else { return false };
+        self.others_with_room(core).for_each(|node| coming.push(core.coming_on(node)));
+        for index in 0..self.list.len() {
+            let Some(own) = self.own_if_sound(core, index, freed) else { return false };
             if let Own::Misses(most) = own
                 && freed
             {
-                holds.misses = (holds.list.len() == 1).then_some(most);
+                self.misses = (self.list.len() == 1).then_some(most);
             }
-            let hold = &holds.list[index];
+            let hold = &self.list[index];
             let others = coming.iter().filter(|other| !hold.is_on(other.node));
-            if others.into_iter().any(|other| self.may_be_better(other, hold.need(), &own)) {
+            if others.into_iter().any(|other| core.may_be_better(other, hold.need(), &own)) {
                 return false;
             }
         }
@@ -141,29 +141,84 @@ impl Core {
     }
 
     /// Nodes on which room has come; one on which all reservations are is asked as their own.
-    fn others_with_room<'h>(&'h self, holds: &'h Holds) -> impl Iterator<Item = NodeRow> + 'h {
-        let freed = !holds.freed.is_empty();
-        let rows = freed.then(|| holds.freed.iter().chain(holds.vacated.iter()));
+    fn others_with_room<'h>(&'h self, core: &'h Core) -> impl Iterator<Item = NodeRow> + 'h {
+        let freed = !self.freed.is_empty();
+        let rows = freed.then(|| self.freed.iter().chain(self.vacated.iter()));
         rows.into_iter().flatten().copied().filter(|node| {
-            node.index() < self.room.nodes() && !holds.list.iter().all(|hold| hold.is_on(*node))
+            node.index() < core.room.nodes() && !self.list.iter().all(|hold| hold.is_on(*node))
         })
     }
 
     /// What the only reservation misses on the worst of its nodes, if nothing has happened there
     /// since that was seen, nor by time alone.
-    fn misses_as_before(&self, holds: &Holds) -> Option<u128> {
-        let [hold] = &holds.list[..] else { return None };
-        let as_before = holds.pushed.is_empty() && !hold.reclaims && !hold.stays();
-        holds.misses.filter(|_| as_before && !self.room.any_limited())
+    fn misses_as_before(&self, core: &Core) -> Option<u128> {
+        let [hold] = &self.list[..] else { return None };
+        let as_before = self.pushed.is_empty() && !hold.reclaims && !hold.stays();
+        self.misses.filter(|_| as_before && !core.room.any_limited())
     }
 
     /// Whether less is missing for the only reservation on a node on which room has come.
-    fn any_freed_misses_less(&self, holds: &Holds, misses: u128) -> bool {
-        let need = holds.list[0].need();
-        self.others_with_room(holds)
-            .any(|node| self.misses_less(need, &self.room.balance(node), misses))
+    fn any_freed_misses_less(&self, core: &Core, misses: u128) -> bool {
+        let need = self.list[0].need();
+        self.others_with_room(core)
+            .any(|node| core.misses_less(need, &core.room.balance(node), misses))
     }
 
+    /// What the reservation has, if it keeps its place and has no better one on its own node;
+    /// `freed`: whether room has come anywhere.
+    fn own_if_sound(&mut self, core: &Core, index: usize, freed: bool) -> Option<Own> {
+        let hold = &self.list[index];
+        let node = alone_on(hold)?;
+        let pushed = freed && hold.rows().any(|row| self.pushed.contains(&row));
+        let lacks_spares = hold.at.is_none() && hold.spares.len() < self.spares as usize;
+        if hold.reclaims || hold.stays() || lacks_spares || pushed {
+            return None;
+        }
+        let kept = self.kept.get_mut(node)?;
+        kept.profile.advance(core.now);
+        let late = kept.first_end() <= core.now || hold.at.is_some_and(|at| at < core.now);
+        let fits = kept.all_fit()
+            || kept.surely_fit() && (kept.all_possible() || core.is_possible(hold, node));
+        if late || !fits {
+            return None;
+        }
+        let need = hold.need();
+        match hold.at {
+            Some(at) => (!freed || kept.is_earliest(need, at)).then_some(Own::Starts(at)),
+            None => {
+                let own = if freed { core.misses(kept, need)? } else { 0 };
+                self.worst_of_spares(core, index, own, freed).map(Own::Misses)
+            }
+        }
+    }
+
+    /// What is missing on the worst of its nodes, of which its own misses so much. `None`:
+    /// it may be worth to move to a spare, or one is lost.
+    fn worst_of_spares(
+        &mut self,
+        core: &Core,
+        index: usize,
+        own: u128,
+        freed: bool,
+    ) -> Option<u128> {
+        let hold = &self.list[index];
+        let mut worst = own;
+        for &spare in &hold.spares {
+            let kept = self.kept.get_mut(spare)?;
+            kept.profile.advance(core.now);
+            if kept.first_end() <= core.now || !core.is_possible(hold, spare) {
+                return None;
+            }
+            if freed {
+                let missing = core.misses(kept, hold.need()).filter(|missing| *missing >= own)?;
+                worst = worst.max(missing);
+            }
+        }
+        Some(worst)
+    }
+}
+
+impl Core {
     /// Whether less than `most` is missing for such a need where so much is free.
     fn misses_less(&self, need: &Need, free: &Signed, most: u128) -> bool {
         need.fits(free) || self.rank_missing(&lacks(&need.demand, free)).2 < most
@@ -190,62 +245,9 @@ impl Core {
         need.fits(&free)
     }
 
-    /// What the reservation has, if it keeps its place and has no better one on its own node;
-    /// `freed`: whether room has come anywhere.
-    fn own_if_sound(&self, holds: &mut Holds, index: usize, freed: bool) -> Option<Own> {
-        let hold = &holds.list[index];
-        let node = alone_on(hold)?;
-        let pushed = freed && hold.rows().any(|row| holds.pushed.contains(&row));
-        let lacks_spares = hold.at.is_none() && hold.spares.len() < holds.spares as usize;
-        if hold.reclaims || hold.stays() || lacks_spares || pushed {
-            return None;
-        }
-        let kept = holds.kept.get_mut(node)?;
-        kept.profile.advance(self.now);
-        let late = kept.first_end() <= self.now || hold.at.is_some_and(|at| at < self.now);
-        let fits = kept.all_fit()
-            || kept.surely_fit() && (kept.all_possible() || self.is_possible(hold, node));
-        if late || !fits {
-            return None;
-        }
-        let need = hold.need();
-        match hold.at {
-            Some(at) => (!freed || kept.is_earliest(need, at)).then_some(Own::Starts(at)),
-            None => {
-                let own = if freed { self.misses(kept, need)? } else { 0 };
-                self.worst_of_spares(holds, index, own, freed).map(Own::Misses)
-            }
-        }
-    }
-
     /// What a reservation that drains a node misses there, where it is the only one there.
     fn misses(&self, kept: &Kept, need: &Need) -> Option<u128> {
         Some(self.rank_missing(&kept.still_missing(&need.demand)?).2)
-    }
-
-    /// What is missing on the worst of its nodes, of which its own misses so much. `None`:
-    /// it may be worth to move to a spare, or one is lost.
-    fn worst_of_spares(
-        &self,
-        holds: &mut Holds,
-        index: usize,
-        own: u128,
-        freed: bool,
-    ) -> Option<u128> {
-        let hold = &holds.list[index];
-        let mut worst = own;
-        for &spare in &hold.spares {
-            let kept = holds.kept.get_mut(spare)?;
-            kept.profile.advance(self.now);
-            if kept.first_end() <= self.now || !self.is_possible(hold, spare) {
-                return None;
-            }
-            if freed {
-                let missing = self.misses(kept, hold.need()).filter(|missing| *missing >= own)?;
-                worst = worst.max(missing);
-            }
-        }
-        Some(worst)
     }
 
     fn may_be_better(&self, other: &Coming, need: &Need, own: &Own) -> bool {

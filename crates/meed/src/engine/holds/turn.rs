@@ -17,12 +17,12 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::reclaim::{IN_ITS_PLACE, Instead};
-use super::{Hold, Part, Reservations};
+use super::{Hold, Holds, Part};
 use crate::decision::{Reason, Start};
 use crate::engine::Engine;
 use crate::engine::core::Core;
 use crate::engine::decide::Candidate;
-use crate::spec::NodeRow;
+use crate::spec::{NodeRow, QueueRow};
 use crate::time::{Span, Time};
 
 /// What the engine does where there are reservations.
@@ -30,22 +30,19 @@ impl Engine {
     /// Before the walk: what is held is brought up to date, held tasks start whose room is there,
     /// and whoever is first in turn starts or gets a reservation, as long as one may be made.
     pub(in crate::engine) fn next_with_holds(&mut self, explain: bool) -> Option<Start> {
-        let (core, reservations) = (&mut self.core, &mut self.reservations);
-        if reservations.is_plan_due(core) {
-            if let Some(hold) = reservations.take_at_once(core) {
+        let (core, holds) = (&mut self.core, self.reservations.holds.as_deref_mut()?);
+        if holds.is_plan_due(core) {
+            if let Some(hold) = holds.take_at_once(core) {
                 return self.start_reserved(&hold, explain);
             }
-            reservations.replan(core);
+            holds.replan(core);
         } else {
             core.room.sift_fresh();
         }
-        if reservations.any_due(core.now)
+        if holds.any_due(core.now)
             && let Some(start) = self.start_due(explain)
         {
             return Some(start);
-        }
-        if !self.reservations.may_hold_more() && !self.reservations.reclaims() {
-            return None;
         }
         self.serve_first(explain)
     }
@@ -54,11 +51,12 @@ impl Engine {
     /// way to.
     #[inline(never)]
     fn start_due(&mut self, explain: bool) -> Option<Start> {
-        let index = self.reservations.first_due(&self.core)?;
-        if let Some(instead) = self.reservations.gives_way(&mut self.core, index) {
+        let (core, holds) = (&mut self.core, self.reservations.holds.as_deref_mut()?);
+        let index = holds.first_whose_room_is_there(core)?;
+        if let Some(instead) = holds.gives_way(core, index) {
             return self.start_instead(instead, explain);
         }
-        let hold = self.reservations.take_due(&mut self.core, index)?;
+        let hold = holds.take_due(core, index);
         self.start_reserved(&hold, explain)
     }
 
@@ -84,8 +82,10 @@ impl Engine {
     /// place.
     fn start_instead(&mut self, instead: Instead, explain: bool) -> Option<Start> {
         let Instead { slot, held, node } = instead;
+        let core = &mut self.core;
         if let Some(index) = held {
-            let mut hold = self.reservations.give_up(&mut self.core, index)?;
+            let holds = self.reservations.holds.as_deref_mut()?;
+            let mut hold = holds.give_up(&mut core.reserved, index);
             (hold.nodes, hold.spares) = (smallvec![smallvec![(node, 1)]], smallvec![]);
             let mut start = self.start_reserved(&hold, explain)?;
             if let Some(reason) = &mut start.reason {
@@ -94,11 +94,10 @@ impl Engine {
             self.reservations.look_everywhere(&mut self.core, node);
             return Some(start);
         }
-        let room = &mut self.core.room;
-        let shape = self.core.work.group(slot).turn();
-        let besides = room.find_or_block(shape);
+        let shape = core.work.group(slot).turn();
+        let besides = core.room.find_or_block(shape);
         let (on, why) = match besides {
-            Some(node) => (node, room.why()),
+            Some(node) => (node, core.room.why()),
             None => (node, IN_ITS_PLACE),
         };
         let reason = explain.then(|| Box::new(Reason::of(why)));
@@ -111,9 +110,12 @@ impl Engine {
         Some(start)
     }
 
-    /// See [`Engine::next_with_holds`].
+    /// Whoever is first in turn starts or gets a reservation, as long as one may be made.
     #[inline(never)]
     fn serve_first(&mut self, explain: bool) -> Option<Start> {
+        if !self.reservations.holds.as_deref()?.looks_for_first() {
+            return None;
+        }
         self.core.waits = true;
         let start = self.serve_who_waits(explain);
         self.core.waits = false;
@@ -122,8 +124,11 @@ impl Engine {
 
     /// The same, while it counts who waits.
     fn serve_who_waits(&mut self, explain: bool) -> Option<Start> {
-        while self.reservations.may_hold_more() || self.reservations.reclaims() {
-            let (core, reservations) = (&mut self.core, &mut self.reservations);
+        loop {
+            let (core, holds) = (&mut self.core, self.reservations.holds.as_deref_mut()?);
+            if !holds.looks_for_first() {
+                return None;
+            }
             core.wake_first(explain);
             core.settle();
             let mut reason = explain.then(|| Box::new(Reason::of(core.room.why())));
@@ -134,31 +139,29 @@ impl Engine {
                         return Some(start);
                     }
                 }
-                Candidate::Wait(slot) if reservations.is_passed_over(core, slot) => return None,
+                Candidate::Wait(slot) if holds.pass_over(core, slot) => return None,
                 Candidate::Wait(slot)
-                    if reservations.may_hold_more() || reservations.is_owed_by_all(core, leaf) =>
+                    if holds.may_hold_more() || holds.is_owed_by_all(core, leaf) =>
                 {
-                    reservations.hold(core, slot);
+                    holds.hold(core, slot);
                 }
                 Candidate::Wait(_) => return None,
                 Candidate::Nothing => core.park(leaf),
             }
         }
-        None
     }
 }
 
 /// Which reservation starts.
-impl Reservations {
+impl Holds {
     /// Whether the instant of some reservation has come.
     #[inline]
     fn any_due(&self, now: Time) -> bool {
-        self.holds.iter().any(|holds| holds.list.iter().any(|hold| hold.at == Some(now)))
+        self.list.iter().any(|hold| hold.at == Some(now))
     }
 
     /// The place in the list of the one that starts first of those whose instant has come.
-    fn first_due(&self, core: &Core) -> Option<usize> {
-        let holds = self.holds.as_deref()?;
+    fn first_whose_room_is_there(&self, core: &Core) -> Option<usize> {
         // The plan says that there is room; a state from elsewhere may not be so exact.
         let due = |hold: &Hold| {
             let has_room = |(node, part): (NodeRow, Part)| {
@@ -166,41 +169,83 @@ impl Reservations {
             };
             hold.at == Some(core.now) && hold.parts().all(has_room)
         };
-        core.first_due(holds, due)
-    }
-
-    /// One is given up: its room is free.
-    fn give_up(&mut self, core: &mut Core, index: usize) -> Option<Hold> {
-        Some(self.holds.as_mut()?.give_up(&mut core.reserved, index))
+        self.first_due(core, due)
     }
 
     /// Takes one that starts out of the list.
-    fn take_due(&mut self, core: &mut Core, index: usize) -> Option<Hold> {
-        let holds = self.holds.as_mut()?;
-        let hold = holds.remove(&mut core.reserved, index);
+    fn take_due(&mut self, core: &mut Core, index: usize) -> Hold {
+        let hold = self.remove(&mut core.reserved, index);
         if hold.is_joint() {
             // Of several groups some may run less long than their room was held for.
-            holds.vacated.extend(hold.rows());
+            self.vacated.extend(hold.rows());
         }
-        Some(hold)
+        hold
     }
 }
 
-impl Reservations {
+/// Who gets one.
+impl Holds {
     fn may_hold_more(&self) -> bool {
-        self.holds.as_ref().is_some_and(|holds| holds.most.allow(holds.list.len()))
+        self.most.allow(self.list.len())
+    }
+
+    /// Whether it matters who is first in turn, whether that fits or not.
+    fn looks_for_first(&self) -> bool {
+        self.may_hold_more() || self.reclaim.is_some()
     }
 
     /// The group is first in turn and fits nowhere: whether others are served before it for a
     /// while yet. Not one for which there is no node: nobody waits for that.
-    fn is_passed_over(&mut self, core: &mut Core, slot: u32) -> bool {
+    fn pass_over(&self, core: &mut Core, slot: u32) -> bool {
         let leaf = core.leaf_of(slot);
-        let Some(holds) = &mut self.holds else { return false };
-        if holds.patience == Span::ZERO || !core.room.could_turn(core.work.group(slot).turn()) {
+        if self.patience == Span::ZERO || !core.room.could_turn(core.work.group(slot).turn()) {
             return false;
         }
         let since = core.reserved.pass_over(slot, core.now);
-        let lends = holds.remembers && core.books.is_lender(core.now, leaf);
-        !lends && core.now < since.saturating_add(holds.patience)
+        let lends = self.remembers && core.books.is_lender(core.now, leaf);
+        !lends && core.now < since.saturating_add(self.patience)
+    }
+
+    /// Whether all that have reservations owe the leaf: then it gets one besides theirs.
+    fn is_owed_by_all(&self, core: &Core, leaf: QueueRow) -> bool {
+        let mut leaves = self.list.iter().map(|hold| core.leaf_of(hold.slot()));
+        leaves.all(|other| core.is_owed(leaf, other))
+    }
+
+    /// The tasks of the group that are first in turn get a reservation, and leave the walk, where
+    /// there are nodes on which they can have one.
+    fn hold(&mut self, core: &mut Core, slot: u32) {
+        let shape = core.work.group(slot).turn();
+        let found = self.find_place(core, shape);
+        let Some(((at, nodes), spares)) = found else {
+            core.reserved.set_hopeless(shape);
+            return;
+        };
+        let (since, leaf, starters) = (core.now, core.leaf_of(slot), core.starters(slot));
+        let tries = self.first_try(since);
+        let (moved, reclaims, drained) = (0, false, false);
+        let hold = Hold { starters, nodes, spares, at, since, moved, tries, reclaims, drained };
+        debug_assert!(hold.has_sound_spares(self.spares), "no node is held twice");
+        let covers = hold.covers();
+        self.add(&mut core.reserved, hold);
+        core.room.sub_waiting(shape, covers);
+        core.reserved.take_turn(slot);
+        core.fewer_in_walk(leaf, slot);
+        core.park_if_all_held(leaf);
+        self.replan_openings(core);
+    }
+
+    /// A reservation is given up: its tasks are in the walk again.
+    pub(super) fn let_go(&mut self, core: &mut Core, index: usize) {
+        let hold = self.give_up(&mut core.reserved, index);
+        let (slot, covers) = (hold.slot(), hold.covers());
+        let (shape, leaf) = (core.work.group(slot).turn(), core.leaf_of(slot));
+        core.room.add_waiting(shape, covers);
+        core.list_group(leaf, slot);
+        let job = core.work.group(slot).job;
+        core.update_arrivals(job, true);
+        if core.ready.unpark(leaf) {
+            core.join_heaps(leaf);
+        }
     }
 }

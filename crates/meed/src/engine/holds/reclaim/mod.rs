@@ -32,7 +32,7 @@ mod way;
 
 use std::collections::BTreeSet;
 
-use super::{Hold, Places};
+use super::{Hold, Holds, Places};
 use crate::engine::core::Core;
 use crate::engine::holds::Reservations;
 use crate::reclaim::{Reclaim, Stop, Winner};
@@ -42,119 +42,111 @@ use places::Wanted;
 use victims::{Sides, Unit};
 pub(super) use way::{IN_ITS_PLACE, Instead};
 
-/// What the rest of the engine tells, and asks.
-impl Reservations {
+impl Holds {
     /// Nothing more can start: tasks are told to stop for the first reservation for which that is
     /// possible. Whether anything may start now: a reservation has moved for which none had to.
-    pub(in crate::engine) fn reclaim(&mut self, core: &mut Core) -> bool {
-        let Some(rules) = self.holds.as_ref().and_then(|holds| holds.reclaim) else {
-            return false;
-        };
+    fn take_back(&mut self, core: &mut Core) -> bool {
+        let Some(rules) = self.reclaim else { return false };
         // While tasks stop, ledgers and shares still count them: nobody is stopped by these.
-        if self.stopping().next().is_some() {
+        if !self.stopping.is_empty() {
             return false;
         }
-        let made = self.holds.as_ref().map_or(0, |holds| holds.list.len());
-        for index in 0..made {
-            if !self.is_due(core, index, &rules) {
+        for index in 0..self.list.len() {
+            if !is_due(&self.list[index], core.now, &rules) {
                 continue;
             }
-            let mut holds = self.holds.take().expect("it makes reservations");
-            let hold = &mut holds.list[index];
-            hold.tries = core.now.saturating_add(rules.after);
+            self.list[index].tries = core.now.saturating_add(rules.after);
+            let hold = &self.list[index];
             let shape = core.work.group(hold.slot()).turn();
             let leaf = core.leaf_of(hold.slot());
             let (asks, turn) = (core.room.parts_of(shape), core.room.demand_of_turn(shape));
-            let units = core.stoppable(leaf, &turn, &rules, &holds.stopped_before);
-            let wanted = Wanted { hold: &holds.list[index], shape, asks, turn, rules };
-            let found = core.find_victims(&holds, &wanted, &units);
-            self.holds = Some(holds);
-            if let Some((stopped, nodes)) = found {
-                let stopped: Vec<&Unit> = stopped.iter().map(|&index| &units[index]).collect();
-                self.claim(core, index, &rules, &stopped, nodes);
-                if stopped.is_empty() {
-                    return true;
-                }
-                if self.is_plan_due(core) {
-                    self.replan(core);
-                }
-                // Nothing starts now: whom the room helps that it has left is in the next walk.
-                core.wake_next(true);
-                return false;
+            let units = core.stoppable(leaf, &turn, &rules, &self.stopped_before);
+            let wanted = Wanted { hold, shape, asks, turn, rules };
+            let Some((stopped, nodes)) = self.find_victims(core, &wanted, &units) else { continue };
+            let stopped: Vec<&Unit> = stopped.iter().map(|&index| &units[index]).collect();
+            self.claim(core, index, &rules, &stopped, nodes);
+            if stopped.is_empty() {
+                return true;
             }
+            if self.is_plan_due(core) {
+                self.replan(core);
+            }
+            // Nothing starts now: whom the room helps that it has left is in the next walk.
+            core.wake_next(true);
+            return false;
         }
         false
-    }
-
-    /// Whether the reservation looks for tasks to stop now.
-    fn is_due(&self, core: &Core, index: usize, rules: &Reclaim) -> bool {
-        let soon = core.now.saturating_add(rules.grace);
-        let hold = &self.holds.as_ref().expect("it makes reservations").list[index];
-        hold.tries <= core.now && hold.at.is_none_or(|at| at > soon) && !hold.is_pinned()
     }
 
     /// The reservation moves to where tasks are told to stop for it. A plan follows.
     fn claim(
         &mut self,
-        core: &mut Core,
+        core: &Core,
         index: usize,
         rules: &Reclaim,
         stopped: &[&Unit],
         nodes: Places,
     ) {
+        let hold = &mut self.list[index];
         let stops: Vec<Stop> = stopped
             .iter()
-            .flat_map(|unit| {
-                unit.tasks.iter().map(|&task| self.stop_of(core, index, rules, unit, task))
-            })
+            .flat_map(|unit| unit.tasks.iter().map(|&task| core.stop_for(hold, rules, unit, task)))
             .collect();
-        let holds = self.holds.as_mut().expect("it makes reservations");
-        let hold = &mut holds.list[index];
         // What it had is free for others, and where it is now there is less than they knew.
-        holds.freed.extend(hold.rows());
+        self.freed.extend(hold.rows());
         (hold.nodes, hold.at, hold.reclaims) = (nodes, None, true);
         hold.spares.clear();
-        holds.pushed.extend(hold.rows());
-        holds.kept.clear();
-        holds.stopping.extend(stops.iter().map(|stop| stop.allocation));
-        holds.stops.extend(stops);
+        self.pushed.extend(hold.rows());
+        self.kept.clear();
+        self.stopping.extend(stops.iter().map(|stop| stop.allocation));
+        self.stops.extend(stops);
     }
+}
 
-    fn stop_of(
-        &self,
-        core: &Core,
-        index: usize,
-        rules: &Reclaim,
-        unit: &Unit,
-        task: AllocationId,
-    ) -> Stop {
-        let hold = &self.holds.as_ref().expect("it makes reservations").list[index];
-        let (group, running) = (core.work.group(hold.slot()), core.work.running(task));
+/// Whether the reservation looks for tasks to stop now.
+fn is_due(hold: &Hold, now: Time, rules: &Reclaim) -> bool {
+    let soon = now.saturating_add(rules.grace);
+    hold.tries <= now && hold.at.is_none_or(|at| at > soon) && !hold.is_pinned()
+}
+
+impl Core {
+    /// A task of `unit` is told to stop for a reservation.
+    fn stop_for(&self, hold: &Hold, rules: &Reclaim, unit: &Unit, task: AllocationId) -> Stop {
+        let (group, running) = (self.work.group(hold.slot()), self.work.running(task));
         let running = running.expect("it runs");
         let side = |queue| {
-            let parent = core.tree[queue].parent().expect("paths part below the root");
-            let key = core.books.key_seen(core.now, queue);
-            (core.tree.id(queue), core.shown(parent, &key))
+            let parent = self.tree[queue].parent().expect("paths part below the root");
+            let key = self.books.key_seen(self.now, queue);
+            (self.tree.id(queue), self.shown(parent, &key))
         };
-        let among = core.tree[unit.sides.first].parent().expect("paths part below the root");
+        let among = self.tree[unit.sides.first].parent().expect("paths part below the root");
         Stop {
             allocation: task,
             job: running.job,
             task: running.task,
-            queue: core.tree.id(running.queue),
-            node: core.room.id(running.node),
-            ran: core.now.saturating_since(running.started),
+            queue: self.tree.id(running.queue),
+            node: self.room.id(running.node),
+            ran: self.now.saturating_since(running.started),
             grace: rules.grace,
             winner: Winner {
                 job: group.job,
                 group: group.number,
-                queue: core.tree.id(core.leaf_of(hold.slot())),
-                waited: core.now.saturating_since(hold.since),
-                among: core.tree.id(among),
+                queue: self.tree.id(self.leaf_of(hold.slot())),
+                waited: self.now.saturating_since(hold.since),
+                among: self.tree.id(among),
                 first: side(unit.sides.first),
                 last: side(unit.sides.last),
             },
         }
+    }
+}
+
+/// What the rest of the engine tells.
+impl Reservations {
+    /// Nothing more can start: tasks are told to stop where room is taken back. Whether anything
+    /// may start now.
+    pub(in crate::engine) fn reclaim(&mut self, core: &mut Core) -> bool {
+        self.holds.as_mut().is_some_and(|holds| holds.take_back(core))
     }
 
     /// A task that runs is lost: if it was told to stop, it is not soon again.

@@ -75,23 +75,23 @@ pub(super) struct Look<'a> {
     pub(super) until: Time,
 }
 
-impl Core {
+impl Holds {
     /// The first place where enough can be stopped: the units, and the nodes with how many tasks
     /// start there.
     pub(super) fn find_victims(
         &self,
-        holds: &Holds,
+        core: &Core,
         wanted: &Wanted<'_>,
         units: &[Unit],
     ) -> Option<(Vec<usize>, Places)> {
-        let held = self.held_against(holds, wanted);
-        let until = wanted.hold.need().until(self.now.saturating_add(wanted.rules.grace));
-        let look = Look { core: self, wanted, units, held, until };
+        let held = self.held_against(core, wanted);
+        let until = wanted.hold.need().until(core.now.saturating_add(wanted.rules.grace));
+        let look = Look { core: core, wanted, units, held, until };
         let (mut places, of) = look.places();
         for (index, unit) in units.iter().enumerate() {
             let tasks = unit.with.iter().map(|&other| &units[other]).chain([unit]);
             let tasks = tasks.flat_map(|unit| &unit.tasks);
-            let on = tasks.filter_map(|&task| of.get(&self.node_of(task)).copied());
+            let on = tasks.filter_map(|&task| of.get(&core.node_of(task)).copied());
             for number in on.collect::<BTreeSet<usize>>() {
                 let place = &mut places[number];
                 let may = !place.given_up && !place.units.contains(&index);
@@ -115,7 +115,9 @@ impl Core {
         }
         None
     }
+}
 
+impl Core {
     fn node_of(&self, task: AllocationId) -> NodeRow {
         self.work.running(task).expect("it runs").node
     }

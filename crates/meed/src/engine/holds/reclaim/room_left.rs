@@ -94,29 +94,24 @@ impl Look<'_> {
     }
 }
 
-impl Core {
+impl Holds {
     /// What others hold, by node: see the module.
-    pub(super) fn held_against(
-        &self,
-        holds: &Holds,
-        wanted: &Wanted<'_>,
-    ) -> BTreeMap<NodeRow, Held> {
-        let winner = self.leaf_of(wanted.hold.slot());
+    pub(super) fn held_against(&self, core: &Core, wanted: &Wanted<'_>) -> BTreeMap<NodeRow, Held> {
+        let winner = core.leaf_of(wanted.hold.slot());
         let mut held: BTreeMap<NodeRow, Held> = BTreeMap::new();
         let mut promised: BTreeMap<QueueRow, Resources> = BTreeMap::new();
-        let own = holds.list.iter().position(|hold| std::ptr::eq(hold, wanted.hold));
-        for (place, hold) in holds.list.iter().enumerate().filter(|(place, _)| own != Some(*place))
-        {
-            let leaf = self.leaf_of(hold.slot());
-            let side = match self.part(winner, leaf) {
+        let own = self.list.iter().position(|hold| std::ptr::eq(hold, wanted.hold));
+        for (place, hold) in self.list.iter().enumerate().filter(|(place, _)| own != Some(*place)) {
+            let leaf = core.leaf_of(hold.slot());
+            let side = match core.part(winner, leaf) {
                 None => own.is_some_and(|own| place < own).then_some(leaf),
-                Some(sides) => (!self.owes(&sides)).then_some(sides.last),
+                Some(sides) => (!core.owes(&sides)).then_some(sides.last),
             };
             let Some(side) = side else { continue };
-            let turn = self.room.demand_of_turn(self.work.group(hold.slot()).turn());
+            let turn = core.room.demand_of_turn(core.work.group(hold.slot()).turn());
             let before = promised.entry(side).or_insert_with(|| Resources::zero(turn.kinds()));
             let with = before.plus(&turn);
-            if !self.is_within_share(side, &with) && !self.is_owed_minimum(side, before) {
+            if !core.is_within_share(side, &with) && !core.is_owed_minimum(side, before) {
                 continue;
             }
             *before = with;
@@ -135,7 +130,9 @@ impl Core {
         }
         held
     }
+}
 
+impl Core {
     /// Whether a side is below its minimum share with what it was promised, in a kind of that.
     fn is_owed_minimum(&self, side: QueueRow, promised: &Resources) -> bool {
         let (held, min) = (self.books.held(side), self.tree[side].min().unwrap_or_default());

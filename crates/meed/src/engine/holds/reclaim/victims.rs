@@ -26,7 +26,6 @@ use std::collections::BTreeMap;
 use smallvec::SmallVec;
 
 use crate::engine::core::Core;
-use crate::engine::holds::Reservations;
 use crate::engine::holds::before::StoppedBefore;
 use crate::reclaim::Reclaim;
 use crate::resources::Resources;
@@ -92,16 +91,6 @@ struct GangTask {
     youth: Youth,
     id: AllocationId,
     may: bool,
-}
-
-impl Reservations {
-    /// Whether all that have reservations owe the leaf: then it gets one besides theirs.
-    pub(in crate::engine) fn is_owed_by_all(&self, core: &Core, leaf: QueueRow) -> bool {
-        self.holds.as_ref().is_some_and(|holds| {
-            let mut leaves = holds.list.iter().map(|hold| core.leaf_of(hold.slot()));
-            leaves.all(|other| core.owing(leaf, other).is_some())
-        })
-    }
 }
 
 impl Core {
@@ -196,6 +185,11 @@ impl Core {
             more == 0 || held + more <= u128::from(share.get(kind))
         };
         (0..more.kinds()).all(within)
+    }
+
+    /// Whether a queue above the leaf owes one above the winner.
+    pub(in crate::engine::holds) fn is_owed(&self, winner: QueueRow, leaf: QueueRow) -> bool {
+        self.owing(winner, leaf).is_some()
     }
 
     /// Where the paths of two leaves part, if `leaf` owes `winner`.

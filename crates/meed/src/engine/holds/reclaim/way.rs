@@ -72,22 +72,21 @@ struct Waits {
 }
 
 /// Who has the room of a reservation.
-impl Reservations {
+impl Holds {
     /// The task to which the reservation at `due` gives way, if it does.
     pub(in crate::engine::holds) fn gives_way(
         &self,
         core: &mut Core,
         due: usize,
     ) -> Option<Instead> {
-        let holds = self.holds.as_ref()?;
-        let (rules, hold) = (holds.reclaim?, &holds.list[due]);
-        let node = alone_on(hold).filter(|_| !hold.reclaims && holds.stopping.is_empty())?;
+        let (rules, hold) = (self.reclaim?, &self.list[due]);
+        let node = alone_on(hold).filter(|_| !hold.reclaims && self.stopping.is_empty())?;
         let leaf = core.leaf_of(hold.slot());
-        let (waiting, sides) = (core.waiting_holds(holds, leaf, &rules), core.owed_by(leaf));
+        let (waiting, sides) = (self.waiting_holds(core, leaf, &rules), core.owed_by(leaf));
         if waiting.is_empty() && sides.is_empty() {
             return None;
         }
-        let kept = core.kept_before(holds, due, node);
+        let kept = self.kept_before(core, due, node);
         let mut place = Place { due, leaf, node, kept, rules };
         let mut found = None;
         for waits in waiting {
@@ -114,41 +113,43 @@ impl Reservations {
     }
 }
 
-impl Core {
+impl Holds {
     /// Of all that are `due` the place in the list of the one that starts first: the first, or,
     /// under reclaim, the one that its queue owes, and so on.
     pub(in crate::engine::holds) fn first_due(
         &self,
-        holds: &Holds,
+        core: &Core,
         due: impl Fn(&Hold) -> bool,
     ) -> Option<usize> {
-        let mut all = (0..holds.list.len()).filter(|&index| due(&holds.list[index]));
+        let mut all = (0..self.list.len()).filter(|&index| due(&self.list[index]));
         let first = all.next()?;
-        if holds.reclaim.is_none() {
+        if self.reclaim.is_none() {
             return Some(first);
         }
-        let leaf = |index: usize| self.leaf_of(holds.list[index].slot());
-        let is_owed = |by: usize, other: usize| self.owing(leaf(other), leaf(by)).is_some();
+        let leaf = |index: usize| core.leaf_of(self.list[index].slot());
+        let is_owed = |by: usize, other: usize| core.owing(leaf(other), leaf(by)).is_some();
         Some(all.fold(first, |first, other| if is_owed(first, other) { other } else { first }))
     }
 }
 
 /// Who waits.
-impl Core {
+impl Holds {
     /// The reservations of single tasks which a leaf owes, and which do not start soon.
-    fn waiting_holds(&self, holds: &Holds, leaf: QueueRow, rules: &Reclaim) -> Vec<Waits> {
-        let soon = self.now.saturating_add(rules.grace);
+    fn waiting_holds(&self, core: &Core, leaf: QueueRow, rules: &Reclaim) -> Vec<Waits> {
+        let soon = core.now.saturating_add(rules.grace);
         let waits = |hold: &Hold| {
             alone_on(hold).is_some() && hold.at.is_none_or(|at| at > soon) && !hold.is_pinned()
         };
-        let all = holds.list.iter().enumerate().filter(|(_, hold)| waits(hold));
+        let all = self.list.iter().enumerate().filter(|(_, hold)| waits(hold));
         let all = all.map(|(index, hold)| {
             let slot = hold.slot();
-            Waits { slot, leaf: self.leaf_of(slot), held: Some(index) }
+            Waits { slot, leaf: core.leaf_of(slot), held: Some(index) }
         });
-        all.filter(|waits| self.owing(waits.leaf, leaf).is_some()).collect()
+        all.filter(|waits| core.owing(waits.leaf, leaf).is_some()).collect()
     }
+}
 
+impl Core {
     /// The queues beside the path of a leaf which those on it owe, but for some below which nothing
     /// is in the walk or could be.
     fn owed_by(&self, leaf: QueueRow) -> SmallVec<[QueueRow; 4]> {
@@ -214,7 +215,7 @@ impl Core {
 }
 
 /// Whether a task may have the room, and what happens then.
-impl Reservations {
+impl Holds {
     /// Whether a task could have that of the reservation stopped, if it ran there.
     fn could_stop(&self, core: &Core, waits: &Waits, place: &mut Place) -> bool {
         let Some(sides) = core.owing(waits.leaf, place.leaf) else { return false };
@@ -240,8 +241,7 @@ impl Reservations {
         place: &Place,
         turn: &Resources,
     ) -> bool {
-        let Some(holds) = &self.holds else { return false };
-        let group = core.work.group(holds.list[place.due].slot());
+        let group = core.work.group(self.list[place.due].slot());
         let held = *core.books.held(sides.last);
         let mut with = held;
         with.add(core.room.demand(group.shape));
@@ -253,8 +253,7 @@ impl Reservations {
 
     /// Whether it fits there, what it holds there itself not counted.
     fn fits_in_place(&self, core: &Core, waits: &Waits, place: &mut Place) -> bool {
-        let list = self.holds.iter().flat_map(|holds| &holds.list).enumerate();
-        let own = list.filter(|(index, hold)| {
+        let own = self.list.iter().enumerate().filter(|(index, hold)| {
             Some(*index) == waits.held && (*index < place.due || hold.at.is_some())
         });
         let own = own.flat_map(|(_, hold)| hold.parts()).filter(|(on, _)| *on == place.node);
@@ -265,30 +264,31 @@ impl Reservations {
         own.iter().for_each(|part| place.kept.put_back(part));
         fits
     }
+}
 
+impl Reservations {
     /// Who was about to start on a node may not: what it held there later is free, and elsewhere
     /// there may have been room for it all along.
     pub(in crate::engine::holds) fn look_everywhere(&mut self, core: &mut Core, node: NodeRow) {
         self.upset_node(core, node, true);
-        let Some(holds) = &self.holds else { return };
+        let Some(holds) = &mut self.holds else { return };
         let has_room = |node: &NodeRow| {
             let free = core.room.balance(*node);
             holds.list.iter().any(|hold| hold.need().fits(&free))
         };
         let rows = (0..core.room.nodes() as u32).map(NodeRow);
-        let with_room: Vec<NodeRow> = rows.filter(has_room).collect();
-        self.holds.as_mut().expect("it was there").freed.extend(with_room);
+        holds.freed.extend(rows.filter(has_room));
     }
 }
 
-impl Core {
+impl Holds {
     /// What is free on a node but for what is held there by others than the reservation at `due`:
     /// at a known start, or before it.
-    fn kept_before(&self, holds: &Holds, due: usize, node: NodeRow) -> Kept {
+    fn kept_before(&self, core: &Core, due: usize, node: NodeRow) -> Kept {
         let counts = |(index, hold): &(usize, &Hold)| {
             *index != due && (*index < due || hold.at.is_some() || hold.is_pinned())
         };
-        let all = holds.list.iter().enumerate().filter(counts);
-        self.profile_with_holds(node, all.map(|(_, hold)| hold))
+        let all = self.list.iter().enumerate().filter(counts);
+        core.profile_with_holds(node, all.map(|(_, hold)| hold))
     }
 }
