@@ -15,7 +15,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Engine;
 use super::books::Used;
 use super::core::Core;
 use super::room::Room;
@@ -33,50 +32,56 @@ pub(super) fn used<'a>(room: &'a Room, task: &Running) -> Used<'a> {
     }
 }
 
-impl Engine {
-    pub(super) fn do_chores(&mut self) {
-        let learnt = self.core.books.refresh_quanta(self.core.now, &self.core.tree);
-        self.core.refreshes += u64::from(learnt.is_some());
-        let mut changed = self.core.books.begin_rounds(self.core.now);
-        if !changed.is_empty() {
-            for (_, task) in self.core.work.all_running() {
+/// What begins at this instant.
+pub(super) struct Begun {
+    /// Jobs whose quanta are others, where quanta were refreshed.
+    learnt: Option<Vec<JobId>>,
+    /// Domains that begin a round.
+    pub(super) rounds: Vec<usize>,
+}
+
+impl Core {
+    /// Quanta are refreshed and rounds begin, where their time has come: what tasks hold goes on
+    /// into the rounds.
+    pub(super) fn begin(&mut self) -> Begun {
+        let learnt = self.books.refresh_quanta(self.now, &self.tree);
+        self.refreshes += u64::from(learnt.is_some());
+        let rounds = self.books.begin_rounds(self.now);
+        if !rounds.is_empty() {
+            for (_, task) in self.work.all_running() {
                 let started = (task.started, task.quantum);
-                self.core.books.straddle(
-                    &self.core.tree,
-                    &changed,
-                    &used(&self.core.room, task),
-                    started,
-                );
+                self.books.straddle(&self.tree, &rounds, &used(&self.room, task), started);
             }
-            self.reservations.straddle_idle(&mut self.core, &changed);
         }
-        changed.extend(self.core.books.move_landmarks(self.core.now));
+        Begun { learnt, rounds }
+    }
+
+    /// Clocks move on, and keys and charges follow what has begun.
+    pub(super) fn follow(&mut self, Begun { learnt, rounds: mut changed }: Begun) {
+        changed.extend(self.books.move_landmarks(self.now));
         // The guard's clock is that of the root's policy, which is among the domains.
-        self.core.sweeps += u64::from(!changed.is_empty());
-        if let Some(guard) = &mut self.core.guard {
-            let running = self.core.work.all_running();
+        self.sweeps += u64::from(!changed.is_empty());
+        if let Some(guard) = &mut self.guard {
+            let running = self.work.all_running();
             guard.chores(
-                self.core.now,
-                running
-                    .map(|(_, task)| (used(&self.core.room, task), (task.started, task.quantum))),
+                self.now,
+                running.map(|(_, task)| (used(&self.room, task), (task.started, task.quantum))),
             );
         }
         // By the rounds and clocks of now.
         let learnt = learnt.unwrap_or_default();
-        let recharged = self.core.charge_by_new_quanta(&learnt);
-        recharged.into_iter().for_each(|queue| self.core.note_recharged(queue));
-        learnt.into_iter().for_each(|job| self.core.rekey_job(job));
+        let recharged = self.charge_by_new_quanta(&learnt);
+        recharged.into_iter().for_each(|queue| self.note_recharged(queue));
+        learnt.into_iter().for_each(|job| self.rekey_job(job));
         for domain in changed {
-            let (queues, jobs) = self.core.books.members(domain);
-            queues.into_iter().for_each(|queue: QueueRow| self.core.rekey(queue));
-            jobs.into_iter().for_each(|job| self.core.rekey_job(job));
+            let (queues, jobs) = self.books.members(domain);
+            queues.into_iter().for_each(|queue: QueueRow| self.rekey(queue));
+            jobs.into_iter().for_each(|job| self.rekey_job(job));
         }
-        self.core.rekey_guard();
-        self.core.schedule_chores();
+        self.rekey_guard();
+        self.schedule_chores();
     }
-}
 
-impl Core {
     /// Finds when the next chore is due.
     pub(super) fn schedule_chores(&mut self) {
         self.books.schedule(self.guard.as_ref().and_then(|guard| guard.next_chore()));

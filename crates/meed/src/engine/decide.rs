@@ -18,7 +18,7 @@ use crate::order::Tier;
 use crate::order::key::Key;
 use crate::reclaim::Stop;
 use crate::resources::Resources;
-use crate::spec::{JobId, NodeRow, QueueId, QueueRow};
+use crate::spec::{JobId, NodeId, NodeRow, QueueId, QueueRow};
 
 /// What a leaf would start.
 pub(super) enum Candidate {
@@ -28,6 +28,13 @@ pub(super) enum Candidate {
     Wait(u32),
     /// Nothing fits.
     Nothing,
+}
+
+/// What starts next, and where.
+pub(super) struct Chosen {
+    pub(super) slot: u32,
+    pub(super) node: NodeRow,
+    pub(super) reason: Option<Box<Reason>>,
 }
 
 /// See [`Core::capped_by`].
@@ -83,6 +90,34 @@ impl Engine {
         self.reservations.next_stop()
     }
 
+    /// Starts at most one task on `node`: of the waiting groups whose tasks fit there now and for
+    /// which `rank` (job, number of the group in the job) gives a number, one of the lowest rank,
+    /// and among those the one that the policies put first. `None` when there is none, or when the
+    /// node has left. It happens at the last instant the engine was told of: call
+    /// [`Engine::advance`] where no event came before.
+    pub fn offer(
+        &mut self,
+        node: NodeId,
+        explain: bool,
+        rank: &mut dyn FnMut(JobId, u32) -> Option<u32>,
+    ) -> Option<Start> {
+        self.offer_if(node, explain, rank, &mut |_, _| true)
+    }
+
+    /// As [`Engine::offer`]; the one whose turn it is may be passed over by `accept` (job, number
+    /// of the group): then it is the next one's turn, of the same rank first. Delay scheduling
+    /// waits in this way.
+    pub fn offer_if(
+        &mut self,
+        node: NodeId,
+        explain: bool,
+        rank: &mut dyn FnMut(JobId, u32) -> Option<u32>,
+        accept: &mut dyn FnMut(JobId, u32) -> bool,
+    ) -> Option<Start> {
+        let chosen = self.core.choose_for(node, explain, rank, accept)?;
+        Some(self.start_chosen(chosen))
+    }
+
     /// Fresh nodes that help nobody are forgotten. With reservations once it is known what of them
     /// is held ([`Engine::next_with_holds`]).
     fn sift_fresh(&mut self) {
@@ -119,7 +154,7 @@ impl Engine {
             return Some(start);
         }
         if self.core.servers.is_some() {
-            return self.next_by_server(explain);
+            return self.core.next_by_server(explain).map(|chosen| self.start_chosen(chosen));
         }
         if self.reservations.are_made()
             && let Some(start) = self.next_with_holds(explain)
@@ -146,6 +181,11 @@ impl Engine {
             }
         }
         None
+    }
+
+    /// Starts the next task of the group that was chosen.
+    fn start_chosen(&mut self, chosen: Chosen) -> Start {
+        self.start(chosen.slot, None, chosen.node, chosen.reason)
     }
 
     /// Starts a task of the group, a candidate, on the node that was found for it if one was looked

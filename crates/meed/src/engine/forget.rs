@@ -14,7 +14,6 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
-use super::Engine;
 use super::core::Core;
 use crate::ledger::Charge;
 use crate::order::key::cmp_ratios;
@@ -22,26 +21,19 @@ use crate::rows::{keep, moved};
 use crate::spec::QueueRow;
 use crate::state::State;
 
-impl Engine {
-    /// How many removed queues are remembered at least, besides as many as are live: 1,024 at
-    /// first. Those come back with their history. A restored engine keeps to it.
-    pub fn set_remembered_queues(&mut self, least: u32) {
-        self.core.tree.rows_mut().set_remembered(least);
-    }
-
-    /// Forgets removed queues where there are too many. Handles of all others stay valid.
-    pub(super) fn forget_queues(&mut self) {
-        let Some((gone, stay)) = self.core.tree.rows().too_many_gone() else { return };
-        let gone: Vec<QueueRow> = gone.collect();
-        let stay = self.core.not_forgotten(&gone, stay);
-        let mut state = self.state();
-        self.core.tell_forgotten(&mut state, &gone, &stay);
-        move_up(&mut state, &stay);
-        self.made_of(&state).expect("an engine reads its own state");
-    }
-}
-
 impl Core {
+    /// `state`, which is this core's, without removed queues where there are too many. `None` where
+    /// there are not.
+    pub(super) fn without_gone_queues(&self, state: impl FnOnce() -> State) -> Option<State> {
+        let (gone, stay) = self.tree.rows().too_many_gone()?;
+        let gone: Vec<QueueRow> = gone.collect();
+        let stay = self.not_forgotten(&gone, stay);
+        let mut state = state();
+        self.tell_forgotten(&mut state, &gone, &stay);
+        move_up(&mut state, &stay);
+        Some(state)
+    }
+
     /// By row: whether it stays when `most` of `gone` are remembered.
     fn not_forgotten(&self, gone: &[QueueRow], most: usize) -> Vec<bool> {
         let mut stays = vec![true; self.tree.len()];

@@ -38,7 +38,6 @@ mod nodes;
 mod offer;
 mod parts;
 mod per_server;
-mod played;
 mod policies;
 mod queues;
 mod ready;
@@ -186,12 +185,37 @@ impl Engine {
             }
             Event::NodeLeft(node) => self.node_left(node).map(Effect::Lost),
             Event::QueueAdded(spec) => self.core.queue_added(spec).map(Effect::Queue),
-            Event::QueueChanged(queue, change) => self.queue_changed(queue, change),
+            Event::QueueChanged(queue, change) => {
+                self.core.queue_changed(queue, change).map(|()| {
+                    self.reservations.touch_all_holds();
+                    Effect::None
+                })
+            }
             Event::QueueRemoved(queue) => self.core.queue_removed(queue),
             Event::PoliciesChanged(changes) => self.policies_changed(changes),
         };
         self.forget_queues();
         effect
+    }
+
+    /// Forgets removed queues where there are too many. Handles of all others stay valid.
+    #[inline]
+    fn forget_queues(&mut self) {
+        if let Some(state) = self.core.without_gone_queues(|| self.state()) {
+            self.made_of(&state).expect("an engine reads its own state");
+        }
+    }
+
+    /// How many removed queues are remembered at least, besides as many as are live: 1,024 at
+    /// first. Those come back with their history. A restored engine keeps to it.
+    pub fn set_remembered_queues(&mut self, least: u32) {
+        self.core.tree.rows_mut().set_remembered(least);
+    }
+
+    /// How many nodes that have left are remembered at least: 1024 at first. They are named in
+    /// errors, and what only they could hold is not refused. A restored engine keeps to it.
+    pub fn set_remembered_nodes(&mut self, least: u32) {
+        self.core.room.set_remembered(least);
     }
 
     /// What becomes, from now on, of tasks that no node could hold when empty: whether jobs with
@@ -234,7 +258,9 @@ impl Engine {
             self.core.room.set_now(now);
         }
         if now >= self.core.books.next_chore() {
-            self.do_chores();
+            let begun = self.core.begin();
+            self.reservations.straddle_idle(&mut self.core, &begun.rounds);
+            self.core.follow(begun);
         }
         Ok(())
     }

@@ -29,12 +29,6 @@ impl Engine {
         }
     }
 
-    /// How many nodes that have left are remembered at least: 1024 at first. They are named in
-    /// errors, and what only they could hold is not refused. A restored engine keeps to it.
-    pub fn set_remembered_nodes(&mut self, least: u32) {
-        self.core.room.set_remembered(least);
-    }
-
     pub(super) fn node_left(&mut self, node: NodeId) -> Result<Vec<AllocationId>, Rejected> {
         let node = self.core.live_node(node)?;
         if self.core.room.spec(node).capacity == *self.core.room.total() {

@@ -20,65 +20,46 @@
 //! O(waiting groups x depth) for each offer and each one passed over, plainly looked through; it
 //! does not grow with the number of nodes.
 
-use super::Engine;
 use super::core::Core;
+use super::decide::Chosen;
 use super::ready::Bucket;
-use crate::decision::{Choice, Reason, Start};
+use crate::decision::{Choice, Reason};
 use crate::order::key::Key;
 use crate::spec::{JobId, NodeId, NodeRow, QueueRow};
 
 /// A group that may have the place, and its leaf. Those of a leaf follow each other.
 type Able = (QueueRow, u32);
 
-impl Engine {
-    /// Starts at most one task on `node`: of the waiting groups whose tasks fit there now and for
-    /// which `rank` (job, number of the group in the job) gives a number, one of the lowest rank,
-    /// and among those the one that the policies put first. `None` when there is none, or when the
-    /// node has left. It happens at the last instant the engine was told of: call
-    /// [`Engine::advance`] where no event came before.
-    pub fn offer(
-        &mut self,
-        node: NodeId,
-        explain: bool,
-        rank: &mut dyn FnMut(JobId, u32) -> Option<u32>,
-    ) -> Option<Start> {
-        self.offer_if(node, explain, rank, &mut |_, _| true)
-    }
-
-    /// As [`Engine::offer`]; the one whose turn it is may be passed over by `accept` (job, number
-    /// of the group): then it is the next one's turn, of the same rank first. Delay scheduling
-    /// waits in this way.
-    pub fn offer_if(
+impl Core {
+    /// See [`Engine::offer_if`](super::Engine::offer_if).
+    pub(super) fn choose_for(
         &mut self,
         node: NodeId,
         explain: bool,
         rank: &mut dyn FnMut(JobId, u32) -> Option<u32>,
         accept: &mut dyn FnMut(JobId, u32) -> bool,
-    ) -> Option<Start> {
-        let node = self.core.live_node(node).ok()?;
-        self.core.share_out_if_due();
+    ) -> Option<Chosen> {
+        let node = self.live_node(node).ok()?;
+        self.share_out_if_due();
         let mut passed_over: Vec<(JobId, u32)> = Vec::new();
         loop {
             let mut rank = |job: JobId, group: u32| match passed_over.contains(&(job, group)) {
                 true => None,
                 false => rank(job, group),
             };
-            let able = self.core.able(node, &mut rank);
+            let able = self.able(node, &mut rank);
             let mut reason = explain.then(|| Box::new(Reason::of("the node that asked")));
-            let chosen = self.core.choose_among(&able, reason.as_deref_mut())?;
+            let chosen = self.choose_among(&able, reason.as_deref_mut())?;
             let groups = able.iter().filter(|(leaf, _)| *leaf == chosen).map(|&(_, slot)| slot);
-            let slot = groups.min_by_key(|&slot| self.core.group_key(slot))?;
-            let (job, group) = (self.core.work.group(slot).job, self.core.work.group(slot).number);
-            if !accept(job, group) {
-                passed_over.push((job, group));
-                continue;
+            let slot = groups.min_by_key(|&slot| self.group_key(slot))?;
+            let (job, group) = (self.work.group(slot).job, self.work.group(slot).number);
+            if accept(job, group) {
+                return Some(Chosen { slot, node, reason });
             }
-            return Some(self.start(slot, None, node, reason));
+            passed_over.push((job, group));
         }
     }
-}
 
-impl Core {
     /// The groups of the lowest rank that fit the node.
     fn able(&self, node: NodeRow, rank: &mut dyn FnMut(JobId, u32) -> Option<u32>) -> Vec<Able> {
         let mut best = u32::MAX;

@@ -21,13 +21,13 @@
 
 use std::collections::BTreeMap;
 
-use super::Engine;
 use super::core::Core;
+use super::decide::Chosen;
 use super::residual::residual_key;
 use super::room::ShapeId;
 use super::tetris::Packing;
 use super::tree::Tree;
-use crate::decision::{Choice, Choices, KeyValue, Reason, Start};
+use crate::decision::{Choice, Choices, KeyValue, Reason};
 use crate::node_rows::Moves;
 use crate::order::key::Key;
 use crate::order::{Pool, Tier};
@@ -180,14 +180,14 @@ impl Compared {
 const WHY: &str = "each server by itself: the first in order with room for what waits serves who \
     holds least of it";
 
-impl Engine {
-    /// Starts the next task: on the server whose turn it is, as long as something starts there.
-    pub(super) fn next_by_server(&mut self, explain: bool) -> Option<Start> {
+impl Core {
+    /// The next task: on the server whose turn it is, as long as something starts there.
+    pub(super) fn next_by_server(&mut self, explain: bool) -> Option<Chosen> {
         // Every server is looked at anyhow, so the fresh ones are not looked at first: whom they
         // help is woken, and what fits there is opened.
-        self.core.wake_next(true);
-        self.core.room.forget_fresh();
-        let root = self.core.books.domain(QueueRow::ROOT).policy();
+        self.wake_next(true);
+        self.room.forget_fresh();
+        let root = self.books.domain(QueueRow::ROOT).policy();
         if root.fairness.is_some() {
             return self.next_packed(explain);
         }
@@ -195,33 +195,31 @@ impl Engine {
             return self.next_by_rest(explain);
         }
         loop {
-            let node = match self.core.servers.as_ref()?.turn {
+            let node = match self.servers.as_ref()?.turn {
                 Some(node) => node,
                 None => {
-                    if !self.core.room.any_open() {
+                    if !self.room.any_open() {
                         return None;
                     }
-                    self.core.settle();
-                    self.core.next_server(true)?
+                    self.settle();
+                    self.next_server(true)?
                 }
             };
-            let of = Compared::Whole(Pool::new(&self.core.room.spec(node).capacity));
+            let of = Compared::Whole(Pool::new(&self.room.spec(node).capacity));
             let mut levels = Choices::new();
-            let least = self.core.least_on(&Turn { node, of }, QueueRow::ROOT, &mut levels);
+            let least = self.least_on(&Turn { node, of }, QueueRow::ROOT, &mut levels);
             let slot = least.map(|(_, slot)| slot);
-            self.core.servers.as_mut()?.turn = slot.map(|_| node);
+            self.servers.as_mut()?.turn = slot.map(|_| node);
             if let Some(slot) = slot {
                 let reason = explain.then(|| {
                     levels.reverse();
                     Box::new(Reason { levels, ..Reason::of(WHY) })
                 });
-                return Some(self.start(slot, None, node, reason));
+                return Some(Chosen { slot, node, reason });
             }
         }
     }
-}
 
-impl Core {
     /// The first server with room for a task that waits and may start. With `parks`, parks the
     /// leaves of which nothing may.
     pub(super) fn next_server(&mut self, parks: bool) -> Option<NodeRow> {

@@ -14,51 +14,49 @@ impl Engine {
     pub fn find_queue(&self, name: &str) -> Option<QueueId> {
         self.core.tree.find(name).map(|row| self.core.tree.id(row))
     }
+}
 
+impl Core {
     pub(super) fn queue_changed(
         &mut self,
         id: QueueId,
         change: QueueChange,
-    ) -> Result<Effect, Rejected> {
-        let id = self.core.live_queue(id)?;
+    ) -> Result<(), Rejected> {
+        let id = self.live_queue(id)?;
         if let QueueChange { weight: None, min: None, max: None, rank: Some(rank) } = change {
             self.rank_told(id, rank);
-            return Ok(Effect::None);
+            return Ok(());
         }
-        let queue = &self.core.tree[id];
+        let queue = &self.tree[id];
         let min = change.min.unwrap_or(queue.min());
         let max = change.max.unwrap_or(queue.max().copied());
         let weight = change.weight.unwrap_or(queue.weight());
         check_weight(queue.name(), weight)?;
-        self.core.check_bounds(queue.name(), min.as_ref(), max.as_ref())?;
+        self.check_bounds(queue.name(), min.as_ref(), max.as_ref())?;
         let parent = queue.parent().unwrap_or(QueueRow::ROOT);
-        let before = self.core.tree.set_bounds(id, min, max);
+        let before = self.tree.set_bounds(id, min, max);
         let mut checked = [parent, id].into_iter();
-        if let Err(error) = checked.try_for_each(|at| self.core.check_minimums_of(at, None)) {
-            self.core.tree.set_bounds(id, before.0, before.1);
+        if let Err(error) = checked.try_for_each(|at| self.check_minimums_of(at, None)) {
+            self.tree.set_bounds(id, before.0, before.1);
             return Err(error.into());
         }
-        self.core.tree.set_weight(id, weight);
+        self.tree.set_weight(id, weight);
         if let Some(rank) = change.rank {
             self.rank_told(id, rank);
         }
-        self.core.ready.below_maximum(id);
-        self.core.note_filled(id);
-        self.reservations.touch_all_holds();
-        self.core.queues_changed();
-        self.core.wake();
-        Ok(Effect::None)
+        self.ready.below_maximum(id);
+        self.note_filled(id);
+        self.queues_changed();
+        self.wake();
+        Ok(())
     }
 
     /// Its key may rise or fall; nobody's share changes, and nobody fits better than before.
     fn rank_told(&mut self, id: QueueRow, rank: Rank) {
-        self.core.books.set_rank(id, rank);
-        self.core.rekey(id);
-        self.reservations.touch_all_holds();
+        self.books.set_rank(id, rank);
+        self.rekey(id);
     }
-}
 
-impl Core {
     /// The root, whose policy is how the first queues are ordered.
     pub(super) fn root_spec(policy: &Policy, kinds: usize) -> Result<QueueSpec, ConfigError> {
         let name = "root".to_owned();

@@ -18,11 +18,11 @@
 
 use std::collections::BTreeSet;
 
-use super::Engine;
 use super::core::Core;
+use super::decide::Chosen;
 use super::per_server::{Compared, Turn};
 use super::room::ShapeId;
-use crate::decision::{Choices, Reason, Start};
+use crate::decision::{Choices, Reason};
 use crate::order::key::{Key, cmp_ratios};
 use crate::order::{Terms, Tier};
 use crate::resources::Resources;
@@ -50,37 +50,35 @@ pub(super) fn residual_key(held: &Resources, free: &Resources, terms: &Terms) ->
     Key::of_ratio(Tier::Ordinary, most.0.into(), weight, terms.tie)
 }
 
-impl Engine {
-    /// Starts the next task: that of the smallest key on any server.
-    pub(super) fn next_by_rest(&mut self, explain: bool) -> Option<Start> {
+impl Core {
+    /// The next task: that of the smallest key on any server.
+    pub(super) fn next_by_rest(&mut self, explain: bool) -> Option<Chosen> {
         loop {
-            let listed = self.core.servers.as_mut()?.take_open();
+            let listed = self.servers.as_mut()?.take_open();
             let is_new = listed.is_none();
             let nodes = match listed {
                 Some(nodes) => nodes,
-                None if !self.core.room.any_open() => return None,
+                None if !self.room.any_open() => return None,
                 None => {
-                    self.core.settle();
-                    self.core.open_servers()
+                    self.settle();
+                    self.open_servers()
                 }
             };
-            let (least, left) = self.core.least_of(nodes);
+            let (least, left) = self.least_of(nodes);
             if let Some((slot, node, mut levels)) = least {
-                self.core.servers.as_mut()?.set_open(left);
+                self.servers.as_mut()?.set_open(left);
                 let reason = explain.then(|| {
                     levels.reverse();
                     Box::new(Reason { levels, ..Reason::of(WHY) })
                 });
-                return Some(self.start(slot, None, node, reason));
+                return Some(Chosen { slot, node, reason });
             }
             if is_new {
                 return None;
             }
         }
     }
-}
 
-impl Core {
     /// The group of the smallest key on any of the servers, the server, and the choices that led
     /// to it, the lowest first; with the servers that may start something.
     fn least_of(&mut self, nodes: Vec<NodeRow>) -> (Option<Found>, Vec<NodeRow>) {

@@ -26,12 +26,12 @@
 //! where each offers another shape. In a hierarchy a look at the first of those that want
 //! something, (1 - f) n of n, or at all where nothing of the first may start.
 
-use super::Engine;
 use super::alignment::{Alignment, Score};
 use super::core::Core;
+use super::decide::Chosen;
 use super::fair_order::FairOrder;
 use super::room::ShapeId;
-use crate::decision::{Choice, Choices, Reason, Start};
+use crate::decision::{Choice, Choices, Reason};
 use crate::order::Tier;
 use crate::order::key::Key;
 use crate::policy::Permille;
@@ -116,21 +116,19 @@ fn looked_at(children: usize, fairness: Permille) -> usize {
     (part.div_ceil(1000) as usize).max(1)
 }
 
-impl Engine {
-    /// Starts the next task: on the first server where one may.
-    pub(super) fn next_packed(&mut self, explain: bool) -> Option<Start> {
-        let mut packing = self.core.servers.as_mut()?.take_packing()?;
-        let found = self.core.packed(&mut packing);
-        let servers = self.core.servers.as_mut()?;
+impl Core {
+    /// The next task: on the first server where one may.
+    pub(super) fn next_packed(&mut self, explain: bool) -> Option<Chosen> {
+        let mut packing = self.servers.as_mut()?.take_packing()?;
+        let found = self.packed(&mut packing);
+        let servers = self.servers.as_mut()?;
         servers.set_packing(packing);
         servers.set_turn(found.map(|(_, node)| node));
         let (Found { leaf, slot, .. }, node) = found?;
-        let reason = explain.then(|| Box::new(self.core.why_packed(leaf)));
-        Some(self.start(slot, None, node, reason))
+        let reason = explain.then(|| Box::new(self.why_packed(leaf)));
+        Some(Chosen { slot, node, reason })
     }
-}
 
-impl Core {
     fn packed(&mut self, packing: &mut Packing) -> Option<(Found, NodeRow)> {
         // Between two events servers only lose room: where something was started others may be.
         let turn = self.servers.as_ref().and_then(|servers| servers.turn());

@@ -74,6 +74,9 @@ impl Reservations {
     /// Domains begin a round: what is held idle goes on into it.
     pub(in crate::engine) fn straddle_idle(&self, core: &mut Core, begun: &[usize]) {
         let Some(holds) = self.holds.as_ref().filter(|holds| holds.charges) else { return };
+        if begun.is_empty() {
+            return;
+        }
         let all = holds.idle.iter().flat_map(|(node, all)| all.iter().map(move |it| (node, it)));
         for (node, idle) in all {
             let used = core.held_idle(node, idle);
