@@ -62,7 +62,7 @@ impl Full {
     fn new(tenants: usize, nodes: usize, policy: &Policy) -> Full {
         let config = config(tenants, nodes, policy);
         let engine = Engine::new(config, Box::new(FirstFit::new(2))).expect("sound");
-        let queues = engine.queue_ids().skip(1).collect();
+        let queues = engine.view().queue_ids().skip(1).collect();
         let mut full = Full { engine, queues, running: Default::default(), micros: 0, next: 0 };
         for _ in 0..16 * nodes + 2 * tenants {
             full.arrive();

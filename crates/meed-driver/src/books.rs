@@ -5,18 +5,18 @@
 use std::borrow::Cow;
 
 use meed::fairness::Lending;
-use meed::{Engine, MAX_KINDS, QueueId, Rejected, Time};
+use meed::{MAX_KINDS, QueueId, Rejected, Time, View};
 
 use crate::tally::{QueueTally, Totals};
 
 /// The books of all queues of one tree.
 pub trait Books {
     /// The engine that knows the whole tree.
-    fn tree(&self) -> &Engine;
+    fn tree(&self) -> View<'_>;
 
     /// The engine in which a leaf of the tree is served, and what it is there; `None` for parents,
     /// also for those that have lost their last child.
-    fn leaf(&self, queue: QueueId) -> Option<(&Engine, QueueId)>;
+    fn leaf(&self, queue: QueueId) -> Option<(View<'_>, QueueId)>;
 
     /// Whether queues use what others leave. Alone on its share nobody lends, and there is no
     /// order among queues.

@@ -108,7 +108,7 @@ mod tests {
         };
         let placement = (meed::place::PLACEMENTS[0].new)(1, 0);
         let engine = Engine::new(config, placement).expect("a cluster");
-        engine.queue_ids().collect()
+        engine.view().queue_ids().collect()
     }
 
     #[test]

@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use meed::{Engine, QueueId, Time};
+use meed::{QueueId, Time, View};
 
 use crate::explain::QueueStatus;
 
@@ -27,7 +27,7 @@ pub type UsedByQueue = BTreeMap<Arc<str>, f64>;
 pub type MeanHeld = Vec<(Arc<str>, f64)>;
 
 /// What the books say that each queue has used.
-pub fn used(engine: &Engine, books: &[(QueueId, QueueStatus)]) -> UsedByQueue {
+pub fn used(engine: View<'_>, books: &[(QueueId, QueueStatus)]) -> UsedByQueue {
     books.iter().map(|(id, state)| (Arc::from(engine.queue_name(*id)), state.usage)).collect()
 }
 

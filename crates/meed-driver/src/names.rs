@@ -6,7 +6,7 @@
 //! memory: that is all that a record reads of a name. Jobs and tasks are found by their keys in
 //! [`crate::index`].
 
-use meed::{Engine, NodeId, QueueId};
+use meed::{NodeId, QueueId, View};
 use meed_journal::Name;
 
 /// Names as records hold them.
@@ -19,7 +19,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    pub(crate) fn queue(&mut self, engine: &Engine, id: QueueId) -> Name {
+    pub(crate) fn queue(&mut self, engine: View<'_>, id: QueueId) -> Name {
         match &self.alone {
             Some(name) => name.clone(),
             None => {
@@ -30,13 +30,13 @@ impl Names {
     }
 
     /// The same without keeping it: shared where a record has needed it.
-    pub(crate) fn shared_node(&self, engine: &Engine, id: NodeId) -> Name {
+    pub(crate) fn shared_node(&self, engine: View<'_>, id: NodeId) -> Name {
         let row = || engine.node_row(id).map_or(0, |row| row.index());
         let known = self.nodes.at(id.index(), id).or_else(|| self.nodes.at(row(), id));
         known.cloned().unwrap_or_else(|| engine.node(id).0.name.as_str().into())
     }
 
-    pub(crate) fn node(&mut self, engine: &Engine, id: NodeId) -> Name {
+    pub(crate) fn node(&mut self, engine: View<'_>, id: NodeId) -> Name {
         let row = || engine.node_row(id).map_or(0, |row| row.index());
         self.nodes.name((id.index(), id), || (row(), &*engine.node(id).0.name))
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use meed::fairness::Integrals;
 use meed::fairness::indices::{jain, sharing_benefit, sharing_loss};
-use meed::{Engine, MAX_KINDS, QueueId, Time};
+use meed::{MAX_KINDS, QueueId, Time, View};
 
 use crate::books::{Books, leaves};
 use crate::counting::{CountedSpan, Counting, LeafMark, Mark};
@@ -172,7 +172,7 @@ fn queue_record(mark: &LeafMark, end: Time, books: &impl Books) -> QueueRecord {
 }
 
 /// Sums over time, in smallest units x microseconds, by resource in resource-seconds.
-pub fn resource_seconds(usage: &[u128], engine: &Engine) -> BTreeMap<String, f64> {
+pub fn resource_seconds(usage: &[u128], engine: View<'_>) -> BTreeMap<String, f64> {
     let kinds = engine.kinds();
     let seconds = |kind: usize| usage[kind] as f64 / kinds.unit(kind).scale() as f64 / 1e6;
     (0..kinds.len()).map(|kind| (kinds.name(kind).to_owned(), seconds(kind))).collect()

@@ -9,7 +9,7 @@
 //! running tasks), once to write and once to read.
 
 use meed::place::Placement;
-use meed::{Engine, MAX_KINDS, QueueId, State, Time};
+use meed::{Engine, MAX_KINDS, QueueId, State, Time, View};
 use meed_journal::{JobKey, Name};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
@@ -71,15 +71,22 @@ impl<J: Serialize> Serialize for JobRow<J> {
     }
 }
 
+impl<J, K: Journal> Driver<J, K> {
+    /// What its engine knows, as plain data ([`meed::Engine::state`]).
+    pub fn engine_state(&self) -> meed::State {
+        self.engine.state()
+    }
+}
+
 impl<J: Clone + Serialize, K: Journal> Driver<J, K> {
     /// Everything that it knows, as bytes for [`Driver::from_state`]. Where records go is not part
     /// of it.
     pub fn state(&self) -> Vec<u8> {
         let engine = self.engine.state();
         let parents = self.is_leaf.iter().filter(|(_, leaf)| !**leaf);
-        let row = |queue| self.engine.queue_row(queue).map(|row| row as u32);
+        let row = |queue| self.engine.view().queue_row(queue).map(|row| row as u32);
         let known = |(queue, _): &(QueueId, &QueueTally)| row(*queue).is_some();
-        let attempts = self.engine.running_ids().enumerate().filter_map(|(place, id)| {
+        let attempts = self.engine.view().running_ids().enumerate().filter_map(|(place, id)| {
             let task = self.running(id).expect("a running task has a row");
             (task.attempt > 0).then_some((place as u32, task.attempt))
         });
@@ -101,7 +108,7 @@ impl<J: Clone + Serialize, K: Journal> Driver<J, K> {
         let whole = Whole {
             alone: self.names.alone.clone(),
             parents: parents.filter_map(|(queue, _)| row(queue)).collect(),
-            jobs: self.engine.job_ids().map(job).collect(),
+            jobs: self.engine.view().job_ids().map(job).collect(),
             attempts: attempts.collect(),
             queues: self.tally.queues().filter(known).map(|(_, tally)| tally.clone()).collect(),
             totals: self.tally.totals.clone(),
@@ -131,8 +138,8 @@ impl<J: DeserializeOwned, K: Journal> Driver<J, K> {
         let whole: Whole<J> = serde_json::from_slice(json_of(bytes)?)
             .map_err(|why| format!("the driver's state: {why}"))?;
         let engine = Engine::from_state(&whole.engine, place).map_err(|why| why.to_string())?;
-        let queues: Vec<QueueId> = engine.queue_ids().collect();
-        whole.ensure_fits(&engine)?;
+        let queues: Vec<QueueId> = engine.view().queue_ids().collect();
+        whole.ensure_fits(engine.view())?;
         let mut is_leaf = ByQueue::of(queues.iter().map(|&queue| (queue, true)));
         whole.parents.iter().for_each(|&row| is_leaf[queues[row as usize]] = false);
         let mut driver = Driver::around(engine, is_leaf, journal);
@@ -140,21 +147,21 @@ impl<J: DeserializeOwned, K: Journal> Driver<J, K> {
         driver.names.alone = whole.alone;
         driver.jobs = Rows::of_slots(whole.engine.jobs.generations.len());
         driver.tasks = Rows::of_slots(whole.engine.running.generations.len());
-        for (id, row) in driver.engine.job_ids().zip(whole.jobs) {
+        for (id, row) in driver.engine.view().job_ids().zip(whole.jobs) {
             let JobRow { key, name, queue, submit, ready, unstarted, again, detail } = row;
             let queue = queues[queue as usize];
             let live = LiveJob { id, key, name, queue, submit, ready, unstarted, again, detail };
             driver.jobs.put(id.slot(), live);
         }
-        let nodes: Vec<_> = driver.engine.node_ids().collect();
+        let nodes: Vec<_> = driver.engine.view().node_ids().collect();
         for (allocation, (_, running)) in
-            driver.engine.running_ids().zip(&whole.engine.running.live)
+            driver.engine.view().running_ids().zip(&whole.engine.running.live)
         {
-            let job = driver.engine.running_job(allocation).expect("it runs");
+            let job = driver.engine.view().running_job(allocation).expect("it runs");
             let (task, node) = (running.task, nodes[running.node as usize]);
             driver.tasks.put(allocation.slot(), Task { allocation, job, task, attempt: 0, node });
         }
-        let allocations: Vec<_> = driver.engine.running_ids().collect();
+        let allocations: Vec<_> = driver.engine.view().running_ids().collect();
         for (place, attempt) in whole.attempts {
             let allocation = allocations[place as usize];
             driver.tasks.get_mut(allocation.slot()).expect("it has just come").attempt = attempt;
@@ -171,7 +178,7 @@ impl<J: DeserializeOwned, K: Journal> Driver<J, K> {
 
 impl<J> Whole<J> {
     /// Its rows are as many as the engine's, and point at what is there.
-    fn ensure_fits(&self, engine: &Engine) -> Result<(), String> {
+    fn ensure_fits(&self, engine: View<'_>) -> Result<(), String> {
         let queues = engine.queue_ids().len();
         let counts = [
             ("jobs", self.jobs.len(), engine.live_jobs()),

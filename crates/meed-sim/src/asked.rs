@@ -13,7 +13,7 @@
 
 use std::ops::ControlFlow;
 
-use meed::{Engine, MAX_KINDS, QueueId, Rank, Span, Time};
+use meed::{MAX_KINDS, QueueId, Rank, Span, Time, View};
 
 use crate::world::Attendant;
 
@@ -69,7 +69,7 @@ pub struct Picture<'s> {
     /// The place of each one's parent in `queues`; `None` below the root.
     pub parents: &'s [Option<usize>],
     /// Names, capacity and units.
-    pub engine: &'s Engine,
+    pub engine: View<'s>,
 }
 
 /// Asks somebody at each tick. See the module.
@@ -109,7 +109,7 @@ impl<'a> Asker<'a> {
     }
 
     /// All ticks for which `due` says so.
-    fn ticks(&mut self, engine: &Engine, due: impl Fn(Time) -> bool) -> ControlFlow<()> {
+    fn ticks(&mut self, engine: View<'_>, due: impl Fn(Time) -> bool) -> ControlFlow<()> {
         let Some(every) = self.every else { return ControlFlow::Continue(()) };
         while due(self.next) && self.next < Time::MAX {
             let at = self.next;
@@ -119,7 +119,7 @@ impl<'a> Asker<'a> {
         ControlFlow::Continue(())
     }
 
-    fn tick(&mut self, at: Time, engine: &Engine) -> ControlFlow<()> {
+    fn tick(&mut self, at: Time, engine: View<'_>) -> ControlFlow<()> {
         self.look(at, engine);
         self.said.resize(self.queues.len(), Rank::default());
         let Asker { advisor, queues, parents, said, .. } = self;
@@ -131,13 +131,13 @@ impl<'a> Asker<'a> {
     }
 
     /// Jobs that are there, up to `at`: nothing has happened since they were counted last.
-    fn count(&mut self, at: Time, engine: &Engine) {
+    fn count(&mut self, at: Time, engine: View<'_>) {
         let since = u128::from(at.saturating_since(self.counted).as_micros());
         self.job_micros += since * engine.live_jobs() as u128;
         self.counted = self.counted.max(at);
     }
 
-    fn look(&mut self, at: Time, engine: &Engine) {
+    fn look(&mut self, at: Time, engine: View<'_>) {
         self.count(at, engine);
         if self.ids.len() + 1 != engine.queue_ids().len() {
             self.meet(engine);
@@ -184,7 +184,7 @@ impl<'a> Asker<'a> {
     }
 
     /// All queues; none comes while a simulated world runs, and those that go are remembered.
-    fn meet(&mut self, engine: &Engine) {
+    fn meet(&mut self, engine: View<'_>) {
         self.ids = engine.queue_ids().skip(1).collect();
         let parent = |&id: &QueueId| {
             let above = engine.parent(id).and_then(|above| engine.queue_row(above))?;
@@ -224,7 +224,7 @@ impl Attendant for Asker<'_> {
     fn passes(
         &mut self,
         at: Time,
-        engine: &Engine,
+        engine: View<'_>,
         say: &mut dyn FnMut(QueueId, Rank),
     ) -> ControlFlow<()> {
         match self.every {
@@ -237,7 +237,7 @@ impl Attendant for Asker<'_> {
         ControlFlow::Continue(())
     }
 
-    fn ends(&mut self, at: Time, engine: &Engine) -> ControlFlow<()> {
+    fn ends(&mut self, at: Time, engine: View<'_>) -> ControlFlow<()> {
         self.ticks(engine, |tick| tick < at)?;
         self.look(at, engine);
         let Asker { advisor, queues, parents, .. } = self;

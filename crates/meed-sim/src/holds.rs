@@ -3,7 +3,7 @@
 //! The engine tells what there is now; compared from instant to instant, that says what happened.
 //! Cost: O(reservations) for each look.
 
-use meed::{Engine, NodeId, ReservationView, Time};
+use meed::{NodeId, ReservationView, Time, View};
 use meed_driver::explain::MoveReason;
 
 /// Something happened to a reservation.
@@ -61,7 +61,7 @@ impl HoldHistory {
     }
 
     /// All of this instant has happened.
-    pub fn look(&mut self, engine: &Engine) {
+    pub fn look(&mut self, engine: View<'_>) {
         let at = engine.now();
         let mut before = std::mem::take(&mut self.now);
         for hold in engine.reservations() {
@@ -89,7 +89,7 @@ impl HoldHistory {
 }
 
 /// How a reservation has moved, if it has.
-fn moved(engine: &Engine, old: &ReservationView, new: &ReservationView) -> Option<HoldStep> {
+fn moved(engine: View<'_>, old: &ReservationView, new: &ReservationView) -> Option<HoldStep> {
     let reclaims = new.reclaims && !old.reclaims;
     let stays = HoldHistory::holds_alike(old, new);
     if stays && old.at == new.at && !reclaims {

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use meed::{Engine, JobId, MAX_KINDS, QueueId, Rejected, Time};
+use meed::{JobId, MAX_KINDS, QueueId, Rejected, Time, View};
 use meed_driver::explain::{Standing, Subject};
 use meed_driver::{Books, LiveJob, QueueTally, Totals};
 
@@ -109,11 +109,11 @@ impl<'a> PausedRun<'a> {
 }
 
 impl Books for PausedRun<'_> {
-    fn tree(&self) -> &Engine {
+    fn tree(&self) -> View<'_> {
         with!(&self.world, world => world.desk().tree())
     }
 
-    fn leaf(&self, queue: QueueId) -> Option<(&Engine, QueueId)> {
+    fn leaf(&self, queue: QueueId) -> Option<(View<'_>, QueueId)> {
         with!(&self.world, world => Books::leaf(world.desk(), queue))
     }
 

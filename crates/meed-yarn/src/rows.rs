@@ -15,7 +15,7 @@
 //! | t_wait in microseconds, or -1 | 8; where there is one: count 4, then each: place 4, since when its leaf has waited, in microseconds since 1970, 8, what it is entitled to, a row of weight 1 |
 //! | paces | count 4, then each: memory time 8, the memory time of its quantum 8 (-1: as the clock, the quantum itself) |
 //!
-//! What a leaf is entitled to is a fraction ([`meed::Engine::entitlement`]): a part, and what it is
+//! What a leaf is entitled to is a fraction ([`meed::View::entitlement`]): a part, and what it is
 //! a part of, each as length 4 and so many bytes without a sign.
 //!
 //! A row is one zero byte where there is nothing to compare, else:

@@ -21,7 +21,7 @@
 //!     root,
 //! };
 //! let mut engine = Engine::new(config, Box::new(FirstFit::new(1)))?;
-//! let [ads, search] = ["ads", "search"].map(|name| engine.find_queue(name).expect("declared"));
+//! let [ads, search] = ["ads", "search"].map(|name| engine.view().find_queue(name).expect("declared"));
 //!
 //! // At 0 s `ads` sends four tasks of one slot each; two of them start.
 //! let tasks = [TaskGroup::new(4, Resources::new(&[1000]))];
@@ -75,7 +75,7 @@ pub use constraints::{Constraints, Labels};
 pub use decision::{Choice, Choices, KeyValue, RULES, Reason, Start};
 pub use engine::{
     ChildView, Engine, FirstChildren, GangFit, GangPart, GroupView, GuardView, HeldWith, KeyParts,
-    MemoryClock, NodeRoom, QueueView, ReservationView, RunningView,
+    MemoryClock, NodeRoom, QueueView, ReservationView, RunningView, View,
 };
 pub use error::{ConfigError, Rejected};
 pub use event::{Effect, Event, JobState};

@@ -46,7 +46,7 @@ pub struct NodeId(pub(crate) u32);
 
 impl NodeId {
     /// Its number in order of joining, the first is 0. Where nodes come and go for ever this grows:
-    /// a table of nodes is better kept by [`Engine::node_row`](crate::Engine::node_row).
+    /// a table of nodes is better kept by [`View::node_row`](crate::View::node_row).
     pub fn index(self) -> usize {
         self.0 as usize
     }

@@ -48,7 +48,7 @@ fn config(policy: &str, queues: &[String], leaves: usize) -> Config {
 fn cluster(policy: &str, queues: &[String], leaves: usize, side: u64, load: f64) -> Filled {
     let config = config(policy, queues, leaves);
     let engine = Engine::new(config, Box::new(FirstFit::new(2))).expect("sound");
-    let all: Vec<QueueId> = engine.queue_ids().collect();
+    let all: Vec<QueueId> = engine.view().queue_ids().collect();
     let demand = move |random: &mut Random| {
         let (cpu, memory) = (1 + random.below(side), random.below(side));
         Resources::new(&[250 * cpu, 250 + 500 * memory])

@@ -50,7 +50,7 @@ impl Leaf {
             nodes: vec![NodeSpec::new("n".to_owned(), Resources::new(&[SLOTS]))],
         };
         let engine = Engine::new(config, Box::new(FirstFit::new(1))).expect("sound");
-        let queue = engine.queue_ids().nth(1).expect("the one");
+        let queue = engine.view().queue_ids().nth(1).expect("the one");
         Leaf { engine, queue, random: Random(1), running: Vec::new(), micros: 0, arrived: 0 }
     }
 
@@ -94,7 +94,7 @@ fn main() {
     for (words, blocked) in ways {
         for shapes in SHAPES {
             let mut leaf = Leaf::new(&Policy { blocked, ..fixed(&policy) });
-            while leaf.engine.queue(leaf.queue).waiting < shapes {
+            while leaf.engine.view().queue(leaf.queue).waiting < shapes {
                 leaf.arrive();
                 leaf.decide();
             }

@@ -35,7 +35,7 @@ fn engine(queues: u64, order: &str) -> Engine {
     };
     let mut engine = Engine::new(config, Box::new(BestFit::new(2))).expect("sound");
     let groups = [TaskGroup::new(3, Resources::new(&[1000, 500]))];
-    for queue in engine.queue_ids().skip(1) {
+    for queue in engine.view().queue_ids().skip(1) {
         let job = JobSpec { queue, weight: 1000, groups: &groups, open: false, max_attempts: 0 };
         engine.apply(Time::ZERO, Event::JobArrived(job)).expect("sound");
     }
@@ -52,7 +52,7 @@ fn cost(
 ) -> f64 {
     let clock = Instant::now();
     let step = Span::from_micros(1).expect("in range");
-    let mut now = engine.now().saturating_add(step);
+    let mut now = engine.view().now().saturating_add(step);
     for number in 0..changes {
         engine.apply(now, change(number)).expect("sound");
         if one_by_one {

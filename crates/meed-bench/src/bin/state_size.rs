@@ -41,7 +41,7 @@ fn engine() -> Engine {
         nodes: (0..NODES).map(node).collect(),
     };
     let mut engine = Engine::new(config, Box::new(BestFit::new(2))).expect("sound");
-    let queues: Vec<QueueId> = engine.queue_ids().skip(1).collect();
+    let queues: Vec<QueueId> = engine.view().queue_ids().skip(1).collect();
     let mut now = Time::ZERO;
     for _ in 0..(RUNNING + WAITING) / TASKS_PER_JOB {
         now = now.saturating_add(Span::from_micros(20).expect("in range"));
@@ -58,7 +58,7 @@ fn engine() -> Engine {
 
 fn main() {
     let engine = engine();
-    println!("{} jobs, {} tasks run", engine.live_jobs(), engine.running_tasks());
+    println!("{} jobs, {} tasks run", engine.view().live_jobs(), engine.view().running_tasks());
     let clock = Instant::now();
     let state = engine.state();
     println!("state: {:?}", clock.elapsed());

@@ -82,7 +82,7 @@ fn cluster(root: &Policy, load: f64, limits: &'static [u64]) -> Filled {
     };
     let cpus: u64 = config.nodes.iter().map(|node| node.capacity.get(0)).sum();
     let engine = Engine::new(config, Box::new(BestFit::new(2))).expect("sound");
-    let leaves = engine.queue_ids().skip(1).collect();
+    let leaves = engine.view().queue_ids().skip(1).collect();
     let demand = Box::new(demand);
     let mut cluster =
         Filled { engine, random, leaves, demand, limits, running: Vec::new(), micros: 0 };
@@ -171,7 +171,7 @@ fn main() {
     cluster.live(lifetimes);
     let seconds = clock.elapsed().as_secs_f64();
     let waiting: u64 =
-        cluster.leaves.iter().map(|&queue| cluster.engine.queue(queue).waiting).sum();
+        cluster.leaves.iter().map(|&queue| cluster.engine.view().queue(queue).waiting).sum();
     println!(
         "{policy}: {full} tasks ran when full, {} run now, {waiting} wait",
         cluster.running.len()

@@ -285,3 +285,25 @@ fn the_engine_and_the_exact_allocation_name_no_world() {
         }
     }
 }
+
+/// The engine puts steps in order and has few of its own: what touches parts of it is the core's,
+/// what is optional acts on itself, and who reads has a view.
+#[test]
+fn few_files_act_on_the_whole_engine() {
+    let (mut files, mut methods) = (BTreeSet::new(), 0);
+    for path in sources(crates().join("meed/src")) {
+        let text = fs::read_to_string(&path).unwrap();
+        for block in text.split("\nimpl Engine {\n").skip(1) {
+            let block = block.split("\n}\n").next().unwrap();
+            let is_method = |line: &&str| {
+                let line = line.strip_prefix("    ").filter(|line| !line.starts_with(' '));
+                line.is_some_and(|line| line.starts_with("fn ") || line.contains(" fn "))
+            };
+            methods += block.lines().filter(is_method).count();
+            files.insert(path.clone());
+        }
+    }
+    assert!(files.len() > 3 && methods > 30, "they are found: {methods} in {files:?}");
+    assert!(files.len() <= 10, "{} files act on the whole engine: {files:?}", files.len());
+    assert!(methods <= 90, "{methods} methods of the whole engine");
+}

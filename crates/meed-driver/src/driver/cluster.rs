@@ -150,14 +150,18 @@ impl<J, K: Journal> Driver<J, K> {
 
     /// The node of that name that joined last: a node may leave and come back.
     pub fn node_named(&self, name: &str) -> Option<NodeId> {
-        self.engine.find_node(name).or_else(|| {
-            self.engine.node_ids().rev().find(|&id| self.engine.node(id).0.name == name)
+        self.engine.view().find_node(name).or_else(|| {
+            self.engine
+                .view()
+                .node_ids()
+                .rev()
+                .find(|&id| self.engine.view().node(id).0.name == name)
         })
     }
 
     /// The live queue of that full name.
     pub fn queue_named(&self, name: &str) -> Option<QueueId> {
-        self.engine.find_queue(name)
+        self.engine.view().find_queue(name)
     }
 
     /// Tasks that run no more wait again from now on.
@@ -183,7 +187,7 @@ impl<J, K: Journal> Driver<J, K> {
 
     /// The capacity of now was there until now.
     fn pass(&mut self, now: Time) {
-        self.capacity.pass(now.max(self.engine.now()), self.engine.capacity());
+        self.capacity.pass(now.max(self.engine.view().now()), self.engine.view().capacity());
     }
 
     pub(crate) fn known_node(&self, name: &str) -> Result<NodeId, Rejected> {

@@ -64,7 +64,7 @@ impl<J, K: Journal> Driver<J, K> {
         why: &Rejected,
         arrival: impl FnOnce(&ResourceKinds) -> Arrival,
     ) -> Result<(), Failed> {
-        let (why, arrival) = (why.to_string(), arrival(self.engine.kinds()));
+        let (why, arrival) = (why.to_string(), arrival(self.engine.view().kinds()));
         self.tally.totals.refuse(&why, &arrival);
         self.tell(now, |_| Fact::Refuse(Box::new(Refusal { why, arrival })))
     }

@@ -44,7 +44,7 @@ impl<J, K: Journal> Driver<J, K> {
         // and the node is over-full until the last of them.
         let with_its_node = self.shrunk.is_some_and(|shrunk| {
             let is_there = self.running(task).is_some_and(|task| task.node == shrunk);
-            is_there && self.engine.is_overfull(shrunk)
+            is_there && self.engine.view().is_overfull(shrunk)
         });
         let lost = self.without_fault(now, task, Event::TaskLost(task), Fact::Lost, why)?;
         self.tally.totals.events -= u64::from(with_its_node);

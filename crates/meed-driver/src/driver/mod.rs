@@ -24,7 +24,7 @@ use std::borrow::Cow;
 use meed::place::Placement;
 use meed::{
     Config, ConfigError, Effect, Engine, Event, MAX_KINDS, NodeId, QueueId, Rejected, Start, Stop,
-    Time,
+    Time, View,
 };
 use meed_journal::{Fact, Finish, Name, StartReason};
 
@@ -84,7 +84,7 @@ impl<J, K: Journal> Driver<J, K> {
         journal: K,
     ) -> Result<Driver<J, K>, ConfigError> {
         let engine = Engine::new(config, place)?;
-        let is_leaf = engine.queue_ids().map(|id| (id, engine.queue(id).is_leaf));
+        let is_leaf = engine.view().queue_ids().map(|id| (id, engine.view().queue(id).is_leaf));
         let is_leaf = ByQueue::of(is_leaf);
         Ok(Driver::around(engine, is_leaf, journal))
     }
@@ -92,7 +92,7 @@ impl<J, K: Journal> Driver<J, K> {
     /// A driver of `engine` with no row yet.
     pub(crate) fn around(engine: Engine, is_leaf: ByQueue<bool>, journal: K) -> Driver<J, K> {
         let mut tally = Tally::default();
-        engine.queue_ids().for_each(|queue| tally.add_queue(queue));
+        engine.view().queue_ids().for_each(|queue| tally.add_queue(queue));
         Driver {
             engine,
             tells: journal.is_on(),
@@ -167,7 +167,7 @@ impl<J, K: Journal> Driver<J, K> {
     /// Keeps live jobs and running tasks findable by their keys from now on ([`Driver::job_of`],
     /// [`Driver::task_of`]): for worlds that hear of tasks by name, and to play records.
     pub fn find_by_key(mut self) -> Driver<J, K> {
-        let (jobs, tasks) = (self.engine.live_jobs(), self.engine.running_tasks());
+        let (jobs, tasks) = (self.engine.view().live_jobs(), self.engine.view().running_tasks());
         let mut index = Index::with_room_for(jobs, tasks);
         self.jobs.iter().for_each(|live| index.add_job(&live.key, live.id));
         for row in self.tasks.iter() {
@@ -179,8 +179,8 @@ impl<J, K: Journal> Driver<J, K> {
     }
 
     /// The engine, to be read.
-    pub fn engine(&self) -> &Engine {
-        &self.engine
+    pub fn engine(&self) -> View<'_> {
+        self.engine.view()
     }
 
     /// Where its records go.
@@ -267,7 +267,7 @@ impl<J, K: Journal> Driver<J, K> {
     ) -> Result<(), Failed> {
         if self.tells {
             let Driver { engine, names, jobs, .. } = self;
-            let fact = fact(&mut Telling { engine, names, jobs });
+            let fact = fact(&mut Telling { engine: engine.view(), names, jobs });
             self.journal.append(now, &fact)?;
         }
         Ok(())
@@ -281,7 +281,7 @@ pub fn finish_of(totals: &Totals) -> Fact {
 
 /// What a record is made from.
 struct Telling<'d, J> {
-    engine: &'d Engine,
+    engine: View<'d>,
     names: &'d mut Names,
     jobs: &'d Rows<LiveJob<J>>,
 }
@@ -293,13 +293,13 @@ impl<J> Telling<'_, J> {
 }
 
 impl<J, K: Journal> Books for Driver<J, K> {
-    fn tree(&self) -> &Engine {
-        &self.engine
+    fn tree(&self) -> View<'_> {
+        self.engine.view()
     }
 
     #[inline]
-    fn leaf(&self, queue: QueueId) -> Option<(&Engine, QueueId)> {
-        self.is_leaf[queue].then_some((&self.engine, queue))
+    fn leaf(&self, queue: QueueId) -> Option<(View<'_>, QueueId)> {
+        self.is_leaf[queue].then_some((self.engine.view(), queue))
     }
 
     fn advance(&mut self, now: Time) -> Result<(), Rejected> {
@@ -315,6 +315,6 @@ impl<J, K: Journal> Books for Driver<J, K> {
     }
 
     fn capacity_time(&self, now: Time) -> [u128; MAX_KINDS] {
-        self.capacity.until(now, self.engine.capacity())
+        self.capacity.until(now, self.engine.view().capacity())
     }
 }

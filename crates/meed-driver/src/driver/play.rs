@@ -94,7 +94,7 @@ impl<J, K: Journal> Driver<J, K> {
             }
             Fact::TasksAdded(added) => {
                 let job = self.known_job(&added.job)?;
-                let groups = read_groups(&added.groups, None, self.engine.kinds())?;
+                let groups = read_groups(&added.groups, None, self.engine.view().kinds())?;
                 self.tasks_added(at, job, &groups, added.open, |_, told| {
                     (told.stage, told.groups) = (added.stage, added.groups.clone());
                 })
@@ -141,12 +141,13 @@ impl<J, K: Journal> Driver<J, K> {
                 self.task_moved(at, id, self.known_node(node)?)
             }
             Fact::NodeJoins(node) => {
-                let spec = node.read(self.engine.kinds()).map_err(Failed::Record)?;
+                let spec = node.read(self.engine.view().kinds()).map_err(Failed::Record)?;
                 self.node_joined(at, spec).map(|_| ())
             }
             Fact::NodeLeaves(node) => self.node_left(at, self.known_node(&node.name)?).map(|_| ()),
             Fact::NodeResized(node) => {
-                let capacity = node.capacity.read(self.engine.kinds()).map_err(Failed::Record)?;
+                let capacity =
+                    node.capacity.read(self.engine.view().kinds()).map_err(Failed::Record)?;
                 let id = self.known_node(&node.name)?;
                 match node.keeps_tasks {
                     true => self.node_resized(at, id, capacity),
@@ -163,7 +164,7 @@ impl<J, K: Journal> Driver<J, K> {
                 self.node_relabelled(at, self.known_node(&node.name)?, node.labels.clone())
             }
             Fact::NodeStrangers(node) => {
-                let used = node.used.read(self.engine.kinds()).map_err(Failed::Record)?;
+                let used = node.used.read(self.engine.view().kinds()).map_err(Failed::Record)?;
                 self.node_used_by_others(at, self.known_node(&node.name)?, used)
             }
             Fact::Infeasible(Unplaceable { waits }) => {
@@ -173,7 +174,7 @@ impl<J, K: Journal> Driver<J, K> {
                 self.queue_added(at, self.read_queue(queue)?, queue.own.clone()).map(|_| ())
             }
             Fact::QueueChanged(queue) => {
-                let change = queue.read(self.engine.kinds()).map_err(Failed::Record)?;
+                let change = queue.read(self.engine.view().kinds()).map_err(Failed::Record)?;
                 self.queue_changed(at, self.known_queue(&queue.name)?, change)
             }
             Fact::QueueRemoved(queue) => self.queue_removed(at, self.known_queue(&queue.name)?),
@@ -195,7 +196,7 @@ impl<J, K: Journal> Driver<J, K> {
     ) -> Result<(), Failed> {
         let Taken { detail, max_attempts } = take(arrival);
         let limit = arrival.limit_of_groups();
-        let groups = read_groups(&arrival.groups, limit, self.engine.kinds())?;
+        let groups = read_groups(&arrival.groups, limit, self.engine.view().kinds())?;
         let max_attempts = arrival.max_attempts.unwrap_or(max_attempts);
         let spec = JobSpec {
             queue: self.known_queue(&arrival.queue)?,

@@ -27,7 +27,7 @@ impl<J, K: Journal> Driver<J, K> {
         // One that comes back has its rows.
         self.is_leaf.add(id, true);
         self.tally.add_queue(id);
-        if let Some(parent) = self.engine.parent(id) {
+        if let Some(parent) = self.engine.view().parent(id) {
             self.is_leaf[parent] = false;
         }
         self.forget_queues();
@@ -39,30 +39,30 @@ impl<J, K: Journal> Driver<J, K> {
 
     /// Rows of queues that the engine has forgotten go.
     fn forget_queues(&mut self) {
-        if self.is_leaf.len() > self.engine.queue_rows() {
-            let known = |queue| self.engine.knows_queue(queue);
+        if self.is_leaf.len() > self.engine.view().queue_rows() {
+            let known = |queue| self.engine.view().knows_queue(queue);
             self.is_leaf.retain(known);
             self.tally.forget_queues(known);
         }
     }
 
     fn form_of(&self, spec: &QueueSpec, own: Keys) -> QueueEntry {
-        let own_policy = spec.policy != *self.engine.policy(QueueId::ROOT);
-        let kinds = self.engine.kinds();
+        let own_policy = spec.policy != *self.engine.view().policy(QueueId::ROOT);
+        let kinds = self.engine.view().kinds();
         let policy = own_policy.then(|| keys_of(&spec.policy, kinds));
         queue_form(spec, policy, own, kinds)
     }
 
     /// The queue that a record declares.
     pub(super) fn read_queue(&self, form: &QueueEntry) -> Result<QueueSpec, Failed> {
-        let kinds = self.engine.kinds();
+        let kinds = self.engine.view().kinds();
         let wrong = |what: &str, why: String| {
             Failed::Record(format!("queue `{}`, {what}: {why}", form.queue))
         };
         let min = form.min.as_ref().map(|min| min.read(kinds)).transpose();
         let max = form.max.as_ref().map(|max| max.read_maximum(kinds)).transpose();
         let policy = match &form.policy {
-            None => self.engine.policy(QueueId::ROOT).clone(),
+            None => self.engine.view().policy(QueueId::ROOT).clone(),
             Some(keys) => policy_of(keys, kinds).map_err(|why| wrong("policy", why))?,
         };
         Ok(QueueSpec {
@@ -138,18 +138,18 @@ impl<J, K: Journal> Driver<J, K> {
     }
 
     fn policy_change(&self, root: Option<Policy>, others: Vec<(QueueId, Policy)>) -> Change {
-        let before = self.engine.policy(QueueId::ROOT).clone();
+        let before = self.engine.view().policy(QueueId::ROOT).clone();
         let root = root.filter(|root| *root != before);
-        let is_there = |queue: &QueueId| !self.engine.is_removed(*queue);
-        let follow = |queue: &QueueId| *self.engine.policy(*queue) == before;
+        let is_there = |queue: &QueueId| !self.engine.view().is_removed(*queue);
+        let follow = |queue: &QueueId| *self.engine.view().policy(*queue) == before;
         let mut changes: Vec<(QueueId, Policy)> = Vec::new();
         if let Some(root) = &root {
-            let followers = self.engine.queue_ids().filter(is_there).filter(follow);
+            let followers = self.engine.view().queue_ids().filter(is_there).filter(follow);
             changes.extend(followers.map(|queue| (queue, root.clone())));
         }
         let after = |queue: QueueId| match &root {
             Some(root) if follow(&queue) => root,
-            _ => self.engine.policy(queue),
+            _ => self.engine.view().policy(queue),
         };
         let others: Vec<_> = others.into_iter().filter(|(id, own)| after(*id) != own).collect();
         changes.extend(others.iter().cloned());
@@ -158,7 +158,7 @@ impl<J, K: Journal> Driver<J, K> {
 
     /// What a record says that policies become.
     pub(super) fn play_policies(&mut self, at: Time, told: &PoliciesChanged) -> Result<(), Failed> {
-        let kinds = self.engine.kinds();
+        let kinds = self.engine.view().kinds();
         let read = |keys: &Keys, queue: &str| {
             let wrong = |why| Failed::Record(format!("policy of queue `{queue}`: {why}"));
             policy_of(keys, kinds).map_err(wrong)

@@ -88,12 +88,12 @@ impl<J, K: Journal> Driver<J, K> {
         Ok(ended)
     }
 
-    /// The task will end soon: has its row brought ([`meed::Engine::expect_task`]). The first of
+    /// The task will end soon: has its row brought ([`meed::View::expect_task`]). The first of
     /// four steps; nothing changes, and no world need ask.
     #[inline]
     pub fn expect_task(&self, task: AllocationId) {
         self.tasks.expect(task.slot());
-        self.engine.expect_task(task);
+        self.engine.view().expect_task(task);
     }
 
     /// The second step, when the task's row is at hand: has the rows of its job, its node and its
@@ -102,42 +102,42 @@ impl<J, K: Journal> Driver<J, K> {
     pub fn expect_rows(&self, task: AllocationId) {
         if let Some(row) = self.running(task) {
             self.jobs.expect(row.job.slot());
-            self.engine.expect_rows(task);
+            self.engine.view().expect_rows(task);
         }
     }
 
     /// The third step, when those are at hand: has the rest of the job's row brought, the counts of
-    /// its queue, and what [`meed::Engine::expect_behind`] names.
+    /// its queue, and what [`meed::View::expect_behind`] names.
     #[inline]
     pub fn expect_behind(&self, task: AllocationId) {
         if let Some(live) = self.running(task).and_then(|row| self.jobs.get(row.job.slot())) {
             live.expect();
             self.tally.expect(live.queue);
-            self.engine.expect_behind(task);
+            self.engine.view().expect_behind(task);
         }
     }
 
     /// The last step, when those are at hand: has the place brought where the job's time will
-    /// stand, and what [`meed::Engine::expect_last`] names.
+    /// stand, and what [`meed::View::expect_last`] names.
     #[inline]
     pub fn expect_last(&self, task: AllocationId) {
         if let Some(live) = self.running(task).and_then(|row| self.jobs.get(row.job.slot())) {
             self.tally.expect_behind(live.queue);
-            self.engine.expect_last(task);
+            self.engine.view().expect_last(task);
         }
     }
 
     /// A job will come for the queue soon: has the queue's rows brought. The first of two steps.
     #[inline]
     pub fn expect_queue(&self, queue: QueueId) {
-        self.engine.expect_queue(queue);
+        self.engine.view().expect_queue(queue);
         self.tally.expect(queue);
     }
 
-    /// The second step, when those are at hand ([`meed::Engine::expect_behind_queue`]).
+    /// The second step, when those are at hand ([`meed::View::expect_behind_queue`]).
     #[inline]
     pub fn expect_behind_queue(&self, queue: QueueId) {
-        self.engine.expect_behind_queue(queue);
+        self.engine.view().expect_behind_queue(queue);
     }
 
     /// Whether the task still runs: it has not ended, was not lost or stopped.
@@ -193,7 +193,7 @@ impl<J, K: Journal> Driver<J, K> {
             return Ok(());
         }
         let Driver { engine, jobs, tasks, tally, index, starts, tells, .. } = self;
-        let now = engine.now();
+        let now = engine.view().now();
         // With a journal come reasons; without, a start need not wait for its record.
         engine.decide(*tells && self.reasons, |start| {
             started(now, &start, jobs, tasks, tally, index);
@@ -219,9 +219,9 @@ impl<J, K: Journal> Driver<J, K> {
         std::mem::take(&mut self.stops)
     }
 
-    /// When to ask for decisions next though nothing happens ([`meed::Engine::next_look`]).
+    /// When to ask for decisions next though nothing happens ([`meed::View::next_look`]).
     pub fn next_look(&self) -> Option<Time> {
-        self.engine.next_look()
+        self.engine.view().next_look()
     }
 
     /// A task is told to stop because that was decided elsewhere.
@@ -234,7 +234,7 @@ impl<J, K: Journal> Driver<J, K> {
         while let Some(stop) = self.engine.next_stop() {
             let attempt = self.running(stop.allocation).map_or(0, |task| task.attempt);
             let record = |told: &mut Telling<'_, J>| Box::new(told.stop(&stop, attempt));
-            self.tell(self.engine.now(), |told| Fact::Reclaim(record(told)))?;
+            self.tell(self.engine.view().now(), |told| Fact::Reclaim(record(told)))?;
             self.stops.push(stop);
             told = true;
         }
@@ -283,7 +283,7 @@ impl<J, K: Journal> Driver<J, K> {
 
     fn starts_one(&mut self, start: Start) -> Result<Start, Failed> {
         let Driver { engine, jobs, tasks, tally, index, .. } = self;
-        started(engine.now(), &start, jobs, tasks, tally, index);
+        started(engine.view().now(), &start, jobs, tasks, tally, index);
         if self.tells {
             self.tell_start(&start)?;
             self.journal.commit()?;
@@ -294,7 +294,7 @@ impl<J, K: Journal> Driver<J, K> {
     fn tell_start(&mut self, start: &Start) -> Result<(), Failed> {
         let attempt = self.running(start.allocation).map_or(0, |task| task.attempt);
         let Driver { engine, names, jobs, .. } = self;
-        let mut told = Telling { engine, names, jobs };
+        let mut told = Telling { engine: engine.view(), names, jobs };
         let mut started = told.start(start, attempt);
         if self.reasons {
             // Of a start that was told, nobody knows why.
@@ -306,7 +306,7 @@ impl<J, K: Journal> Driver<J, K> {
             started.reason = Some(why);
         }
         let mut fact = Fact::Start(started);
-        self.journal.append(self.engine.now(), &fact)?;
+        self.journal.append(self.engine.view().now(), &fact)?;
         if let Fact::Start(Started { reason, .. }) = &mut fact {
             self.why = reason.take();
         }

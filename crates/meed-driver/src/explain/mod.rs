@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use meed::fairness::Lending;
 use meed::policy::Preset;
 use meed::{
-    Blocked, Engine, FirstChildren, GangFit, GangPart, GroupView, JobId, NodeRoom, QueueId,
-    Resources, Tier,
+    Blocked, FirstChildren, GangFit, GangPart, GroupView, JobId, NodeRoom, QueueId, Resources,
+    Tier, View,
 };
 use meed_journal::JobKey;
 use serde::Serialize;
@@ -351,12 +351,12 @@ fn state(books: &impl Books, id: QueueId, lent: Lending) -> QueueStatus {
     }
 }
 
-fn order_of(engine: &Engine, queue: QueueId) -> &'static str {
+fn order_of(engine: View<'_>, queue: QueueId) -> &'static str {
     Preset::like(engine.policy(queue)).map_or("", |preset| preset.name)
 }
 
 /// The order at each level from the root down to `leaf`.
-pub fn levels(tree: &Engine, leaf: QueueId) -> Vec<Level> {
+pub fn levels(tree: View<'_>, leaf: QueueId) -> Vec<Level> {
     let mut path = vec![leaf];
     while let Some(parent) = tree.queue(path[path.len() - 1]).parent {
         path.push(parent);
@@ -432,18 +432,18 @@ fn in_leaf<J, K: Journal>(
     }
 }
 
-fn amount(engine: &Engine, kind: usize, amount: u64) -> f64 {
+fn amount(engine: View<'_>, kind: usize, amount: u64) -> f64 {
     amount as f64 / engine.kinds().unit(kind).scale() as f64
 }
 
 /// Amounts by resource, in natural units; those that are nothing are left out.
-pub fn natural(engine: &Engine, amounts: &Resources) -> BTreeMap<String, f64> {
+pub fn natural(engine: View<'_>, amounts: &Resources) -> BTreeMap<String, f64> {
     let some = (0..amounts.kinds()).filter(|&kind| amounts.get(kind) > 0);
     some.map(|kind| (engine.kinds().name(kind).to_owned(), amount(engine, kind, amounts.get(kind))))
         .collect()
 }
 
-fn obstacles(engine: &Engine, own: &GroupView, told: &Standing) -> Vec<Obstacle> {
+fn obstacles(engine: View<'_>, own: &GroupView, told: &Standing) -> Vec<Obstacle> {
     let mut found = Vec::new();
     found.extend(own.capped_by.map(|queue| quota(engine, queue, own)));
     let no_room = match own.joint {
@@ -470,7 +470,7 @@ fn obstacles(engine: &Engine, own: &GroupView, told: &Standing) -> Vec<Obstacle>
     found
 }
 
-fn quota(engine: &Engine, queue: QueueId, own: &GroupView) -> Obstacle {
+fn quota(engine: View<'_>, queue: QueueId, own: &GroupView) -> Obstacle {
     let (held, max) = (engine.queue(queue).held, engine.bounds(queue).1);
     let together = Some(own.together).filter(|&together| together > 1);
     let asks = if together.is_some() { &own.whole } else { &own.demand };
@@ -488,7 +488,7 @@ fn quota(engine: &Engine, queue: QueueId, own: &GroupView) -> Obstacle {
 }
 
 /// A task fits, but not as many as start together.
-fn no_room_for_gang(engine: &Engine, own: &GroupView) -> Option<Obstacle> {
+fn no_room_for_gang(engine: View<'_>, own: &GroupView) -> Option<Obstacle> {
     let together = Some(own.together).filter(|&together| together > 1)?;
     let fit = engine.fit_at_once(own);
     let (groups, on) = (Vec::new(), BTreeMap::new());
@@ -496,7 +496,7 @@ fn no_room_for_gang(engine: &Engine, own: &GroupView) -> Option<Obstacle> {
 }
 
 /// Tasks of several groups start together, and do not all fit.
-fn no_room_for_groups(engine: &Engine, own: &GroupView) -> Option<Obstacle> {
+fn no_room_for_groups(engine: View<'_>, own: &GroupView) -> Option<Obstacle> {
     let GangFit { at_once: fit, on, groups, .. } = engine.gang_fit(own)?;
     let group = |part: &GangPart| GangGroup {
         group: part.group,
@@ -512,7 +512,7 @@ fn no_room_for_groups(engine: &Engine, own: &GroupView) -> Option<Obstacle> {
 }
 
 /// Why a task fits on none of the nodes where it may run; `None` where it fits on one.
-fn no_room(engine: &Engine, own: &GroupView) -> Option<Obstacle> {
+fn no_room(engine: View<'_>, own: &GroupView) -> Option<Obstacle> {
     let demand = &own.demand;
     let asked = || (0..demand.kinds()).filter(|&kind| demand.get(kind) > 0);
     let (mut nodes, mut could) = (0, false);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use meed::{Engine, HeldWith, NodeId, QueueId, ReservationView, RunningView};
+use meed::{HeldWith, NodeId, QueueId, ReservationView, RunningView, View};
 use meed_journal::JobKey;
 use serde::Serialize;
 
@@ -180,7 +180,7 @@ fn told<J, K: Journal>(driver: &Driver<J, K>, hold: &ReservationView) -> Reserve
 }
 
 /// Amounts by resource, also those that are nothing.
-fn all_natural(engine: &Engine, amounts: &meed::Resources) -> BTreeMap<String, f64> {
+fn all_natural(engine: View<'_>, amounts: &meed::Resources) -> BTreeMap<String, f64> {
     let kinds = engine.kinds();
     let amount = |kind| amounts.get(kind) as f64 / kinds.unit(kind).scale() as f64;
     (0..kinds.len()).map(|kind| (kinds.name(kind).to_owned(), amount(kind))).collect()

@@ -44,12 +44,12 @@ impl<J> Live<J> {
     }
 }
 
-/// Of whom keys need not be read again: see [`meed::Engine::key_quantum`].
+/// Of whom keys need not be read again: see [`meed::View::key_quantum`].
 impl<J> Live<J> {
-    /// The quantum of the key of a live job ([`meed::Engine::job_key_quantum`]).
+    /// The quantum of the key of a live job ([`meed::View::job_key_quantum`]).
     pub fn job_key_quantum(&self, job: &JobKey) -> Option<Span> {
         let id = self.driver.job_of(job)?;
-        self.driver.engine.job_key_quantum(id)
+        self.driver.engine.view().job_key_quantum(id)
     }
 }
 

@@ -22,7 +22,7 @@ mod book;
 mod elsewhere;
 mod open;
 
-use meed::{AllocationId, Engine, Policy, QueueId, Rejected, Span, Time};
+use meed::{AllocationId, Policy, QueueId, Rejected, Span, Time, View};
 use meed_journal::{JobKey, Name, TaskKey};
 use meed_store::{Retention, Seq, Store, StoreError, UnixMillis};
 use serde::Serialize;
@@ -343,7 +343,7 @@ impl<J> Live<J> {
     }
 
     /// The engine, to be read.
-    pub fn engine(&self) -> &Engine {
+    pub fn engine(&self) -> View<'_> {
         self.driver.engine()
     }
 

@@ -6,7 +6,7 @@
 //! Nothing changes after the instant that is read, so use grows by what is held. Cost: O(resources)
 //! for each queue and look.
 
-use meed::{Engine, MAX_KINDS, QueueId, Resources};
+use meed::{MAX_KINDS, QueueId, Resources, View};
 
 use super::rule::DominantPart;
 
@@ -31,7 +31,7 @@ impl Vectors {
     }
 
     /// What `queue` itself has, and its use by the next tick; afterwards `later` microseconds pass.
-    pub(super) fn look(&mut self, engine: &Engine, queue: QueueId, usage: &Amounts, later: u128) {
+    pub(super) fn look(&mut self, engine: View<'_>, queue: QueueId, usage: &Amounts, later: u128) {
         let view = engine.queue(queue);
         for (kind, &usage) in usage.iter().enumerate().take(engine.kinds().len()) {
             // What a parent holds comes from its children.

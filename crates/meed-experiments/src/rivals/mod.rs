@@ -37,7 +37,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use meed::{Engine, QueueId, Rank, Span, Time};
+use meed::{QueueId, Rank, Span, Time, View};
 use meed_scenario::{Scenario, Setting, TraceReading};
 use meed_sim::record::RunRecord;
 use meed_sim::world::{Attendant, WorldSetup};
@@ -302,7 +302,7 @@ impl Attendant for Watcher {
     fn passes(
         &mut self,
         at: Time,
-        engine: &Engine,
+        engine: View<'_>,
         say: &mut dyn FnMut(QueueId, Rank),
     ) -> ControlFlow<()> {
         self.windows.passes(at, engine);

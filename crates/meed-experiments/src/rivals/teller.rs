@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use meed::{Engine, QueueId, Rank, Resources, Span, Time};
+use meed::{QueueId, Rank, Resources, Span, Time, View};
 use meed_sim::world::Attendant;
 
 use super::dominant::Vectors;
@@ -83,7 +83,7 @@ impl Teller {
     }
 
     /// Time passes to `at`.
-    fn tick_to(&mut self, at: Time, engine: &Engine, say: &mut dyn FnMut(QueueId, Rank)) {
+    fn tick_to(&mut self, at: Time, engine: View<'_>, say: &mut dyn FnMut(QueueId, Rank)) {
         if at < self.next {
             return;
         }
@@ -112,7 +112,7 @@ impl Teller {
 
     /// Rules tick, those of the lowest parents first, for a parent's may count what the rule of its
     /// children holds against them.
-    fn count(&mut self, engine: &Engine, more: u64, unit: f64) {
+    fn count(&mut self, engine: View<'_>, more: u64, unit: f64) {
         let (seconds, measured) = (self.cadence.as_secs_f64(), engine.measured());
         let mut active = BTreeMap::new();
         // A parent's family was made after the one in which it is a child.
@@ -139,7 +139,7 @@ impl Teller {
 
     /// Queues that have come, and those that the engine has forgotten (its rows move up then): rows
     /// and children go on where they ended.
-    fn meet(&mut self, engine: &Engine) {
+    fn meet(&mut self, engine: View<'_>) {
         let all = engine.queue_ids();
         if all.len() == self.queues.len() && all.eq(self.queues.iter().copied()) {
             return;
@@ -170,7 +170,7 @@ impl Teller {
     /// What leaves hold and have used by the next tick, summed up to their parents. Afterwards
     /// `more` ticks have passed since. What a forgotten queue used stays in what its parents have
     /// used, for they are told what is new alone.
-    fn look(&mut self, engine: &Engine, more: u64) {
+    fn look(&mut self, engine: View<'_>, more: u64) {
         let (measured, cadence) = (engine.measured(), u128::from(self.cadence.as_micros()));
         for row in &mut self.seen {
             *row = Row { used: row.used, ..Row::default() };
@@ -206,7 +206,7 @@ impl Attendant for Teller {
     fn passes(
         &mut self,
         at: Time,
-        engine: &Engine,
+        engine: View<'_>,
         say: &mut dyn FnMut(QueueId, Rank),
     ) -> ControlFlow<()> {
         self.tick_to(at, engine, say);
@@ -220,7 +220,7 @@ impl Family {
     }
 
     /// What the parent has for its children.
-    fn pool<'e>(&self, engine: &'e Engine) -> &'e Resources {
+    fn pool<'e>(&self, engine: View<'e>) -> &'e Resources {
         match self.parent {
             QueueId::ROOT => engine.capacity(),
             parent => engine.queue(parent).share,
@@ -228,7 +228,7 @@ impl Family {
     }
 
     /// `active`: what rules hold against the children of those parents that have counted.
-    fn see(&mut self, engine: &Engine, rows: &[Row], unit: f64, active: &BTreeMap<QueueId, f64>) {
+    fn see(&mut self, engine: View<'_>, rows: &[Row], unit: f64, active: &BTreeMap<QueueId, f64>) {
         let before = std::mem::take(&mut self.seen);
         let child = |(at, &queue): (usize, &QueueId)| {
             let Some(row) = engine.queue_row(queue).map(|row| rows[row]) else {
@@ -251,7 +251,7 @@ impl Family {
         };
         self.seen = self.children.iter().enumerate().map(child).collect();
     }
-    fn see_all(&mut self, engine: &Engine, rows: &[Vectors], pool: &Resources, seconds: f64) {
+    fn see_all(&mut self, engine: View<'_>, rows: &[Vectors], pool: &Resources, seconds: f64) {
         for (child, &queue) in self.seen.iter_mut().zip(&self.children) {
             if let Some(row) = engine.queue_row(queue) {
                 child.part = rows[row].part(pool, seconds);

@@ -317,7 +317,7 @@ impl Flux {
         let first = self.said.len();
         let said = &mut self.said;
         let mut say = |queue, rank| said.push((queue, rank));
-        assert!(self.watcher.passes(at, &self.engine, &mut say).is_continue());
+        assert!(self.watcher.passes(at, self.engine.view(), &mut say).is_continue());
         for &(queue, rank) in &self.said[first..] {
             let change = QueueChange { rank: Some(rank), ..QueueChange::default() };
             self.engine.apply(at, Event::QueueChanged(queue, change)).unwrap();
@@ -333,7 +333,7 @@ impl Flux {
         let spec = QueueSpec::new(name, Policy::preset("told").unwrap());
         let come = self.engine.apply(at, Event::QueueAdded(spec));
         let Ok(Effect::Queue(new)) = come else { panic!("{come:?}") };
-        let old = ["a", "p.b"].map(|name| self.engine.find_queue(name).unwrap());
+        let old = ["a", "p.b"].map(|name| self.engine.view().find_queue(name).unwrap());
         for queue in [new, old[0], old[1]] {
             let groups = &[TaskGroup::new(1 + turn as u32 % 3, Resources::new(&[2000]))];
             let job = JobSpec { queue, weight: 1000, groups, open: false, max_attempts: 0 };
@@ -346,7 +346,7 @@ impl Flux {
             if starts.is_empty() {
                 break;
             }
-            let end = self.engine.now() + Span::from_secs(400).unwrap();
+            let end = self.engine.view().now() + Span::from_secs(400).unwrap();
             self.passes(end);
             for start in starts {
                 self.engine.apply(end, Event::TaskEnded(start)).unwrap();
@@ -359,7 +359,7 @@ fn told_while_queues_go(remembered: u32) -> (Vec<(QueueId, Rank)>, usize, f64) {
     let mut flux = Flux::of(remembered);
     (0..60).for_each(|turn| flux.turn(turn));
     flux.passes(Time::ZERO + Span::from_secs(60 * 7200).unwrap());
-    (flux.said, flux.engine.queue_rows(), flux.watcher.windows.unserved())
+    (flux.said, flux.engine.view().queue_rows(), flux.watcher.windows.unserved())
 }
 
 /// Removed queues that an engine has forgotten are as any that are gone.

@@ -12,7 +12,7 @@
 
 use std::collections::BTreeSet;
 
-use meed::{Engine, QueueId, Span, Time};
+use meed::{QueueId, Span, Time, View};
 use meed_sim::world::CountedSpan;
 
 use super::lent::{Claims, Glance};
@@ -71,7 +71,7 @@ impl Windows {
     }
 
     /// Time passes to `at`.
-    pub(super) fn passes(&mut self, at: Time, engine: &Engine) {
+    pub(super) fn passes(&mut self, at: Time, engine: View<'_>) {
         let hour = Span::from_secs(3600).unwrap_or(Span::MAX);
         while self.next <= at {
             if self.counted.holds(self.next) {
@@ -82,7 +82,7 @@ impl Windows {
         }
     }
 
-    fn note(&mut self, engine: &Engine) {
+    fn note(&mut self, engine: View<'_>) {
         let (measured, now) = (engine.measured(), self.next);
         let unit = engine.kinds().unit(measured).scale() as f64;
         self.capacity = self.capacity.max(engine.capacity().get(measured) as f64 / unit);

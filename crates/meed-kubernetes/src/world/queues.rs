@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use meed::{Engine, QueueChange, QueueId, QueueSpec, ResourceKinds, Time};
+use meed::{QueueChange, QueueId, QueueSpec, ResourceKinds, Time, View};
 
 use super::pods::Refusal;
 use super::{Stand, World, must};
@@ -297,7 +297,7 @@ fn live_queues(world: &World) -> impl Iterator<Item = (String, QueueId)> + use<>
 
 /// What of a queue's minimum share is not kept, for its parent does not count that resource.
 fn unkept_minimum(
-    engine: &Engine,
+    engine: View<'_>,
     full: &str,
     spec: &QueueSpec,
     kinds: &ResourceKinds,

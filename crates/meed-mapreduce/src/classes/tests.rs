@@ -38,7 +38,7 @@ fn jobs(n: usize) -> Vec<JobId> {
     let nodes = vec![NodeSpec::new("n", Resources::new(&[1000]))];
     let config = Config { kinds, measured: 0, root: policy, queues: vec![queue], nodes };
     let mut engine = Engine::new(config, Box::new(FirstFit::new(1))).expect("sound");
-    let queue = engine.find_queue("q").expect("declared");
+    let queue = engine.view().find_queue("q").expect("declared");
     let groups = [TaskGroup::new(1, Resources::new(&[1000]))];
     let spec = JobSpec { queue, weight: 1000, groups: &groups, open: false, max_attempts: 0 };
     let mut arrive = || match engine.apply(Time::ZERO, Event::JobArrived(spec)) {

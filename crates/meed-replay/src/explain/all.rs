@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use meed::{Engine, QueueId, Time};
+use meed::{QueueId, Time, View};
 use meed_driver::Books;
 use meed_driver::explain::{QueueStatus, queues};
 use meed_driver::record::SCHEMA;
@@ -89,7 +89,7 @@ impl Look for All {
 
 /// Leaves of which something waits, in the order of the tree: the first child first, with all that
 /// is below it.
-fn in_turn(engine: &Engine) -> Vec<QueueId> {
+fn in_turn(engine: View<'_>) -> Vec<QueueId> {
     let mut order = Vec::new();
     let mut ahead = vec![QueueId::ROOT];
     while let Some(queue) = ahead.pop() {

@@ -12,7 +12,7 @@ mod find;
 mod passed;
 mod worlds;
 
-use meed::{Engine, NodeId, ReservationView, Span, Time};
+use meed::{NodeId, ReservationView, Span, Time, View};
 use meed_driver::explain::Standing;
 use meed_driver::record::SCHEMA;
 use meed_driver::{Books, Off};
@@ -342,7 +342,7 @@ impl Look for One<'_> {
 }
 
 /// How the reservations that there are have moved.
-fn add_moves(standing: &mut Standing, history: &HoldHistory, engine: &Engine) {
+fn add_moves(standing: &mut Standing, history: &HoldHistory, engine: View<'_>) {
     let names = |nodes: &[NodeId]| -> Vec<String> {
         nodes.iter().map(|node| engine.node(*node).0.name.clone()).collect()
     };

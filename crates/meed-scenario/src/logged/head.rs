@@ -32,7 +32,7 @@ pub(super) struct HeadJob {
 
 /// The jobs of a driver, in the order in which they came; in words what is wrong with them.
 pub(super) fn jobs(driver: &Driver<Came, Off>) -> Result<Vec<HeadJob>, String> {
-    let state = driver.engine().state();
+    let state = driver.engine_state();
     // Rows of the state stand in the order of the engine's jobs.
     let rows = driver.jobs().zip(&state.jobs.live);
     let all = rows.map(|(live, (_, row))| job(driver, live, row, &state));

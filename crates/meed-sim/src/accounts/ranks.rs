@@ -7,7 +7,7 @@
 //! by the largest power of two that fits; what is cut is below 2^-31 of the largest step. Whoever
 //! has paid nothing comes last: its quota is nothing. Cost: O(queues x resources) divisions.
 
-use meed::{Engine, QueueId, Rank};
+use meed::{QueueId, Rank, View};
 use meed_scenario::plans::Terms;
 use num_bigint::BigUint;
 
@@ -37,7 +37,7 @@ impl Stand {
 pub(super) fn tell(
     books: &Accounts,
     terms: Terms,
-    tree: &Engine,
+    tree: View<'_>,
     say: &mut dyn FnMut(QueueId, Rank),
 ) {
     let mut stands = stands(books, terms, tree);
@@ -62,7 +62,7 @@ pub(super) fn tell(
 }
 
 /// All queues in order of declaration, without what is below them.
-fn stands(books: &Accounts, terms: Terms, tree: &Engine) -> Vec<Stand> {
+fn stands(books: &Accounts, terms: Terms, tree: View<'_>) -> Vec<Stand> {
     let prices: Vec<BigUint> =
         (0..books.kinds).map(|kind| books.price(kind, terms.value)).collect();
     // Of the nodes' weights, where they differ, the ordinary one.

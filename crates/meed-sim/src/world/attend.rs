@@ -6,7 +6,7 @@
 
 use std::ops::ControlFlow;
 
-use meed::{Engine, QueueChange, QueueId, Rank, Time};
+use meed::{QueueChange, QueueId, Rank, Time, View};
 
 use super::desk::Desk;
 use super::{RunError, World};
@@ -20,12 +20,12 @@ pub trait Attendant {
     fn passes(
         &mut self,
         at: Time,
-        engine: &Engine,
+        engine: View<'_>,
         say: &mut dyn FnMut(QueueId, Rank),
     ) -> ControlFlow<()>;
 
     /// The run ends at `at`; what is said of ranks then would be heard by nobody.
-    fn ends(&mut self, at: Time, engine: &Engine) -> ControlFlow<()> {
+    fn ends(&mut self, at: Time, engine: View<'_>) -> ControlFlow<()> {
         self.passes(at, engine, &mut |_, _| ())
     }
 }

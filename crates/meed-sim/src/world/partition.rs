@@ -9,8 +9,8 @@
 use std::borrow::Cow;
 
 use meed::{
-    Config, Engine, Infeasible, MAX_KINDS, NodeSpec, QueueId, QueueSpec, Rejected, Resources, Span,
-    Start, Time,
+    Config, Infeasible, MAX_KINDS, NodeSpec, QueueId, QueueSpec, Rejected, Resources, Span, Start,
+    Time, View,
 };
 use meed_driver::{Books, CountedSpan, Driver, Failed, QueueTally, Totals};
 use meed_journal::{Fact, QueueMark};
@@ -144,11 +144,11 @@ impl<'a> Partition<'a> {
 }
 
 impl Books for Partition<'_> {
-    fn tree(&self) -> &Engine {
+    fn tree(&self) -> View<'_> {
         self.master.engine()
     }
 
-    fn leaf(&self, queue: QueueId) -> Option<(&Engine, QueueId)> {
+    fn leaf(&self, queue: QueueId) -> Option<(View<'_>, QueueId)> {
         self.tenant(queue).map(|tenant| (tenant.driver.engine(), tenant.own))
     }
 

@@ -58,7 +58,7 @@ impl Stops {
     }
 
     /// In the record of a run under a policy that stops tasks.
-    pub fn tell(&self, tree: &meed::Engine, record: &mut RunRecord) {
+    pub fn tell(&self, tree: meed::View<'_>, record: &mut RunRecord) {
         let told = |all: &mut dyn Iterator<Item = &Stopped>| {
             let (mut tasks, mut lost) = (0, vec![0u128; tree.kinds().len()]);
             for stopped in all {

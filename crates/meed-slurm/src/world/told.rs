@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use meed::{Engine, QueueId, Time};
+use meed::{QueueId, Time, View};
 use meed_driver::explain::{Child, QueueStatus, levels};
 use meed_driver::{Driver, Failed, Off};
 use serde::{Deserialize, Serialize};
@@ -159,7 +159,7 @@ impl Standings {
 }
 
 /// Leaves in the order in which a walk down comes to them.
-fn places(engine: &Engine, bands: &Bands) -> BTreeMap<QueueId, usize> {
+fn places(engine: View<'_>, bands: &Bands) -> BTreeMap<QueueId, usize> {
     let mut places = BTreeMap::new();
     let mut next = vec![QueueId::ROOT];
     while let Some(queue) = next.pop() {
@@ -173,7 +173,7 @@ fn places(engine: &Engine, bands: &Bands) -> BTreeMap<QueueId, usize> {
 }
 
 /// The children of a queue in the order in which they are served.
-fn children(engine: &Engine, queue: QueueId, bands: &Bands) -> Vec<QueueId> {
+fn children(engine: View<'_>, queue: QueueId, bands: &Bands) -> Vec<QueueId> {
     let children = engine.children_in_order(queue);
     let mut children: Vec<QueueId> = children.iter().map(|child| child.queue).collect();
     if !bands.is_empty() {
@@ -183,7 +183,7 @@ fn children(engine: &Engine, queue: QueueId, bands: &Bands) -> Vec<QueueId> {
 }
 
 /// How many children of `among` are served before the one on the way down to a leaf.
-fn place(engine: &Engine, among: &str, leaf: &str, bands: &Bands) -> Option<usize> {
+fn place(engine: View<'_>, among: &str, leaf: &str, bands: &Bands) -> Option<usize> {
     let parent = if among.is_empty() { QueueId::ROOT } else { engine.find_queue(among)? };
     let on_the_way = |child: &QueueId| {
         let rest = leaf.strip_prefix(engine.queue(*child).name);

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use meed::{Engine, QueueId};
+use meed::{QueueId, View};
 use meed_driver::explain::{GuardStatus, Leaf, Level, QueueStatus, Standing, Subject};
 use serde::Serialize;
 
@@ -116,7 +116,7 @@ impl Core {
 }
 
 /// Leaves in the order in which a walk down from `parent` comes to them.
-fn walk(engine: &Engine, parent: QueueId, places: &mut BTreeMap<QueueId, usize>) {
+fn walk(engine: View<'_>, parent: QueueId, places: &mut BTreeMap<QueueId, usize>) {
     for child in engine.children_in_order(parent) {
         if engine.queue(child.queue).is_leaf {
             places.insert(child.queue, places.len());
@@ -126,7 +126,7 @@ fn walk(engine: &Engine, parent: QueueId, places: &mut BTreeMap<QueueId, usize>)
     }
 }
 
-fn before(engine: &Engine, leaf: QueueId) -> Vec<String> {
+fn before(engine: View<'_>, leaf: QueueId) -> Vec<String> {
     let mut levels = Vec::new();
     let mut at = leaf;
     while let Some(parent) = engine.queue(at).parent {

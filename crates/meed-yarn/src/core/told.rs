@@ -5,7 +5,7 @@
 //! from it and from the memory time of now, until something is told of its queue (or of one below
 //! it), it leaves its line, its quantum or that of what runs below it changes (averages are taken),
 //! or all rows change at once
-//! ([`meed::Engine::sweeps`]). Memory time, and what a start is charged under a half-life, are told
+//! ([`meed::View::sweeps`]). Memory time, and what a start is charged under a half-life, are told
 //! once for all rows of one clock and quantum.
 //!
 //! > rows of the last answer, with those of this one put in their place = all rows
@@ -51,7 +51,7 @@ pub(super) struct Told {
 }
 
 /// Of a queue; the quantum as its siblings are charged, and as the guard charges, and when what
-/// runs was last charged by other quanta ([`meed::Engine::recharged`]).
+/// runs was last charged by other quanta ([`meed::View::recharged`]).
 #[derive(Clone, Default)]
 struct ToldQueue {
     quantum: Span,

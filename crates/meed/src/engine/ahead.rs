@@ -4,38 +4,38 @@
 //! thirty lines of memory that nothing near has touched: handled one after the other, each task
 //! waits for one line, then for the next. Who knows what comes some events ahead has them brought
 //! meanwhile: a prefetch is an instruction that nobody waits for. What lies behind a row is asked
-//! for when the row has come, so there are steps ([`Engine::expect_task`],
-//! [`Engine::expect_rows`], [`Engine::expect_behind`]), some events apart.
+//! for when the row has come, so there are steps ([`View::expect_task`],
+//! [`View::expect_rows`], [`View::expect_behind`]), some events apart.
 //!
 //! Invariant: nothing is changed, and nothing depends on it; a world that never asks gets the same
 //! decisions. Cost: some thirty prefetches for each task.
 
-use super::Engine;
 use super::core::Core;
+use super::view::View;
 use super::work::Running;
 use crate::spec::{AllocationId, QueueId, QueueRow};
 
 /// Rows of fewer queues, or of fewer running tasks, are at hand anyway.
 const FEW: usize = 512;
 
-impl Engine {
+impl<'a> View<'a> {
     /// Whether so much runs that it pays to ask ahead for the rows of tasks that end.
     #[inline]
-    pub fn expects_ends(&self) -> bool {
+    pub fn expects_ends(self) -> bool {
         self.core.has_many_tasks()
     }
 
     /// The task will end soon: has its row brought. The first of four steps, and nothing where the
     /// task is gone.
     #[inline]
-    pub fn expect_task(&self, id: AllocationId) {
+    pub fn expect_task(self, id: AllocationId) {
         self.core.work.expect_task(id);
     }
 
     /// The second step, when the task's row is at hand: has the rows of its job, its node and its
     /// queue brought.
     #[inline]
-    pub fn expect_rows(&self, id: AllocationId) {
+    pub fn expect_rows(self, id: AllocationId) {
         if let Some(task) = self.core.work.running(id) {
             self.core.expect_rows_of(id, task);
         }
@@ -44,7 +44,7 @@ impl Engine {
     /// The third step, when those are at hand: has the books of the job and of the queue brought,
     /// and what waits in the queue.
     #[inline]
-    pub fn expect_behind(&self, id: AllocationId) {
+    pub fn expect_behind(self, id: AllocationId) {
         if let Some(task) = self.core.work.running(id) {
             self.core.books.expect_behind_job(task.job);
             self.core.expect_behind_row(task.queue);
@@ -53,7 +53,7 @@ impl Engine {
 
     /// The last step, when those are at hand: has the assumed ends of the queue's tasks brought.
     #[inline]
-    pub fn expect_last(&self, id: AllocationId) {
+    pub fn expect_last(self, id: AllocationId) {
         if let Some(task) = self.core.work.running(id) {
             self.core.books.expect_last(task.queue);
         }
@@ -61,7 +61,7 @@ impl Engine {
 
     /// A job will come for the queue soon: has the queue's rows brought. The first of two steps.
     #[inline]
-    pub fn expect_queue(&self, queue: QueueId) {
+    pub fn expect_queue(self, queue: QueueId) {
         if let Some(row) = self.core.tree.row(queue).filter(|_| self.core.has_many_queues()) {
             self.core.expect_rows_of_queue(row);
         }
@@ -69,7 +69,7 @@ impl Engine {
 
     /// The second step, when those are at hand: has the queue's books brought, and what waits.
     #[inline]
-    pub fn expect_behind_queue(&self, queue: QueueId) {
+    pub fn expect_behind_queue(self, queue: QueueId) {
         if let Some(row) = self.core.tree.row(queue).filter(|_| self.core.has_many_queues()) {
             self.core.expect_behind_row(row);
         }

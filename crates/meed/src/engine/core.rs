@@ -52,11 +52,11 @@ pub(super) struct Core {
     pub(super) shares_due: bool,
     /// What they will make of tree and books, for who looks meanwhile.
     pub(super) seen: OnceCell<Box<Seen>>,
-    /// See [`Engine::sweeps`](super::Engine::sweeps) and
-    /// [`Engine::refreshes`](super::Engine::refreshes).
+    /// See [`View::sweeps`](super::View::sweeps) and
+    /// [`View::refreshes`](super::View::refreshes).
     pub(super) sweeps: u64,
     pub(super) refreshes: u64,
-    /// See [`Engine::recharged`](super::Engine::recharged): by row of the queue, as far as there is
+    /// See [`View::recharged`](super::View::recharged): by row of the queue, as far as there is
     /// anything to tell.
     pub(super) recharged: Vec<u64>,
 }

@@ -2,11 +2,11 @@
 //! For people; each view is made anew from the books and changes nothing. O(children), or O(waiting
 //! groups), for each call.
 
-use super::Engine;
 use super::core::Core;
 use super::holds::expected_end;
 use super::ready::Bucket;
 use super::room::ShapeId;
+use super::view::View;
 use crate::decision::KeyValue;
 use crate::order::Tier;
 use crate::order::heap::Item;
@@ -32,7 +32,7 @@ pub struct ChildView {
     pub parked: bool,
 }
 
-/// Some children of a queue that have tasks waiting ([`Engine::first_children`]).
+/// Some children of a queue that have tasks waiting ([`View::first_children`]).
 #[derive(Clone, PartialEq, Debug)]
 pub struct FirstChildren {
     /// The first in order.
@@ -65,11 +65,11 @@ pub struct GroupView {
     pub together: u32,
     /// What all these ask for.
     pub whole: Resources,
-    /// Whether they are of several groups, of which this is the first ([`Engine::gang_fit`]).
+    /// Whether they are of several groups, of which this is the first ([`View::gang_fit`]).
     pub joint: bool,
 }
 
-/// A node on which a task may run ([`Engine::nodes_for`]).
+/// A node on which a task may run ([`View::nodes_for`]).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct NodeRoom {
     /// The node.
@@ -80,7 +80,7 @@ pub struct NodeRoom {
     pub free: Resources,
 }
 
-/// A task that runs on a node ([`Engine::running_on`]).
+/// A task that runs on a node ([`View::running_on`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct RunningView {
@@ -113,87 +113,87 @@ pub struct GuardView {
     pub before: Vec<QueueId>,
 }
 
-impl Engine {
+impl<'a> View<'a> {
     /// How `queue` orders its children.
-    pub fn policy(&self, queue: QueueId) -> &Policy {
+    pub fn policy(self, queue: QueueId) -> &'a Policy {
         self.core.books.domain(self.core.row(queue)).policy()
     }
 
     /// Whether a node is up: it has joined and not left.
-    pub fn is_up(&self, node: NodeId) -> bool {
+    pub fn is_up(self, node: NodeId) -> bool {
         self.core.live_node(node).is_ok()
     }
 
     /// Whether nothing new may start on a node.
-    pub fn is_cordoned(&self, node: NodeId) -> bool {
+    pub fn is_cordoned(self, node: NodeId) -> bool {
         self.core.room.row(node).is_some_and(|row| self.core.room.is_cordoned(row))
     }
 
     /// Whether more is used of a node than it holds.
-    pub fn is_over_full(&self, node: NodeId) -> bool {
+    pub fn is_over_full(self, node: NodeId) -> bool {
         self.core.room.row(node).is_some_and(|row| self.core.room.is_over_full(row))
     }
 
     /// What others use of a node ([`crate::Event::NodeUsedByOthers`]).
-    pub fn used_by_others(&self, node: NodeId) -> Resources {
+    pub fn used_by_others(self, node: NodeId) -> Resources {
         let nothing = Resources::zero(self.core.kinds.len());
         self.core.room.row(node).map_or(nothing, |row| self.core.room.others(row))
     }
 
     /// Whether some node that is up could hold a task of a group when it is empty; if none can, it
     /// waits for a node to join.
-    pub fn some_node_could_hold(&self, group: &GroupView) -> bool {
+    pub fn some_node_could_hold(self, group: &GroupView) -> bool {
         self.nodes_for(group).any(|room| group.demand.fits_in(&room.capacity))
     }
 
     /// Running tasks of a job; 0 where it is no more.
-    pub fn running_of(&self, job: JobId) -> u64 {
+    pub fn running_of(self, job: JobId) -> u64 {
         self.core.work.job(job).map_or(0, |job| u64::from(job.running()))
     }
 
     /// What a running task asks for; `None` where it runs no more.
-    pub fn demand_of(&self, task: AllocationId) -> Option<&Resources> {
+    pub fn demand_of(self, task: AllocationId) -> Option<&'a Resources> {
         self.core.work.running(task).map(|task| self.core.room.demand(task.shape))
     }
 
     /// Since when a running task runs.
-    pub fn started(&self, task: AllocationId) -> Option<Time> {
+    pub fn started(self, task: AllocationId) -> Option<Time> {
         self.core.work.running(task).map(|task| task.started)
     }
 
     /// The running task of a live job with that number. O(running tasks).
-    pub fn running_task(&self, job: JobId, task: u32) -> Option<AllocationId> {
+    pub fn running_task(self, job: JobId, task: u32) -> Option<AllocationId> {
         let mut all = self.core.work.all_running();
         all.find(|(_, running)| (running.job, running.task) == (job, task)).map(|(id, _)| id)
     }
 
     /// Minimum and maximum share of a queue.
-    pub fn bounds(&self, queue: QueueId) -> (Option<Resources>, Option<Resources>) {
+    pub fn bounds(self, queue: QueueId) -> (Option<Resources>, Option<Resources>) {
         let queue = self.core.row(queue);
         (self.core.tree[queue].min(), self.core.tree[queue].max().copied())
     }
 
     /// Since when a leaf waits: the later of its last service and the moment its demand began.
-    pub fn waits_since(&self, leaf: QueueId) -> Time {
+    pub fn waits_since(self, leaf: QueueId) -> Time {
         self.core.ready.waits_since(self.core.row(leaf))
     }
 
     /// The resource whose units the keys among the children of `queue` are in: the one counted, or
     /// the dearest; for dominant shares the measured one, of which they are told as an amount.
-    pub fn key_kind(&self, queue: QueueId) -> usize {
+    pub fn key_kind(self, queue: QueueId) -> usize {
         self.core.kind_of_keys(self.core.row(queue))
     }
 
     /// The children of `parent` below which tasks wait, in the order in which they would be served
     /// at this instant; where each server decides by itself, by their keys over the pool. Where
     /// parents are rescaled (hierarchical `drf`), as of the last [`Engine::advance`] or decision.
-    pub fn children_in_order(&self, parent: QueueId) -> Vec<ChildView> {
+    pub fn children_in_order(self, parent: QueueId) -> Vec<ChildView> {
         self.first_children(parent, usize::MAX, QueueId::ROOT).first
     }
 
     /// The first `most` of them, and where `asked` stands among them. O(children), besides sorting
     /// those that are told.
-    pub fn first_children(&self, parent: QueueId, most: usize, asked: QueueId) -> FirstChildren {
+    pub fn first_children(self, parent: QueueId, most: usize, asked: QueueId) -> FirstChildren {
         let (parent, asked) = (self.core.row(parent), self.core.row(asked));
         let books = self.core.seen().1;
         let children = self.core.tree[parent].children().iter().copied();
@@ -226,7 +226,7 @@ impl Engine {
     }
 
     /// The waiting task groups of `leaf`, best first.
-    pub fn groups_in_order(&self, leaf: QueueId) -> Vec<GroupView> {
+    pub fn groups_in_order(self, leaf: QueueId) -> Vec<GroupView> {
         let leaf = self.core.row(leaf);
         let books = self.core.seen().1;
         let slots = self.core.ready.buckets(leaf).iter().flat_map(Bucket::groups);
@@ -259,7 +259,7 @@ impl Engine {
 
     /// The nodes that are up and on which constraints let tasks of a group run, in order of
     /// joining. O(nodes) in all.
-    pub fn nodes_for(&self, group: &GroupView) -> impl Iterator<Item = NodeRoom> + '_ {
+    pub fn nodes_for(self, group: &GroupView) -> impl Iterator<Item = NodeRoom> + 'a {
         let shape = self.core.slot_of(group).map(|slot| self.core.shape_alone(slot));
         let rows = (0..self.core.room.nodes() as u32).map(NodeRow);
         let room = move |row: NodeRow| {
@@ -275,13 +275,13 @@ impl Engine {
     }
 
     /// How many tasks of a gang's group fit at once now, where the gang may be. O(nodes).
-    pub fn fit_at_once(&self, group: &GroupView) -> u64 {
+    pub fn fit_at_once(self, group: &GroupView) -> u64 {
         let slot = self.core.slot_of(group);
         slot.map_or(0, |slot| self.core.room.fit_at_once(self.core.work.group(slot).turn()))
     }
 
     /// The tasks that run on a node, the latest first.
-    pub fn running_on(&self, node: NodeId) -> Vec<RunningView> {
+    pub fn running_on(self, node: NodeId) -> Vec<RunningView> {
         let Some(row) = self.core.room.row(node) else { return Vec::new() };
         let view = |task: AllocationId| {
             let running = self.core.work.running(task).expect("it runs there");
@@ -302,7 +302,7 @@ impl Engine {
     }
 
     /// The starvation guard, where the root's policy has one.
-    pub fn guard_view(&self, leaf: QueueId) -> Option<GuardView> {
+    pub fn guard_view(self, leaf: QueueId) -> Option<GuardView> {
         let guard = self.core.seen().2?;
         let leaf = self.core.row(leaf);
         let mine = guard.seen(self.core.now, leaf);

@@ -8,11 +8,11 @@
 //! With a label that keeps the gang together that is told of the value where most of it fits.
 //! Cost: that of a look at the gang ([`super::room`]) on each of the values.
 
-use super::Engine;
 use super::explain::GroupView;
+use super::view::View;
 use crate::resources::Resources;
 
-/// How much of a gang of several groups fits now ([`Engine::gang_fit`]).
+/// How much of a gang of several groups fits now ([`View::gang_fit`]).
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct GangFit {
@@ -42,9 +42,9 @@ pub struct GangPart {
     pub nodes: u64,
 }
 
-impl Engine {
+impl<'a> View<'a> {
     /// How much of the gang that a group waits with fits now; `None`: it waits by itself.
-    pub fn gang_fit(&self, group: &GroupView) -> Option<GangFit> {
+    pub fn gang_fit(self, group: &GroupView) -> Option<GangFit> {
         let slot = self.core.slot_of(group)?;
         let turn = self.core.work.group(slot).turn();
         let fit = self.core.room.is_joint(turn).then(|| self.core.room.parts_now(turn))?;

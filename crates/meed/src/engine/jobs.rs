@@ -9,6 +9,7 @@ use super::core::Core;
 use super::gangs::joint;
 use super::room::ShapeId;
 use super::share_out::Reads;
+use super::view::View;
 use super::work::Job;
 use crate::cluster::{check_dimensions, exceeded, in_words};
 use crate::error::{ConfigError, Rejected};
@@ -104,13 +105,6 @@ impl Engine {
         }
     }
 
-    /// Whether tasks like these could ever run in `queue`: what [`crate::Event::JobArrived`] would
-    /// refuse them for.
-    pub fn check_tasks(&self, queue: QueueId, groups: &[TaskGroup]) -> Result<(), Rejected> {
-        let queue = self.core.tree.row(queue).ok_or(Rejected::UnknownQueue)?;
-        self.core.check_groups(queue, 0, groups)
-    }
-
     fn add_groups(&mut self, id: JobId, groups: &[TaskGroup]) {
         let leaf = self.core.work.job(id).expect("it has just been added or found").queue;
         let sum: u64 = groups.iter().map(|group| u64::from(group.count)).sum();
@@ -146,6 +140,15 @@ impl Engine {
     /// How long a task of the group is expected to run at most.
     fn expected_run(&self, leaf: QueueRow, group: &TaskGroup) -> Option<Span> {
         group.limit.or_else(|| self.learned.as_ref()?.estimate(leaf))
+    }
+}
+
+impl<'a> View<'a> {
+    /// Whether tasks like these could ever run in `queue`: what [`crate::Event::JobArrived`] would
+    /// refuse them for.
+    pub fn check_tasks(self, queue: QueueId, groups: &[TaskGroup]) -> Result<(), Rejected> {
+        let queue = self.core.tree.row(queue).ok_or(Rejected::UnknownQueue)?;
+        self.core.check_groups(queue, 0, groups)
     }
 }
 

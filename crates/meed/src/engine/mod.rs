@@ -4,10 +4,14 @@
 //! engine reads no clock (time comes with each event), does no I/O, spawns nothing and draws no
 //! random number: the same events give the same decisions on every machine.
 //!
+//! It has a core ([`core`]): the tree, jobs and tasks, room, accounts and who may be asked, each a
+//! part with private fields. Reservations (`holds`) stand beside the core: they get it, and hear
+//! what happens (`holds::notices`). [`Engine`] says in which order the steps of both are taken, and
+//! is the only one that starts a task or ends one; what may be read is in [`View`].
+//!
 //! What happens to one task, in order: its job arrives (`jobs`), the walk chooses it (`decide`), it
 //! starts and ends (`tasks`); the clock alone changes rounds, landmarks and quanta (`chores`);
-//! nodes and queues come and go (`nodes`, `queues`); what only live clusters
-//! report is in `live`.
+//! nodes and queues come and go (`nodes`, `queues`); what only live clusters report is in `live`.
 //!
 //! Cost of a decision: O(depth * log children) for each key that is re-read (`order::heap`: one,
 //! unless tasks outrun their quantum), plus the placement's; nothing in it grows with the number of
@@ -61,7 +65,7 @@ pub use explain::{ChildView, FirstChildren, GroupView, GuardView, NodeRoom, Runn
 pub use gang_fit::{GangFit, GangPart};
 pub use holds::{HeldWith, ReservationView};
 pub use parts::{KeyParts, MemoryClock};
-pub use view::QueueView;
+pub use view::{QueueView, View};
 
 use self::core::{Core, Parts};
 use crate::decision::Start;
@@ -71,7 +75,7 @@ use crate::order::heap::ABSENT;
 use crate::place::Placement;
 use crate::policy::{Policy, Quantum};
 use crate::quantum::QuantumUpdater;
-use crate::spec::{Config, Infeasible};
+use crate::spec::{Config, Infeasible, JobId, QueueId};
 use crate::time::Time;
 use books::Books;
 use estimates::Learned;
@@ -150,6 +154,12 @@ impl Engine {
         Engine { core, reservations, learned, untold: VecDeque::new() }
     }
 
+    /// What may be read of it.
+    #[inline]
+    pub fn view(&self) -> View<'_> {
+        View { core: &self.core, reservations: &self.reservations }
+    }
+
     /// Takes in one event that happens at `now`. A refused event changes nothing.
     ///
     /// Events come in order of time; at one instant ends come before arrivals and changes, and
@@ -198,6 +208,24 @@ impl Engine {
         effect
     }
 
+    /// What the key of `queue` among its siblings is made of; `None` for the root.
+    ///
+    /// Call [`Engine::advance`] first: it is told of the last instant.
+    pub fn key_parts(&mut self, queue: QueueId) -> Option<KeyParts> {
+        self.core.key_parts(queue)
+    }
+
+    /// What the key of a job among the jobs of its leaf is made of; `None` where it is no more.
+    pub fn job_key_parts(&mut self, job: JobId) -> Option<KeyParts> {
+        self.core.job_key_parts(job)
+    }
+
+    /// What the starvation guard compares of a leaf; `None` where the root's policy has no guard.
+    /// The weight is 1: what was used is to be divided by [`View::entitlement`].
+    pub fn guard_parts(&mut self, leaf: QueueId) -> Option<KeyParts> {
+        self.core.guard_parts(leaf)
+    }
+
     /// Forgets removed queues where there are too many. Handles of all others stay valid.
     #[inline]
     fn forget_queues(&mut self) {
@@ -222,14 +250,6 @@ impl Engine {
     /// such are refused, as at first, or wait until a node joins that can.
     pub fn set_infeasible(&mut self, infeasible: Infeasible) {
         self.core.room.set_waits_for_nodes(infeasible == Infeasible::Wait);
-    }
-
-    /// What becomes of tasks that no node could hold when empty.
-    pub fn infeasible(&self) -> Infeasible {
-        match self.core.room.waits_for_nodes() {
-            true => Infeasible::Wait,
-            false => Infeasible::Refuse,
-        }
     }
 
     /// Lets time pass to `now`: rounds begin, quanta are refreshed, and shares are given out if
@@ -263,6 +283,16 @@ impl Engine {
             self.core.follow(begun);
         }
         Ok(())
+    }
+}
+
+impl<'a> View<'a> {
+    /// What becomes of tasks that no node could hold when empty.
+    pub fn infeasible(self) -> Infeasible {
+        match self.core.room.waits_for_nodes() {
+            true => Infeasible::Wait,
+            false => Infeasible::Refuse,
+        }
     }
 }
 

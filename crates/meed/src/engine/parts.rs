@@ -14,10 +14,11 @@
 //!
 //! to the unit, with a half-life and with a discount too. So the parts of a child are known until
 //! something is told of it, or until [`KeyParts::turns`]. What else may change without a word,
-//! [`Engine::refreshes`], [`Engine::recharged`], [`Engine::key_quantum`] and [`Engine::sweeps`]
+//! [`View::refreshes`], [`View::recharged`], [`View::key_quantum`] and [`View::sweeps`]
 //! tell, for less than the parts cost.
 
-use super::Engine;
+use super::core::Core;
+use super::view::View;
 use crate::ledger::{Charge, Clock};
 use crate::policy::{Measure, Permille};
 use crate::resources::{MAX_KINDS, Resources};
@@ -63,7 +64,7 @@ pub struct KeyParts {
 }
 
 /// The clock that the children of a queue share: the machine's own, or, under a half-life, one that
-/// runs faster and faster. Its landmarks move with [`Engine::sweeps`].
+/// runs faster and faster. Its landmarks move with [`View::sweeps`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct MemoryClock(pub(crate) Clock);
 
@@ -86,35 +87,34 @@ impl MemoryClock {
     }
 }
 
-impl Engine {
-    /// What the key of `queue` among its siblings is made of; `None` for the root.
-    ///
-    /// Call [`Engine::advance`] first: it is told of the last instant.
-    pub fn key_parts(&mut self, queue: QueueId) -> Option<KeyParts> {
-        let queue = self.core.row(queue);
-        self.core.tree[queue].parent()?;
-        Some(self.core.books.parts(self.core.now, queue))
+impl Core {
+    /// See [`Engine::key_parts`](crate::Engine::key_parts).
+    pub(super) fn key_parts(&mut self, queue: QueueId) -> Option<KeyParts> {
+        let queue = self.row(queue);
+        self.tree[queue].parent()?;
+        Some(self.books.parts(self.now, queue))
     }
 
-    /// What the key of a job among the jobs of its leaf is made of; `None` where it is no more.
-    pub fn job_key_parts(&mut self, job: JobId) -> Option<KeyParts> {
-        self.core.work.job(job)?;
-        Some(self.core.books.parts_of_job(self.core.now, job))
+    /// See [`Engine::job_key_parts`](crate::Engine::job_key_parts).
+    pub(super) fn job_key_parts(&mut self, job: JobId) -> Option<KeyParts> {
+        self.work.job(job)?;
+        Some(self.books.parts_of_job(self.now, job))
     }
 
-    /// What the starvation guard compares of a leaf; `None` where the root's policy has no guard.
-    /// The weight is 1: what was used is to be divided by [`Engine::entitlement`].
-    pub fn guard_parts(&mut self, leaf: QueueId) -> Option<KeyParts> {
-        let leaf = self.core.row(leaf);
-        let quantum = self.core.books.quantum(leaf).unwrap_or(Span::ZERO);
-        Some(self.core.guard.as_mut()?.parts(self.core.now, leaf, quantum))
+    /// See [`Engine::guard_parts`](crate::Engine::guard_parts).
+    pub(super) fn guard_parts(&mut self, leaf: QueueId) -> Option<KeyParts> {
+        let leaf = self.row(leaf);
+        let quantum = self.books.quantum(leaf).unwrap_or(Span::ZERO);
+        Some(self.guard.as_mut()?.parts(self.now, leaf, quantum))
     }
+}
 
+impl<'a> View<'a> {
     /// What the starvation guard holds a leaf entitled to, as a fraction in lowest terms (a part,
     /// and what it is a part of): the product over the path of w over the sum of w of the queue and
     /// its siblings, but for the sum below the root, which all leaves share. Integers of any
-    /// length, big-endian; it changes with [`Engine::sweeps`]. `None` where there is no guard.
-    pub fn entitlement(&self, leaf: QueueId) -> Option<(Vec<u8>, Vec<u8>)> {
+    /// length, big-endian; it changes with [`View::sweeps`]. `None` where there is no guard.
+    pub fn entitlement(self, leaf: QueueId) -> Option<(Vec<u8>, Vec<u8>)> {
         let (part, whole) = self.core.guard.as_ref()?.entitlement(self.core.row(leaf));
         Some((part.to_bytes_be(), whole.to_bytes_be()))
     }
@@ -122,58 +122,58 @@ impl Engine {
     /// How often all keys may have changed at once: a round has begun, a landmark of the half-life
     /// has moved, shares were given out (weights, queues, nodes). It counts from when the engine
     /// was made or restored.
-    pub fn sweeps(&self) -> u64 {
+    pub fn sweeps(self) -> u64 {
         self.core.sweeps
     }
 
     /// How often quanta that learn may have changed by themselves: averages were taken. It
     /// counts from when the engine was made or restored.
-    pub fn refreshes(&self) -> u64 {
+    pub fn refreshes(self) -> u64 {
         self.core.refreshes
     }
 
-    /// The count of [`Engine::refreshes`] at which what runs below a queue was last charged by
+    /// The count of [`View::refreshes`] at which what runs below a queue was last charged by
     /// other quanta than before; 0 where that has not happened since the engine was made.
-    pub fn recharged(&self, queue: QueueId) -> u64 {
+    pub fn recharged(self, queue: QueueId) -> u64 {
         self.core.recharged.get(self.core.row(queue).index()).copied().unwrap_or(0)
     }
 
     /// [`KeyParts::quantum`] of `queue`. Where it is as it was, nothing was told of the queue,
-    /// nothing of it has outrun its quantum ([`KeyParts::turns`]), and [`Engine::recharged`] and
-    /// [`Engine::sweeps`] are as they were, its [`KeyParts`] are as they were, but for the amounts,
+    /// nothing of it has outrun its quantum ([`KeyParts::turns`]), and [`View::recharged`] and
+    /// [`View::sweeps`] are as they were, its [`KeyParts`] are as they were, but for the amounts,
     /// which are on their line.
-    pub fn key_quantum(&self, queue: QueueId) -> Span {
+    pub fn key_quantum(self, queue: QueueId) -> Span {
         self.core.books.key_quantum(self.core.now, self.core.row(queue))
     }
 
     /// The same of a job; `None` where it is no more.
-    pub fn job_key_quantum(&self, job: JobId) -> Option<Span> {
+    pub fn job_key_quantum(self, job: JobId) -> Option<Span> {
         self.core.work.job(job)?;
         Some(self.core.books.job_key_quantum(self.core.now, job))
     }
 
     /// The same of what the guard compares of a leaf; `None` where there is no guard.
-    pub fn guard_quantum(&self, leaf: QueueId) -> Option<Span> {
+    pub fn guard_quantum(self, leaf: QueueId) -> Option<Span> {
         let leaf = self.core.row(leaf);
         let quantum = self.core.books.quantum(leaf).unwrap_or(Span::ZERO);
         Some(self.core.guard.as_ref()?.quantum(self.core.now, quantum))
     }
 
     /// How long a leaf waits until the guard serves it, where there is one.
-    pub fn t_wait(&self) -> Option<Span> {
+    pub fn t_wait(self) -> Option<Span> {
         self.core.guard.as_ref().map(super::guard::Guard::t_wait)
     }
 }
 
 /// What such a world must know of a job after it was opened again.
-impl Engine {
+impl<'a> View<'a> {
     /// How many tasks a job has been given so far: the next is numbered so; 0 where it is no more.
-    pub fn tasks_of(&self, job: JobId) -> u32 {
+    pub fn tasks_of(self, job: JobId) -> u32 {
         self.core.work.job(job).map_or(0, super::work::Job::tasks)
     }
 
     /// The numbers of a job's waiting tasks, with what each holds while it runs. O(tasks).
-    pub fn waiting_of(&self, job: JobId) -> Vec<(u32, Resources)> {
+    pub fn waiting_of(self, job: JobId) -> Vec<(u32, Resources)> {
         let Some(found) = self.core.work.job(job) else { return Vec::new() };
         let mut all = Vec::new();
         for &slot in found.groups() {

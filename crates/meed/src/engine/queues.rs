@@ -1,7 +1,7 @@
 //! The queue tree: queues are added, changed and removed while work runs.
 
-use super::Engine;
 use super::core::Core;
+use super::view::View;
 use crate::cluster::check_dimensions;
 use crate::error::{ConfigError, Rejected};
 use crate::event::Effect;
@@ -9,9 +9,9 @@ use crate::policy::Policy;
 use crate::resources::Resources;
 use crate::spec::{MAX_WEIGHT, QueueChange, QueueId, QueueRow, QueueSpec, Rank, Weight};
 
-impl Engine {
+impl<'a> View<'a> {
     /// The live queue called `name`.
-    pub fn find_queue(&self, name: &str) -> Option<QueueId> {
+    pub fn find_queue(self, name: &str) -> Option<QueueId> {
         self.core.tree.find(name).map(|row| self.core.tree.id(row))
     }
 }

@@ -1,8 +1,8 @@
 //! What worlds and reports may see: numbers at this instant, nothing that can be changed.
 
-use super::Engine;
 use super::ReservationView;
 use super::core::Core;
+use super::holds::Reservations;
 use crate::fairness::{Integrals, Lending};
 use crate::resources::{ResourceKinds, Resources};
 use crate::shares::ExactPart;
@@ -34,89 +34,118 @@ pub struct QueueView<'a> {
     pub jobs: u64,
 }
 
-impl Engine {
+/// The engine, to be read: what worlds and reports may see at this instant. It is as cheap to copy
+/// as two references.
+///
+/// ```
+/// use meed::{Config, Engine, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources, Unit};
+/// use meed::place::FirstFit;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let root = Policy::preset("long-term").ok_or("no such preset")?;
+/// let config = Config {
+///     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+///     measured: 0,
+///     queues: vec![QueueSpec::new("ads", root.clone())],
+///     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+///     root,
+/// };
+/// let engine = Engine::new(config, Box::new(FirstFit::new(1)))?;
+/// let view = engine.view();
+/// assert_eq!(view.capacity(), &Resources::new(&[2000]));
+/// let names: Vec<&str> = view.queue_ids().map(|id| view.queue_name(id)).collect();
+/// assert_eq!(names, ["root", "ads"]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    pub(super) core: &'a Core,
+    pub(super) reservations: &'a Reservations,
+}
+
+impl<'a> View<'a> {
     /// The last instant the engine was told of.
-    pub fn now(&self) -> Time {
+    pub fn now(self) -> Time {
         self.core.now
     }
 
     /// The cluster's resource kinds.
-    pub fn kinds(&self) -> &ResourceKinds {
+    pub fn kinds(self) -> &'a ResourceKinds {
         &self.core.kinds
     }
 
     /// Whether the policy makes reservations.
-    pub fn makes_reservations(&self) -> bool {
+    pub fn makes_reservations(self) -> bool {
         self.reservations.are_made()
     }
 
     /// All reservations, in the order in which they were made, as of the last decision. O(these).
-    pub fn reservations(&self) -> impl Iterator<Item = ReservationView> + '_ {
-        self.reservations.views(&self.core)
+    pub fn reservations(self) -> impl Iterator<Item = ReservationView> + 'a {
+        self.reservations.views(self.core)
     }
 
     /// Whether the policy takes room back from running tasks.
-    pub fn reclaims(&self) -> bool {
+    pub fn reclaims(self) -> bool {
         self.reservations.reclaims()
     }
 
     /// Running tasks that were told to stop, and have not: in order of handle. A world that comes
     /// back after a crash stops them again.
-    pub fn stopping(&self) -> impl Iterator<Item = AllocationId> + '_ {
+    pub fn stopping(self) -> impl Iterator<Item = AllocationId> + 'a {
         self.reservations.stopping()
     }
 
     /// When decisions are to be asked for next though nothing happens until then: a reservation has
     /// waited long enough for others to be stopped. `None`: nothing is decided by time alone.
     #[inline]
-    pub fn next_look(&self) -> Option<Time> {
+    pub fn next_look(self) -> Option<Time> {
         self.reservations.next_look(self.core.now)
     }
 
     /// All queues in order of declaration, the root first, removed ones included; of those, not
     /// the ones that are forgotten (`set_remembered_queues`).
-    pub fn queue_ids(&self) -> impl ExactSizeIterator<Item = QueueId> + use<> {
+    pub fn queue_ids(self) -> impl ExactSizeIterator<Item = QueueId> + use<> {
         self.core.tree.rows().ids().into_iter()
     }
 
     /// Whether a queue is still known: live, or removed and remembered. All that is told of a queue
     /// below is told of those only, and panics for others.
     #[inline]
-    pub fn knows_queue(&self, id: QueueId) -> bool {
+    pub fn knows_queue(self, id: QueueId) -> bool {
         self.core.tree.row(id).is_some()
     }
 
     /// The row of a queue in tables of those that are known: dense, in order of declaration. Rows
     /// move up when removed queues are forgotten.
     #[inline]
-    pub fn queue_row(&self, id: QueueId) -> Option<usize> {
+    pub fn queue_row(self, id: QueueId) -> Option<usize> {
         self.core.tree.row(id).map(QueueRow::index)
     }
 
     /// Rows of queues now: the root, those that are live, and removed ones that are remembered.
     #[inline]
-    pub fn queue_rows(&self) -> usize {
+    pub fn queue_rows(self) -> usize {
         self.core.tree.len()
     }
 
     /// Whether a queue is gone. Cheaper than a whole [`QueueView`].
     #[inline]
-    pub fn is_removed(&self, id: QueueId) -> bool {
+    pub fn is_removed(self, id: QueueId) -> bool {
         self.core.tree.row(id).is_none_or(|row| self.core.tree[row].is_removed())
     }
 
     /// A queue's full name. Cheaper than a whole [`QueueView`] while nodes and queues change.
-    pub fn queue_name(&self, id: QueueId) -> &str {
+    pub fn queue_name(self, id: QueueId) -> &'a str {
         self.core.tree[self.core.row(id)].name()
     }
 
     /// The queue above; `None` for the root. Cheap likewise.
-    pub fn parent(&self, id: QueueId) -> Option<QueueId> {
+    pub fn parent(self, id: QueueId) -> Option<QueueId> {
         self.core.tree[self.core.row(id)].parent().map(|row| self.core.tree.id(row))
     }
 
     /// One queue.
-    pub fn queue(&self, id: QueueId) -> QueueView<'_> {
+    pub fn queue(self, id: QueueId) -> QueueView<'a> {
         let id = self.core.row(id);
         let queue = &self.core.seen().0[id];
         QueueView {
@@ -136,7 +165,7 @@ impl Engine {
     /// One node, and what is free on it for new tasks: nothing when it has left or is cordoned.
     ///
     /// A node that left long ago is forgotten: it has no name then, and nothing.
-    pub fn node(&self, id: NodeId) -> (&NodeSpec, Resources) {
+    pub fn node(self, id: NodeId) -> (&'a NodeSpec, Resources) {
         let nothing = Resources::zero(self.core.kinds.len());
         (
             self.core.room.spec_of(id),
@@ -145,96 +174,96 @@ impl Engine {
     }
 
     /// Whether more runs on a node than it has room for.
-    pub fn is_overfull(&self, node: NodeId) -> bool {
+    pub fn is_overfull(self, node: NodeId) -> bool {
         let row = self.core.room.row(node);
         row.is_some_and(|row| self.core.room.balance(row).iter().any(|left| *left < 0))
     }
 
     /// The row of a node in tables of those that are remembered: dense, in order of joining. Rows
     /// move up when nodes that left long ago are forgotten, at the joining of another.
-    pub fn node_row(&self, id: NodeId) -> Option<NodeRow> {
+    pub fn node_row(self, id: NodeId) -> Option<NodeRow> {
         self.core.room.row(id)
     }
 
     /// Rows of nodes now: those that are up, and the last that left.
-    pub fn node_rows(&self) -> usize {
+    pub fn node_rows(self) -> usize {
         self.core.room.nodes()
     }
 
     /// The node of that name that is up.
-    pub fn find_node(&self, name: &str) -> Option<NodeId> {
+    pub fn find_node(self, name: &str) -> Option<NodeId> {
         self.core.room.find_node(name)
     }
 
     /// All nodes in order of joining, the last that left included.
-    pub fn node_ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
+    pub fn node_ids(self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
         self.core.room.node_ids().into_iter()
     }
 
     /// Capacity of all nodes that are up.
-    pub fn capacity(&self) -> &Resources {
+    pub fn capacity(self) -> &'a Resources {
         self.core.room.total()
     }
 
     /// Number of tasks that run.
-    pub fn running_tasks(&self) -> usize {
+    pub fn running_tasks(self) -> usize {
         self.core.work.running_tasks()
     }
 
     /// Handles of all tasks that run, in order of slot.
-    pub fn running_ids(&self) -> impl Iterator<Item = AllocationId> + '_ {
+    pub fn running_ids(self) -> impl Iterator<Item = AllocationId> + 'a {
         self.core.work.all_running().map(|(id, _)| id)
     }
 
     /// Handles of all live jobs, in order of slot.
-    pub fn job_ids(&self) -> impl Iterator<Item = JobId> + '_ {
+    pub fn job_ids(self) -> impl Iterator<Item = JobId> + 'a {
         self.core.work.job_ids()
     }
 
     /// The leaf of a live job; `None` where it is no more.
-    pub fn queue_of(&self, job: JobId) -> Option<QueueId> {
+    pub fn queue_of(self, job: JobId) -> Option<QueueId> {
         self.core.work.job(job).map(|job| self.core.tree.id(job.queue))
     }
 
     /// Number of live jobs.
-    pub fn live_jobs(&self) -> usize {
+    pub fn live_jobs(self) -> usize {
         self.core.work.live_jobs()
     }
 
     /// Whether the task of `allocation` still runs, and of which job it is.
-    pub fn running_job(&self, allocation: AllocationId) -> Option<JobId> {
+    pub fn running_job(self, allocation: AllocationId) -> Option<JobId> {
         self.core.work.running(allocation).map(|task| task.job)
     }
 
     /// How often a running task was tried before and failed; 0 where it runs no more.
-    pub fn failures_of(&self, allocation: AllocationId) -> u16 {
+    pub fn failures_of(self, allocation: AllocationId) -> u16 {
         self.core.work.running(allocation).map_or(0, |task| task.failures)
     }
 
     /// A leaf's integrals up to `now`, which is not before the last event.
-    pub fn integrals(&self, leaf: QueueId, now: Time) -> Integrals {
+    pub fn integrals(self, leaf: QueueId, now: Time) -> Integrals {
         self.core.seen().1.integrals(self.core.row(leaf), now)
     }
 
     /// What a leaf holds and waits for now of one kind, smallest units.
-    pub fn wanted(&self, leaf: QueueId, kind: usize) -> u128 {
+    pub fn wanted(self, leaf: QueueId, kind: usize) -> u128 {
         self.core.seen().1.wanted(self.core.row(leaf), kind)
     }
 
     /// The kind that fairness is measured in.
-    pub fn measured(&self) -> usize {
+    pub fn measured(self) -> usize {
         self.core.books.measured()
     }
 
     /// What each of the given leaves has lent and borrowed by `now`; give all leaves, removed ones
-    /// too, and with [`Engine::forgotten_lending`] the sums are equal. O(queues).
-    pub fn lending(&self, leaves: &[QueueId], now: Time) -> Vec<Lending> {
+    /// too, and with [`View::forgotten_lending`] the sums are equal. O(queues).
+    pub fn lending(self, leaves: &[QueueId], now: Time) -> Vec<Lending> {
         let rows: Vec<QueueRow> = leaves.iter().map(|&leaf| self.core.row(leaf)).collect();
         self.core.seen().1.lending(&rows, now).0
     }
 
     /// What leaves that are forgotten had lent and borrowed. O(queues).
-    pub fn forgotten_lending(&self, now: Time) -> Lending {
+    pub fn forgotten_lending(self, now: Time) -> Lending {
         self.core.seen().1.lending(&[], now).1
     }
 
@@ -242,14 +271,14 @@ impl Engine {
     /// its plain use where the policy keeps no ledger. For reports: a float.
     ///
     /// `now` is not after the next chore: call [`Engine::advance`] first. Reading changes nothing.
-    pub fn charged(&self, id: QueueId, now: Time) -> f64 {
+    pub fn charged(self, id: QueueId, now: Time) -> f64 {
         let id = self.core.row(id);
         let (tree, books, _) = self.core.seen();
         books.charged(tree, id, now, self.core.room.total())
     }
 
     /// A queue's time quantum now (ICS'14 Fig. 3); `None` where no policy of the tree learns one.
-    pub fn quantum(&self, id: QueueId) -> Option<Span> {
+    pub fn quantum(self, id: QueueId) -> Option<Span> {
         self.core.books.quantum(self.core.row(id))
     }
 }

@@ -50,12 +50,12 @@ fn groups(dice: &mut Dice, kinds: usize) -> Vec<TaskGroup> {
 }
 
 fn any_queue(dice: &mut Dice, shadow: &Shadow) -> QueueId {
-    let ids: Vec<QueueId> = shadow.engine.queue_ids().collect();
+    let ids: Vec<QueueId> = shadow.engine.view().queue_ids().collect();
     dice.pick(&ids)
 }
 
 fn any_node(dice: &mut Dice, shadow: &Shadow) -> NodeId {
-    let ids: Vec<NodeId> = shadow.engine.node_ids().collect();
+    let ids: Vec<NodeId> = shadow.engine.view().node_ids().collect();
     dice.pick(&ids)
 }
 
@@ -100,7 +100,7 @@ fn rank(dice: &mut Dice, shadow: &Shadow) -> Option<Rank> {
 
 /// What happens in a live cluster.
 fn live_event(dice: &mut Dice, shadow: &Shadow) -> Option<Ev> {
-    let kinds = shadow.engine.kinds().len();
+    let kinds = shadow.engine.view().kinds().len();
     Some(match dice.below(10) {
         3 | 4 => {
             let (now, node) = (shadow.model.now, any_node(dice, shadow));
@@ -134,7 +134,7 @@ fn live_event(dice: &mut Dice, shadow: &Shadow) -> Option<Ev> {
 }
 
 fn event(dice: &mut Dice, shadow: &Shadow) -> Option<Ev> {
-    let kinds = shadow.engine.kinds().len();
+    let kinds = shadow.engine.view().kinds().len();
     Some(match dice.below(34) {
         0..6 => {
             let (queue, weight) =
@@ -254,19 +254,24 @@ fn replay(config: &Config, steps: &[Step], with_refused: bool) -> Engine {
 
 /// All that can be seen of an engine.
 fn state(engine: &mut Engine) -> String {
-    let (now, ids) = (engine.now(), engine.queue_ids().collect::<Vec<_>>());
-    let nodes: Vec<_> = engine.node_ids().map(|id| format!("{:?}", engine.node(id))).collect();
-    let lending = engine.lending(&ids[1..], now);
+    let (now, ids) = (engine.view().now(), engine.view().queue_ids().collect::<Vec<_>>());
+    let nodes: Vec<_> =
+        engine.view().node_ids().map(|id| format!("{:?}", engine.view().node(id))).collect();
+    let lending = engine.view().lending(&ids[1..], now);
     let queue = |&id: &QueueId| {
         format!(
             "{:?} {:?} {}",
-            engine.queue(id),
-            engine.integrals(id, now),
-            engine.charged(id, now)
+            engine.view().queue(id),
+            engine.view().integrals(id, now),
+            engine.view().charged(id, now)
         )
     };
     let queues: Vec<String> = ids.iter().map(queue).collect();
-    format!("{nodes:#?} {queues:#?} {lending:?} {} {}", engine.running_tasks(), engine.live_jobs())
+    format!(
+        "{nodes:#?} {queues:#?} {lending:?} {} {}",
+        engine.view().running_tasks(),
+        engine.view().live_jobs()
+    )
 }
 
 proptest! {

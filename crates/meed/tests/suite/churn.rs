@@ -13,8 +13,8 @@ fn rows_of_gone_nodes_do_not_pile_up() {
     let mut config = slots_config(2, &policy("long-term"), &["a", "b"]);
     config.nodes = (0..100).map(|n| node(&format!("n{n}"), slots(2))).collect();
     let mut engine = engine(&config);
-    let mut up: std::collections::VecDeque<NodeId> = engine.node_ids().collect();
-    let a = engine.find_queue("a").expect("declared");
+    let mut up: std::collections::VecDeque<NodeId> = engine.view().node_ids().collect();
+    let a = engine.view().find_queue("a").expect("declared");
     let groups = [TaskGroup::new(150, slots(1))];
     let job = JobSpec { queue: a, weight: 1000, groups: &groups, open: false, max_attempts: 0 };
     engine.apply(secs(0), Event::JobArrived(job)).expect("sound");
@@ -31,30 +31,34 @@ fn rows_of_gone_nodes_do_not_pile_up() {
         let Ok(Effect::Node(joined)) = joined else { panic!("{joined:?}") };
         assert_eq!(joined.index() as u64, 100 + turn, "a number of its own");
         up.push_back(joined);
-        most = most.max(engine.node_rows());
+        most = most.max(engine.view().node_rows());
         if turn % 64 == 0 {
             engine.decide(false, drop);
-            assert_eq!(engine.running_tasks(), 150);
+            assert_eq!(engine.view().running_tasks(), 150);
         }
     }
     assert!(most <= 100 + 1024 + 1, "{most} rows");
     let state = engine.state();
     assert!(state.nodes.len() <= most && state.capacities.len() == 1, "{}", state.nodes.len());
-    assert!(engine.node_ids().is_sorted());
-    assert!(!engine.is_up(first) && engine.node_row(first).is_none());
-    assert_eq!(engine.node(first), (&node("", slots(0)), slots(0)), "forgotten");
+    assert!(engine.view().node_ids().is_sorted());
+    assert!(!engine.view().is_up(first) && engine.view().node_row(first).is_none());
+    assert_eq!(engine.view().node(first), (&node("", slots(0)), slots(0)), "forgotten");
     let refused = engine.apply(micros(200_000), Event::NodeCordoned(first));
     assert_eq!(refused, Err(Rejected::UnknownNode));
     assert_eq!(
-        engine.find_node("n100"),
+        engine.view().find_node("n100"),
         engine
+            .view()
             .node_ids()
             .rev()
-            .find(|&id| { engine.is_up(id) && engine.node(id).0.name == "n100" })
+            .find(|&id| { engine.view().is_up(id) && engine.view().node(id).0.name == "n100" })
     );
     let again = Engine::from_state(&state, Box::new(FirstFit::new(1))).expect("its own state");
     assert_eq!(again.state(), state);
-    assert_eq!(again.node_ids().collect::<Vec<_>>(), engine.node_ids().collect::<Vec<_>>());
+    assert_eq!(
+        again.view().node_ids().collect::<Vec<_>>(),
+        engine.view().node_ids().collect::<Vec<_>>()
+    );
 }
 
 /// A cluster whose nodes seldom stay, and what runs there.
@@ -118,8 +122,8 @@ proptest! {
         let mut engines = [new(), new(), new()];
         engines[1].set_remembered_nodes(0);
         engines[2].set_remembered_nodes(0);
-        let queues = ["a", "b.c", "b.d"].map(|name| engines[0].find_queue(name).expect("there"));
-        let nodes = engines[0].node_ids().collect();
+        let queues = ["a", "b.c", "b.d"].map(|name| engines[0].view().find_queue(name).expect("there"));
+        let nodes = engines[0].view().node_ids().collect();
         let mut flux = Flux { queues: queues.to_vec(), nodes, running: Vec::new() };
         for number in 0..150 {
             let now = number / 3 * S;
@@ -151,8 +155,8 @@ proptest! {
                 prop_assert_eq!(&engines[1].state(), &state);
             }
         }
-        let up = |engine: &Engine| engine.node_ids().filter(|&id| engine.is_up(id)).count();
+        let up = |engine: &Engine| engine.view().node_ids().filter(|&id| engine.view().is_up(id)).count();
         prop_assert_eq!(up(&engines[0]), up(&engines[1]));
-        prop_assert!(engines[1].node_rows() <= flux.nodes.len());
+        prop_assert!(engines[1].view().node_rows() <= flux.nodes.len());
     }
 }

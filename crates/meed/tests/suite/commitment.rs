@@ -112,15 +112,15 @@ fn config(dice: &mut Dice, half_life: u64) -> Config {
 /// What people are told of each child that waits.
 fn check_told(world: &World, config: &Config) {
     let (engine, model) = (&world.shadow.engine, &world.shadow.model);
-    let scale = engine.kinds().unit(0).scale() as f64;
+    let scale = engine.view().kinds().unit(0).scale() as f64;
     // Where there is nothing of it, of one smallest unit.
     let whole = model.pool.get(0).max(1) as f64 / scale;
-    for parent in engine.queue_ids() {
+    for parent in engine.view().queue_ids() {
         let policy = parent.index().checked_sub(1).map(|row| &config.queues[row].policy);
         if policy.unwrap_or(&config.root).measure != Measure::Commitment {
             continue;
         }
-        for child in engine.children_in_order(parent) {
+        for child in engine.view().children_in_order(parent) {
             let expected = key(model, child.queue.index()) * whole;
             assert!(is_near(child.natural, expected), "{} is not {expected}", child.natural);
         }
@@ -178,7 +178,7 @@ fn one_day_alone(half_life: &str) -> Vec<f64> {
         root.memory = Memory::HalfLife(span(seconds * S));
     }
     let config = slots_config(4, &root, &["a", "b"]);
-    let ids: Vec<QueueId> = engine(&config).queue_ids().skip(1).collect();
+    let ids: Vec<QueueId> = engine(&config).view().queue_ids().skip(1).collect();
     let day = 86_400 * S;
     let job = |queue: usize, at: u64, tasks: usize, lasts: u64| SimJob {
         queue: ids[queue],
@@ -223,7 +223,7 @@ fn commitments_stay_where_the_half_life_changes() {
     crate::reserved::arrive(&mut engine, 0, "a", crate::reserved::tasks(9, 1, None));
     assert_eq!(crate::reserved::decide(&mut engine).len(), 4);
     engine.advance(secs(300)).expect("time goes on");
-    let told = |engine: &Engine| engine.children_in_order(QueueId::ROOT)[0].natural;
+    let told = |engine: &Engine| engine.view().children_in_order(QueueId::ROOT)[0].natural;
     let before = told(&engine);
     assert!(before > 4.5, "{before}");
     for half_life in [60, 86_400, 1, 600] {

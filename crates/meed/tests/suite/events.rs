@@ -15,7 +15,7 @@ impl Stage {
     }
 
     fn queue(&self, name: &str) -> QueueId {
-        self.shadow.engine.find_queue(name).expect("declared")
+        self.shadow.engine.view().find_queue(name).expect("declared")
     }
 
     fn send(&mut self, second: u64, event: Ev) -> Effect {
@@ -58,7 +58,7 @@ fn lost_tasks_wait_again_and_keep_their_failures() {
     let mut stage = Stage::new(&two_nodes());
     stage.job(0, "a", 4, slots(1), false);
     assert_eq!(stage.decide(0), [(0, 0, 0), (1, 0, 0), (2, 1, 0), (3, 1, 0)]);
-    let ids: Vec<NodeId> = stage.shadow.engine.node_ids().collect();
+    let ids: Vec<NodeId> = stage.shadow.engine.view().node_ids().collect();
     stage.send(1, Ev::Failed(stage.running[2]));
     assert_eq!(stage.decide(1), [(2, 1, 1)]);
     // The last on node m is now task 2: the newest goes first.
@@ -90,7 +90,7 @@ fn of_tasks_of_one_instant_the_one_that_started_last_is_lost() {
     // Whoever reads the state loses the same task.
     let state = stage.shadow.engine.state();
     let text = serde_json::to_string(&state).expect("plain data");
-    let node = stage.shadow.engine.node_ids().next().expect("there is one");
+    let node = stage.shadow.engine.view().node_ids().next().expect("there is one");
     let lost_by = |state: &State| {
         let place = Box::new(meed::place::FirstFit::new(1));
         let mut engine = Engine::from_state(state, place).expect("it was written");
@@ -120,7 +120,11 @@ fn a_job_fails_when_a_task_used_up_its_attempts() {
     }
     let engine = &stage.shadow.engine;
     assert_eq!(
-        (engine.live_jobs(), engine.running_tasks(), engine.queue(stage.queue("a")).waiting),
+        (
+            engine.view().live_jobs(),
+            engine.view().running_tasks(),
+            engine.view().queue(stage.queue("a")).waiting
+        ),
         (0, 0, 0)
     );
 }
@@ -134,7 +138,7 @@ fn a_removed_queue_drains_first() {
     stage.send(1, Ev::QueueRemoved(a));
     stage.send(1, Ev::QueueRemoved(b));
     let view = |stage: &Stage, id| {
-        let view = stage.shadow.engine.queue(id);
+        let view = stage.shadow.engine.view().queue(id);
         (view.removed, view.share.get(0))
     };
     assert_eq!((view(&stage, a), view(&stage, b).0), ((false, 4000), true));

@@ -35,7 +35,7 @@ fn run(engine: &mut Engine, queue: QueueId, at: u64, micros_long: u64) {
 #[test]
 fn rows_of_gone_queues_do_not_pile_up() {
     let mut engine = engine(&slots_config(2, &policy("long-term"), &["a", "p", "p.b"]));
-    let [a, p] = ["a", "p"].map(|name| engine.find_queue(name).expect("declared"));
+    let [a, p] = ["a", "p"].map(|name| engine.view().find_queue(name).expect("declared"));
     let first = add(&mut engine, 0, "p.ci-0");
     let mut last = first;
     let mut most = 0;
@@ -45,31 +45,34 @@ fn rows_of_gone_queues_do_not_pile_up() {
         assert_eq!(last.index() as u64, 4 + turn, "a number of its own");
         run(&mut engine, last, turn * 10, 1 + turn % 7);
         run(&mut engine, a, turn * 10 + 8, 1);
-        most = most.max(engine.queue_ids().len());
+        most = most.max(engine.view().queue_ids().len());
     }
     assert!(most <= 5 + 1024 + 1, "{most} rows");
-    assert!(!engine.knows_queue(first) && engine.is_removed(first));
+    assert!(!engine.view().knows_queue(first) && engine.view().is_removed(first));
     let refused = engine.apply(micros(200_000), Event::QueueRemoved(first));
     assert_eq!(refused, Err(Rejected::UnknownQueue));
-    assert_eq!(engine.queue_name(last), "p.ci-19999");
-    assert_eq!((engine.parent(last), engine.queue(last).parent), (Some(p), Some(p)));
-    assert_eq!(engine.children_in_order(p), []);
-    assert!(engine.queue_ids().is_sorted());
+    assert_eq!(engine.view().queue_name(last), "p.ci-19999");
+    assert_eq!((engine.view().parent(last), engine.view().queue(last).parent), (Some(p), Some(p)));
+    assert_eq!(engine.view().children_in_order(p), []);
+    assert!(engine.view().queue_ids().is_sorted());
     let state = engine.state();
     assert!(state.queues.len() <= most, "{}", state.queues.len());
     let again = Engine::from_state(&state, Box::new(FirstFit::new(1))).expect("its own state");
     assert_eq!(again.state(), state);
-    assert_eq!(again.queue_ids().collect::<Vec<_>>(), engine.queue_ids().collect::<Vec<_>>());
+    assert_eq!(
+        again.view().queue_ids().collect::<Vec<_>>(),
+        engine.view().queue_ids().collect::<Vec<_>>()
+    );
     // What was lent by those that nobody knows any more balances what the others borrowed.
     let now = micros(200_000);
     let leaves: Vec<QueueId> =
-        engine.queue_ids().filter(|&id| id != QueueId::ROOT && id != p).collect();
-    let known = engine.lending(&leaves, now);
-    let all = || known.iter().copied().chain([engine.forgotten_lending(now)]);
+        engine.view().queue_ids().filter(|&id| id != QueueId::ROOT && id != p).collect();
+    let known = engine.view().lending(&leaves, now);
+    let all = || known.iter().copied().chain([engine.view().forgotten_lending(now)]);
     let (lent, borrowed) =
         (all().map(|one| one.lent).sum::<u128>(), all().map(|one| one.borrowed).sum());
     assert_eq!(lent, borrowed);
-    assert!(engine.forgotten_lending(now).lent > 0, "nothing was forgotten that lent");
+    assert!(engine.view().forgotten_lending(now).lent > 0, "nothing was forgotten that lent");
 }
 
 #[test]
@@ -86,11 +89,11 @@ fn who_owes_most_is_remembered_and_so_are_the_last() {
     }
     let at = 1_100_000;
     assert_eq!(add(&mut engine, at, "p.owes"), owes);
-    assert_eq!(engine.charged(owes, micros(at)), 2000.0, "two slots for a second");
+    assert_eq!(engine.view().charged(owes, micros(at)), 2000.0, "two slots for a second");
     let last = add(&mut engine, at, "p.ci-2999");
-    assert!(engine.charged(last, micros(at)) > 0.0, "the last that went");
+    assert!(engine.view().charged(last, micros(at)) > 0.0, "the last that went");
     let old = add(&mut engine, at, "p.ci-0");
-    assert_eq!(engine.charged(old, micros(at)), 0.0, "somebody new");
+    assert_eq!(engine.view().charged(old, micros(at)), 0.0, "somebody new");
 }
 
 /// A queue whose children are gone waits as a leaf: among equals the guard serves whoever was
@@ -99,7 +102,8 @@ fn who_owes_most_is_remembered_and_so_are_the_last() {
 fn the_guard_knows_when_a_leaf_was_served_as_a_parent() {
     let root = Policy { t_wait: Some(Span::from_secs(2).unwrap()), ..policy("long-term") };
     let mut live = engine(&slots_config(2, &root, &["p", "p.a", "b", "c"]));
-    let [p, a, b, c] = ["p", "p.a", "b", "c"].map(|name| live.find_queue(name).expect("declared"));
+    let [p, a, b, c] =
+        ["p", "p.a", "b", "c"].map(|name| live.view().find_queue(name).expect("declared"));
     run(&mut live, a, 0, 10);
     remove(&mut live, 20, a);
     let mut running = Vec::new();
@@ -172,7 +176,7 @@ proptest! {
         engines[1].set_remembered_queues(0);
         engines[2].set_remembered_queues(0);
         let names = ["a", "b", "b.c", "b.d"].map(str::to_owned);
-        let queues = names.map(|name| (engines[0].find_queue(&name).expect("there"), name));
+        let queues = names.map(|name| (engines[0].view().find_queue(&name).expect("there"), name));
         let mut flux = Flux { queues: queues.to_vec(), running: Vec::new() };
         for number in 0..150 {
             let now = number / 3 * S;
@@ -203,14 +207,14 @@ proptest! {
                 prop_assert_eq!(&engines[1].state(), &state);
             }
         }
-        let now = engines[0].now();
+        let now = engines[0].view().now();
         let live: Vec<QueueId> =
-            engines[0].queue_ids().filter(|&id| !engines[0].is_removed(id)).collect();
+            engines[0].view().queue_ids().filter(|&id| !engines[0].view().is_removed(id)).collect();
         for &id in &live {
-            prop_assert_eq!(engines[0].charged(id, now), engines[1].charged(id, now));
-            let [one, other] = [0, 1].map(|of| engines[of].integrals(id, now));
-            prop_assert_eq!(one, other, "{}", engines[0].queue_name(id));
+            prop_assert_eq!(engines[0].view().charged(id, now), engines[1].view().charged(id, now));
+            let [one, other] = [0, 1].map(|of| engines[of].view().integrals(id, now));
+            prop_assert_eq!(one, other, "{}", engines[0].view().queue_name(id));
         }
-        prop_assert!(engines[1].queue_ids().len() <= 2 * live.len().max(1) + 1);
+        prop_assert!(engines[1].view().queue_ids().len() <= 2 * live.len().max(1) + 1);
     }
 }

@@ -29,7 +29,7 @@ fn shadow(nodes: Vec<NodeSpec>) -> (Shadow, QueueId, QueueId) {
 fn shadow_under(policy: &Policy, nodes: Vec<NodeSpec>) -> (Shadow, QueueId, QueueId) {
     let config = Config { nodes, ..slots_config(1, policy, &["a", "b"]) };
     let shadow = Shadow::new(&config);
-    let find = |name: &str| shadow.engine.find_queue(name).expect("it is declared");
+    let find = |name: &str| shadow.engine.view().find_queue(name).expect("it is declared");
     let (a, b) = (find("a"), find("b"));
     (shadow, a, b)
 }
@@ -179,7 +179,7 @@ fn what_can_never_start_is_refused_with_a_reason() {
 fn no_event_comes_between_the_starts_of_a_gang() {
     let config = slots_config(3, &policy("fair"), &["a"]);
     let mut engine = engine(&config);
-    let a = engine.find_queue("a").unwrap();
+    let a = engine.view().find_queue("a").unwrap();
     job(a, vec![gang(3, 1, 3)]).send(&mut engine, 0).unwrap();
     let first = engine.next_start(false).unwrap();
     let ended = Ev::Ended(first.allocation);
@@ -204,7 +204,7 @@ fn held(shadow: &Shadow) -> Vec<Held> {
         let on = hold.nodes.iter().map(|&(node, tasks)| (node.index(), tasks)).collect();
         (hold.at.map(|at| at.as_micros() / S), on)
     };
-    shadow.engine.reservations().map(row).collect()
+    shadow.engine.view().reservations().map(row).collect()
 }
 
 /// Three nodes of four slots are full until 10, 20 and 30: six tasks of two slots have room on the
@@ -275,7 +275,8 @@ fn a_reservation_outlives_nodes_that_are_forgotten() {
     engine.decide(false, drop);
     apply(&mut engine, S, &job(b, vec![gang(4, 1, 4)]));
     engine.decide(false, drop);
-    let held = |engine: &Engine| engine.reservations().map(|hold| hold.nodes).collect::<Vec<_>>();
+    let held =
+        |engine: &Engine| engine.view().reservations().map(|hold| hold.nodes).collect::<Vec<_>>();
     let before = held(&engine);
     assert_eq!((before.len(), before[0].len()), (1, 3));
     for &(held, _) in &before[0][..2] {
@@ -286,7 +287,7 @@ fn a_reservation_outlives_nodes_that_are_forgotten() {
         let Effect::Node(joined) = apply(&mut engine, S, &joins) else { panic!("it joins") };
         apply(&mut engine, S, &Ev::NodeLeft(joined));
     }
-    assert!(engine.node_row(before[0][0].0).is_none(), "forgotten");
+    assert!(engine.view().node_row(before[0][0].0).is_none(), "forgotten");
     let state = engine.state();
     let place = Box::new(place::FirstFit::new(1));
     let mut again = Engine::from_state(&state, place).expect("its own state");
@@ -352,10 +353,10 @@ fn it_is_told_which_group_lacks_room() {
         let taken = shadow.apply(0, &job(b, groups));
         let Ok(Effect::Job(id)) = taken else { panic!("{taken:?}") };
         assert!(shadow.decide(0).is_empty());
-        let view = shadow.engine.groups_in_order(b).into_iter().next().expect("it waits");
+        let view = shadow.engine.view().groups_in_order(b).into_iter().next().expect("it waits");
         let all: u64 = parts.iter().map(|(count, each)| u64::from(*count) * each).sum();
         assert_eq!((view.whole, view.joint), (slots(all), true));
-        let fit = shadow.engine.gang_fit(&view).expect("of several");
+        let fit = shadow.engine.view().gang_fit(&view).expect("of several");
         shadow.apply(0, &Ev::Cancelled(id)).unwrap();
         let of = |it: &GangPart| (it.alone, it.beside, it.nodes);
         (fit.at_once, fit.groups.iter().map(of).collect::<Vec<_>>(), fit.on.map(|on| on.1))
@@ -380,7 +381,7 @@ fn a_reservation_is_held_for_all_groups_together() {
     let groups = joint(&[(1, 1), (2, 3)]).into_iter().map(|group| limited(group, 50)).collect();
     shadow.apply(S, &job(b, groups)).unwrap();
     assert!(shadow.decide(S).is_empty());
-    let view = shadow.engine.reservations().next().expect("one");
+    let view = shadow.engine.view().reservations().next().expect("one");
     assert_eq!((view.at, view.tasks()), (Some(secs(20)), 3));
     assert_eq!(view.others.len(), 1);
     for (second, start) in [10, 20].into_iter().zip(&full) {

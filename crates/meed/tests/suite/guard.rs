@@ -60,7 +60,7 @@ fn saturated(
     let mut engine = engine(config);
     let leaves: Vec<(String, QueueId)> = entitlements(config)
         .into_iter()
-        .map(|(name, ..)| (name.clone(), engine.find_queue(&name).expect("declared")))
+        .map(|(name, ..)| (name.clone(), engine.view().find_queue(&name).expect("declared")))
         .collect();
     for &(_, queue) in &leaves {
         let groups = [TaskGroup::new(1_000_000, slots(1))];
@@ -83,8 +83,9 @@ fn saturated(
             engine.apply(micros(now), Event::TaskEnded(end.remove())).expect("it runs");
         }
     }
-    let used =
-        |(name, id): (String, QueueId)| (name, engine.integrals(id, micros(now)).usage[0] / 1000);
+    let used = |(name, id): (String, QueueId)| {
+        (name, engine.view().integrals(id, micros(now)).usage[0] / 1000)
+    };
     leaves.into_iter().map(used).collect()
 }
 
@@ -169,7 +170,7 @@ fn a_change_of_weights_reaches_the_guard_at_once() {
     let rows = [("x", 1000), ("x.a", 1000), ("y", 1000), ("y.b", 1000), ("y.c", 1000)];
     let config = tree_of(1, &guarded(0), &rows);
     let mut engine = engine(&config);
-    let ids = ["x.a", "y.b", "y.c"].map(|name| engine.find_queue(name).expect("declared"));
+    let ids = ["x.a", "y.b", "y.c"].map(|name| engine.view().find_queue(name).expect("declared"));
     for queue in ids {
         let groups = [TaskGroup::new(1000, slots(1))];
         let (weight, open, max_attempts) = (1000, false, 0);
@@ -191,9 +192,9 @@ fn a_change_of_weights_reaches_the_guard_at_once() {
     };
     assert_eq!(served(&mut engine, 40), [20, 10, 10]);
     // From here on x has 3/4, y.b 3/4 of the rest: 3/4, 3/16 and 1/16.
-    let x = engine.find_queue("x").expect("declared");
+    let x = engine.view().find_queue("x").expect("declared");
     let weight = |weight| QueueChange { weight: Some(weight), ..QueueChange::default() };
-    let at = engine.now();
+    let at = engine.view().now();
     engine.apply(at, Event::QueueChanged(x, weight(3000))).expect("sound");
     engine.apply(at, Event::QueueChanged(ids[1], weight(3000))).expect("sound");
     // y.c has used 10 units already, its part of 160: of those the others get what they lack.

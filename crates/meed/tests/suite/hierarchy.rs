@@ -15,7 +15,7 @@ fn root(t_wait: Option<u64>) -> Policy {
 /// Fig. 2: 12 units; 200, 10, 50, 60 tasks at the start and 20, 60, 40, 80 more at time 27.
 fn figure_2(t_wait: Option<u64>) -> World {
     let config = slots_config(12, &root(t_wait), &["g1", "g2", "g1.a", "g1.b", "g2.c", "g2.d"]);
-    let ids: Vec<QueueId> = engine(&config).queue_ids().skip(3).collect();
+    let ids: Vec<QueueId> = engine(&config).view().queue_ids().skip(3).collect();
     let wave = |at: u64, demands: [u64; 4]| {
         ids.iter().zip(demands).map(move |(&id, n)| unit_job(id, at * S, n)).collect::<Vec<_>>()
     };
@@ -72,7 +72,7 @@ fn the_worked_choice_takes_g2_then_c() {
     let shown = |choice: &Choice| {
         let (next, key) = choice.runner_up.expect("two children");
         (
-            world.shadow.engine.queue(choice.chosen).name,
+            world.shadow.engine.view().queue(choice.chosen).name,
             choice.key.value / 1e9,
             next,
             key.value / 1e9,
@@ -160,7 +160,7 @@ proptest! {
         let Some((mut tree, flat, jobs)) = theorem_1(&mut dice) else { return Ok(()) };
         let leaf_of = |id: QueueId| tree.queues[id.index() - 1].name.rsplit('.').next()
             .map(str::to_owned);
-        let flat_id = |id: QueueId| leaf_of(id).and_then(|name| engine(&flat).find_queue(&name))
+        let flat_id = |id: QueueId| leaf_of(id).and_then(|name| engine(&flat).view().find_queue(&name))
             .expect("the same leaf");
         let flat_jobs: Vec<SimJob> = jobs.iter()
             .map(|job| SimJob { queue: flat_id(job.queue), ..job.clone() }).collect();

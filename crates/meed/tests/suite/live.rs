@@ -21,7 +21,7 @@ impl Stage {
     }
 
     fn job(&mut self, second: u64, queue: &str, count: u32) -> JobId {
-        let queue = self.shadow.engine.find_queue(queue).expect("declared");
+        let queue = self.shadow.engine.view().find_queue(queue).expect("declared");
         let groups = vec![TaskGroup::new(count, slots(1))];
         let event = Ev::Job { queue, weight: 1000, groups, open: false, max_attempts: 1 };
         match self.send(second, event) {
@@ -38,8 +38,8 @@ impl Stage {
     }
 
     fn charged(&self, queue: &str, second: u64) -> f64 {
-        let queue = self.shadow.engine.find_queue(queue).expect("declared");
-        self.shadow.engine.charged(queue, secs(second))
+        let queue = self.shadow.engine.view().find_queue(queue).expect("declared");
+        self.shadow.engine.view().charged(queue, secs(second))
     }
 }
 
@@ -65,11 +65,11 @@ fn an_undone_start_is_charged_nothing_and_no_attempt() {
 fn an_undone_start_is_no_service_to_the_guard() {
     let root = Policy { t_wait: Some(span(20 * S)), ..policy("long-term") };
     let mut stage = Stage::new(&root);
-    let a = stage.shadow.engine.find_queue("a").expect("declared");
+    let a = stage.shadow.engine.view().find_queue("a").expect("declared");
     stage.job(2, "a", 1);
     let (_, first) = stage.decide(5);
     stage.send(8, Ev::StartFailed(first[0]));
-    let since = |stage: &Stage| stage.shadow.engine.waits_since(a);
+    let since = |stage: &Stage| stage.shadow.engine.view().waits_since(a);
     assert_eq!(since(&stage), secs(2), "its demand has never ceased");
     let (_, second) = stage.decide(9);
     stage.job(10, "a", 2);
@@ -95,7 +95,7 @@ fn an_undone_start_under_a_half_life() {
     let charges = |undone: bool| {
         // The twin knows no half-life.
         let mut engine = engine(&slots_config(4, &root, &["a", "b"]));
-        let a = engine.find_queue("a").expect("declared");
+        let a = engine.view().find_queue("a").expect("declared");
         let groups = [TaskGroup::new(if undone { 2 } else { 1 }, slots(1))];
         let spec =
             JobSpec { queue: a, weight: 1000, groups: &groups, open: false, max_attempts: 0 };
@@ -108,7 +108,7 @@ fn an_undone_start_under_a_half_life() {
             let start = last.expect("it starts");
             engine.apply(secs(250), Event::StartFailed(start)).expect("it runs");
         }
-        engine.charged(a, secs(250))
+        engine.view().charged(a, secs(250))
     };
     let (undone, never) = (charges(true), charges(false));
     assert!((undone - never).abs() < 1e-3, "{undone} is not {never}");
@@ -150,7 +150,7 @@ fn starts_may_be_asked_for_one_by_one() {
 
 /// The one node of two slots, and the other.
 fn nodes(stage: &Stage) -> [NodeId; 2] {
-    let ids: Vec<NodeId> = stage.shadow.engine.node_ids().collect();
+    let ids: Vec<NodeId> = stage.shadow.engine.view().node_ids().collect();
     [ids[0], ids[1]]
 }
 
@@ -168,7 +168,7 @@ fn running_tasks_are_adopted_as_if_decided_then() {
     let again = Ev::Adopted { job, task: 4, node: m, since: 0 };
     assert_eq!(stage.shadow.apply(50 * S, &again), Err(Rejected::TaskDoesNotWait { task: 4 }));
     assert_eq!(stage.charged("a", 50), 1000.0 * (40 + 30 + 1) as f64);
-    assert!(stage.shadow.engine.is_over_full(n));
+    assert!(stage.shadow.engine.view().is_over_full(n));
     stage.job(50, "b", 1);
     let (starts, _) = stage.decide(50);
     assert_eq!(starts, [(2, 0, 0), (1, 2, 0)], "b has used less; nothing fits on the full node");
@@ -185,7 +185,7 @@ fn a_task_may_run_elsewhere_than_was_assumed() {
     stage.send(10, Ev::Moved(running[0], m));
     assert_eq!(stage.charged("a", 10), 5000.0, "by the weight of its node, from its start");
     assert_eq!(
-        (stage.shadow.engine.node(n).1, stage.shadow.engine.node(m).1),
+        (stage.shadow.engine.view().node(n).1, stage.shadow.engine.view().node(m).1),
         (slots(2), slots(1))
     );
     stage.send(12, Ev::Ended(running[0]));
@@ -201,7 +201,7 @@ fn nodes_are_cordoned_relabelled_resized_and_used_by_others() {
     stage.send(0, Ev::UsedByOthers(m, slots(1)));
     assert_eq!(stage.decide(0).0, [(1, 0, 0)]);
     stage.send(1, Ev::UsedByOthers(m, slots(5)));
-    assert_eq!(*stage.shadow.engine.capacity(), slots(4), "the pool stays");
+    assert_eq!(*stage.shadow.engine.view().capacity(), slots(4), "the pool stays");
     stage.send(2, Ev::Cordoned(n, false));
     let (starts, running) = stage.decide(2);
     assert_eq!(starts, [(1, 1, 0), (1, 2, 0)]);
@@ -211,13 +211,13 @@ fn nodes_are_cordoned_relabelled_resized_and_used_by_others() {
     stage.send(5, Ev::UsedByOthers(m, slots(0)));
     assert_eq!(stage.decide(5).0, [(1, 3, 0)]);
     stage.send(6, Ev::Relabelled(m, [("zone".to_owned(), "a".to_owned())].into()));
-    assert_eq!(stage.shadow.engine.node(m).0.labels.len(), 1);
+    assert_eq!(stage.shadow.engine.view().node(m).0.labels.len(), 1);
 }
 
 #[test]
 fn what_fits_no_node_yet_waits_where_it_may() {
     let mut stage = Stage::new(&policy("long-term"));
-    let queue = stage.shadow.engine.find_queue("a").expect("declared");
+    let queue = stage.shadow.engine.view().find_queue("a").expect("declared");
     let event = |zone: Option<&str>| {
         let rule = |zone: &str| [("zone".to_owned(), vec![zone.to_owned()])].into();
         let constraints = zone
@@ -230,8 +230,8 @@ fn what_fits_no_node_yet_waits_where_it_may() {
     stage.send(0, event(None));
     stage.send(0, event(Some("a")));
     assert_eq!(stage.decide(0).0, []);
-    let groups = stage.shadow.engine.groups_in_order(queue);
-    assert!(groups.iter().all(|group| !stage.shadow.engine.some_node_could_hold(group)));
+    let groups = stage.shadow.engine.view().groups_in_order(queue);
+    assert!(groups.iter().all(|group| !stage.shadow.engine.view().some_node_could_hold(group)));
     stage.send(1, Ev::NodeJoined(node("big", slots(3))));
     assert_eq!(stage.decide(1).0, [(1, 0, 0)]);
     let labels = [("zone".to_owned(), "a".to_owned())].into();

@@ -69,7 +69,7 @@ proptest! {
         let (engine, model) = (&world.shadow.engine, &world.shadow.model);
         let ends_all = model.running().next().is_none();
         prop_assert!(ends_all || config.root.blocked == Blocked::Wait);
-        for id in engine.queue_ids().skip(1).filter(|_| ends_all) {
+        for id in engine.view().queue_ids().skip(1).filter(|_| ends_all) {
             let parent = model.queues[id.index()].parent.expect("not the root");
             let policy = &model.queues[parent].spec.policy;
             if policy.measure != Measure::Usage {
@@ -82,7 +82,7 @@ proptest! {
                     .spec.weight);
                 below().map(|task| u128::from(rate(task)) * lasted(task)).sum()
             };
-            let charged = engine.charged(id, engine.now());
+            let charged = engine.view().charged(id, engine.view().now());
             if policy.scalar == Scalar::Dominant {
                 // The largest part of the pool, as an amount of the measured kind.
                 let pool = model.share(0);

@@ -16,7 +16,7 @@ fn first_starts(policy: &Policy, nodes: &[(u64, u32)], queues: &[(&str, u64)]) -
     for (queue, &(_, min)) in config.queues.iter_mut().zip(queues) {
         queue.min = (min > 0).then(|| slots(min));
     }
-    let ids = engine(&config).queue_ids().skip(1).collect::<Vec<_>>();
+    let ids = engine(&config).view().queue_ids().skip(1).collect::<Vec<_>>();
     let leaf = |index: usize| !names.iter().any(|n| n.starts_with(&format!("{}.", names[index])));
     let jobs = (0..ids.len()).filter(|&index| leaf(index)).map(|index| unit_job(ids[index], 0, 10));
     let mut world = World::new(&config, jobs.collect());

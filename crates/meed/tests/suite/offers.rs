@@ -65,7 +65,7 @@ fn decide(engine: &mut Engine) -> Vec<Start> {
 }
 
 fn offer_all(engine: &mut Engine, rank: &mut dyn FnMut(JobId, u32) -> Option<u32>) -> Vec<Start> {
-    let node = engine.node_ids().next().expect("a node");
+    let node = engine.view().node_ids().next().expect("a node");
     std::iter::from_fn(|| engine.offer(node, true, rank)).collect()
 }
 
@@ -118,7 +118,7 @@ fn ranks_come_before_the_order_and_none_never_starts() {
     let jobs: Vec<JobId> = ["a", "b", "c"]
         .iter()
         .map(|name| {
-            let queue = engine.find_queue(name).expect("declared");
+            let queue = engine.view().find_queue(name).expect("declared");
             arrive(&mut engine, 0, &unit_job(queue, 0, 3))
         })
         .collect();
@@ -128,7 +128,8 @@ fn ranks_come_before_the_order_and_none_never_starts() {
         _ => None,
     };
     let starts = offer_all(&mut engine, &mut rank);
-    let served: Vec<&str> = starts.iter().map(|start| engine.queue(start.queue).name).collect();
+    let served: Vec<&str> =
+        starts.iter().map(|start| engine.view().queue(start.queue).name).collect();
     assert_eq!(
         served,
         ["c", "c", "c", "b"],
@@ -141,9 +142,9 @@ fn a_node_that_has_left_or_has_no_room_gets_nothing() {
     let mut config = slots_config(2, &policy("long-term"), &["a"]);
     config.nodes.push(node("m", slots(1)));
     let mut engine = engine(&config);
-    let queue = engine.find_queue("a").expect("declared");
+    let queue = engine.view().find_queue("a").expect("declared");
     arrive(&mut engine, 0, &unit_job(queue, 0, 9));
-    let nodes: Vec<NodeId> = engine.node_ids().collect();
+    let nodes: Vec<NodeId> = engine.view().node_ids().collect();
     let count = |engine: &mut Engine, node| {
         std::iter::from_fn(|| engine.offer(node, false, &mut |_, _| Some(0))).count()
     };

@@ -10,7 +10,7 @@ type Cells = [i64; 5];
 /// Runs two users of equal share with tasks of one slot and one second; a row for each second.
 fn table(root: &Policy, capacity: u64, demands: &[[u64; 2]], counted: bool) -> Vec<[Cells; 2]> {
     let config = slots_config(capacity, root, &["a", "b"]);
-    let users = [engine(&config).find_queue("a"), engine(&config).find_queue("b")]
+    let users = [engine(&config).view().find_queue("a"), engine(&config).view().find_queue("b")]
         .map(|id| id.expect("declared"));
     let job = |(second, row): (usize, &[u64; 2])| {
         [0, 1].map(|i| unit_job(users[i], second as u64 * S, row[i]))
@@ -21,11 +21,11 @@ fn table(root: &Policy, capacity: u64, demands: &[[u64; 2]], counted: bool) -> V
         let now = world.step().expect("work at each second");
         let row = [0, 1].map(|i| {
             let engine = &world.shadow.engine;
-            let view = engine.queue(users[i]);
+            let view = engine.view().queue(users[i]);
             let held = (view.held.get(0) / 1000) as i64;
             let before = totals[i];
             totals[i] = if counted {
-                (engine.charged(users[i], micros(now)) / 1000.0) as i64
+                (engine.view().charged(users[i], micros(now)) / 1000.0) as i64
             } else {
                 before + held
             };
@@ -128,12 +128,12 @@ fn memoryless_sharing_rewards_a_lie() {
         ("U1 reports 100 instead of 40", [100, 30, 60], [45, 30, 45]),
     ] {
         let config = slots_config(120, &policy("fair"), &["u1", "u2", "u3"]);
-        let ids: Vec<QueueId> = engine(&config).queue_ids().skip(1).collect();
+        let ids: Vec<QueueId> = engine(&config).view().queue_ids().skip(1).collect();
         let jobs = ids.iter().zip(demands).map(|(&id, demand)| unit_job(id, 0, demand)).collect();
         let mut world = World::new(&config, jobs);
         world.step();
         let got: Vec<u64> =
-            ids.iter().map(|&id| world.shadow.engine.queue(id).held.get(0) / 1000).collect();
+            ids.iter().map(|&id| world.shadow.engine.view().queue(id).held.get(0) / 1000).collect();
         assert_eq!(got, expected, "{name}");
     }
 }

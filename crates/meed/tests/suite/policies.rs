@@ -21,7 +21,7 @@ fn change(engine: &mut Engine, now: u64, changes: &[(QueueId, Policy)]) -> Resul
 }
 
 fn arrives(engine: &mut Engine, now: u64, queue: &str, tasks: u32, demand: Resources) {
-    let queue = engine.find_queue(queue).expect("declared");
+    let queue = engine.view().find_queue(queue).expect("declared");
     let groups = &[TaskGroup::new(tasks, demand)];
     let spec = JobSpec { queue, weight: 1000, groups, open: false, max_attempts: 0 };
     engine.apply(micros(now), Event::JobArrived(spec)).expect("a sound job");
@@ -42,7 +42,7 @@ fn end(engine: &mut Engine, now: u64, tasks: &[AllocationId]) {
 /// Queue `a` uses 30 slot-seconds, `b` 10.
 fn used(root: &Policy) -> (Engine, [QueueId; 2]) {
     let mut engine = engine(&slots_config(1, root, &["a", "b"]));
-    let ids = ["a", "b"].map(|name| engine.find_queue(name).expect("declared"));
+    let ids = ["a", "b"].map(|name| engine.view().find_queue(name).expect("declared"));
     for (queue, from, until) in [("a", 0, 30), ("b", 30, 40)] {
         arrives(&mut engine, from * S, queue, 1, slots(1));
         let tasks = decide(&mut engine);
@@ -52,7 +52,7 @@ fn used(root: &Policy) -> (Engine, [QueueId; 2]) {
 }
 
 fn charged(engine: &Engine, ids: [QueueId; 2]) -> [f64; 2] {
-    ids.map(|id| engine.charged(id, engine.now()) / 1000.0)
+    ids.map(|id| engine.view().charged(id, engine.view().now()) / 1000.0)
 }
 
 fn near(a: f64, b: f64) -> bool {
@@ -154,7 +154,7 @@ fn servers_do_not_decide_while_a_gang_lives() {
         let mut engine = engine(&config);
         arrives(&mut engine, 0, "a", 1, slots(5));
         assert_eq!(decide(&mut engine).len(), 1);
-        let queue = engine.find_queue("a").expect("declared");
+        let queue = engine.view().find_queue("a").expect("declared");
         let part = |each| TaskGroup {
             gang: Some(Box::new(Gang::part(1))),
             ..TaskGroup::new(1, slots(each))
@@ -190,9 +190,9 @@ fn reservations_come_and_go_with_the_policy() {
     change(&mut engine, 2 * S, &[(QueueId::ROOT, reserve)]).unwrap();
     arrives(&mut engine, 2 * S, "a", 5, slots(1));
     assert!(decide(&mut engine).is_empty(), "the slot is held for the job that came first");
-    assert_eq!(engine.reservations().count(), 1);
+    assert_eq!(engine.view().reservations().count(), 1);
     change(&mut engine, 3 * S, &[(QueueId::ROOT, policy("fifo"))]).unwrap();
-    assert_eq!(engine.reservations().count(), 0);
+    assert_eq!(engine.view().reservations().count(), 0);
     assert_eq!(decide(&mut engine).len(), 1, "now it is not");
     end(&mut engine, 4 * S, &small);
     assert_eq!(decide(&mut engine).len(), 1);
@@ -209,29 +209,30 @@ fn who_had_all_room_held_waits_on_beside_many_others() {
         arrives(&mut engine, S, "a", 1, slots(size));
     }
     assert!(decide(&mut engine).is_empty(), "all is held for the widest");
-    assert_eq!(engine.reservations().count(), 1);
+    assert_eq!(engine.view().reservations().count(), 1);
     engine.check_policies(&[(QueueId::ROOT, policy("fifo"))]).expect("nothing is wrong with it");
-    assert_eq!(engine.reservations().count(), 1, "a check changes nothing");
+    assert_eq!(engine.view().reservations().count(), 1, "a check changes nothing");
     change(&mut engine, 2 * S, &[(QueueId::ROOT, policy("fifo"))]).unwrap();
     assert_eq!(decide(&mut engine).len(), 1, "the widest but one fits");
-    assert_eq!(engine.running_tasks(), 2);
+    assert_eq!(engine.view().running_tasks(), 2);
 }
 
 #[test]
 fn a_queue_that_is_gone_does_not_keep_servers_deciding() {
     let mut engine = engine(&slots_config(2, &policy("per-server-drf"), &["a", "b"]));
-    let ids = ["a", "b"].map(|name| engine.find_queue(name).expect("declared"));
+    let ids = ["a", "b"].map(|name| engine.view().find_queue(name).expect("declared"));
     engine.apply(micros(S), Event::QueueRemoved(ids[1])).unwrap();
     let other = policy("rps-dsf");
     change(&mut engine, S, &[(QueueId::ROOT, other.clone()), (ids[0], other)]).unwrap();
     change(&mut engine, S, &[(QueueId::ROOT, policy("fair")), (ids[0], policy("fair"))]).unwrap();
-    assert_eq!(engine.policy(QueueId::ROOT), &policy("fair"));
+    assert_eq!(engine.view().policy(QueueId::ROOT), &policy("fair"));
 }
 
 /// Any policies for the root and some queues, as far as they may stand together.
 fn drawn(dice: &mut Dice, engine: &Engine) -> Vec<(QueueId, Policy)> {
-    let kinds = engine.kinds().len();
-    let mut ids: Vec<QueueId> = engine.queue_ids().filter(|&id| !engine.is_removed(id)).collect();
+    let kinds = engine.view().kinds().len();
+    let mut ids: Vec<QueueId> =
+        engine.view().queue_ids().filter(|&id| !engine.view().is_removed(id)).collect();
     ids.retain(|id| *id == QueueId::ROOT || dice.below(3) == 0);
     let mut draw = |id: QueueId| {
         let mut policy = dice.policy(kinds);
@@ -293,13 +294,13 @@ proptest! {
         for (number, step) in steps.iter().enumerate() {
             prop_assert_eq!(told(&mut kept, step), told(&mut restored, step), "step {}", number);
             if dice.below(5) == 0 {
-                let (now, changes) = (kept.now().as_micros(), drawn(&mut dice, &kept));
+                let (now, changes) = (kept.view().now().as_micros(), drawn(&mut dice, &kept));
                 let answers = [&mut kept, &mut restored].map(|it| change(it, now, &changes));
                 prop_assert_eq!(&answers[0], &answers[1], "step {}", number);
                 match &answers[0] {
                     Ok(()) => {
                         for (id, policy) in &changes {
-                            prop_assert_eq!(kept.policy(*id), policy);
+                            prop_assert_eq!(kept.view().policy(*id), policy);
                         }
                     }
                     // Only for what the policies say, never for what the state would be.
@@ -311,14 +312,14 @@ proptest! {
             restored = Engine::from_state(&state, first_fit(kinds)).expect("its own state");
         }
         decide(&mut kept);
-        for task in kept.running_ids().collect::<Vec<_>>() {
-            let now = kept.now().saturating_add(span(S));
+        for task in kept.view().running_ids().collect::<Vec<_>>() {
+            let now = kept.view().now().saturating_add(span(S));
             kept.apply(now, Event::TaskEnded(task)).expect("it runs");
         }
-        let ids: Vec<QueueId> = kept.queue_ids().skip(1).collect();
-        kept.lending(&ids, kept.now());
+        let ids: Vec<QueueId> = kept.view().queue_ids().skip(1).collect();
+        kept.view().lending(&ids, kept.view().now());
         for id in ids {
-            prop_assert!(kept.charged(id, kept.now()).is_finite());
+            prop_assert!(kept.view().charged(id, kept.view().now()).is_finite());
         }
     }
 
@@ -335,16 +336,16 @@ proptest! {
             let answers = [&mut plain, &mut changed].map(|engine| told(engine, step));
             prop_assert_eq!(&answers[0], &answers[1], "step {}", number);
             if dice.below(3) == 0 {
-                let same = |id| (id, changed.policy(id).clone());
-                let ids = changed.queue_ids().filter(|&id| !changed.is_removed(id));
+                let same = |id| (id, changed.view().policy(id).clone());
+                let ids = changed.view().queue_ids().filter(|&id| !changed.view().is_removed(id));
                 let changes: Vec<_> = ids.map(same).collect();
-                let now = changed.now().as_micros();
+                let now = changed.view().now().as_micros();
                 change(&mut changed, now, &changes).expect("it holds already");
             }
-            for id in plain.queue_ids() {
-                let now = plain.now();
-                prop_assert_eq!(plain.integrals(id, now), changed.integrals(id, now));
-                prop_assert_eq!(plain.charged(id, now), changed.charged(id, now));
+            for id in plain.view().queue_ids() {
+                let now = plain.view().now();
+                prop_assert_eq!(plain.view().integrals(id, now), changed.view().integrals(id, now));
+                prop_assert_eq!(plain.view().charged(id, now), changed.view().charged(id, now));
             }
         }
     }
@@ -378,19 +379,19 @@ proptest! {
             let memory = [Memory::Forever, Memory::HalfLife(span(5 * S)),
                 Memory::HalfLife(span(90 * S)), Memory::Rounds(span(7 * S))][number / 3 % 4];
             let ids: Vec<QueueId> =
-                engine.queue_ids().filter(|&id| !engine.is_removed(id)).collect();
-            let usual = |id: &QueueId| engine.policy(*id).scalar == scalar;
+                engine.view().queue_ids().filter(|&id| !engine.view().is_removed(id)).collect();
+            let usual = |id: &QueueId| engine.view().policy(*id).scalar == scalar;
             let ids: Vec<QueueId> = ids.into_iter().filter(usual).collect();
-            let now = engine.now();
+            let now = engine.view().now();
             engine.advance(now).unwrap();
-            let before: Vec<f64> = ids.iter().map(|id| engine.charged(*id, now)).collect();
+            let before: Vec<f64> = ids.iter().map(|id| engine.view().charged(*id, now)).collect();
             let changes: Vec<_> = ids.iter().map(|id| (*id, draw(memory))).collect();
             change(&mut engine, now.as_micros(), &changes).unwrap();
             for (id, before) in ids.iter().zip(before) {
                 // The root is nobody's child; children of others follow their parents.
-                let parent = engine.parent(*id);
+                let parent = engine.view().parent(*id);
                 if parent.is_some_and(|parent| ids.contains(&parent)) {
-                    let after = engine.charged(*id, now);
+                    let after = engine.view().charged(*id, now);
                     prop_assert!(near(before, after), "{}: {} {}", number, before, after);
                 }
             }

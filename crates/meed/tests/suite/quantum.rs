@@ -32,13 +32,13 @@ fn check(name: &str, config: &Config, rows: &[(u64, Act, f64)]) {
                 Ev::Ended(running[*task]).send(&mut engine, now).expect("it runs");
             }
             Submit(queue) => {
-                let queue = engine.find_queue(queue).expect("declared");
+                let queue = engine.view().find_queue(queue).expect("declared");
                 let groups = vec![TaskGroup::new(1, slots(1))];
                 let event = Ev::Job { queue, weight: 1000, groups, open: false, max_attempts: 0 };
                 event.send(&mut engine, now).expect("sound");
-                let before = engine.charged(queue, micros(now));
+                let before = engine.view().charged(queue, micros(now));
                 engine.decide(false, |start| running.push(start.allocation));
-                let quantum = (engine.charged(queue, micros(now)) - before) / 1000.0;
+                let quantum = (engine.view().charged(queue, micros(now)) - before) / 1000.0;
                 assert!(
                     (quantum - expected).abs() < 1e-9,
                     "{name}: {quantum} not {expected} at {second} s"
@@ -138,14 +138,14 @@ fn submit(engine: &mut Engine, now: u64, queue: QueueId, tasks: u32) {
 fn running_tasks_are_charged_by_the_quantum_of_now() {
     let root = Policy { t_wait: Some(Span::MAX), ..long_begin() };
     let mut engine = engine(&slots_config(8, &root, &["g", "b", "g.a"]));
-    let ids = ["g", "g.a"].map(|name| engine.find_queue(name).expect("declared"));
+    let ids = ["g", "g.a"].map(|name| engine.view().find_queue(name).expect("declared"));
     submit(&mut engine, 0, ids[1], 4);
     let mut running = Vec::new();
     engine.decide(false, |start| running.push(start.allocation));
     let check = |engine: &mut Engine, now: u64, expected: f64| {
         engine.advance(micros(now)).expect("time goes on");
         for queue in ids {
-            let charged = engine.charged(queue, micros(now)) / 1000.0;
+            let charged = engine.view().charged(queue, micros(now)) / 1000.0;
             assert!((charged - expected).abs() < 1e-9, "{charged} not {expected} at {now} us");
         }
         let guarded = engine.guard_parts(ids[1]).expect("it has a guard").amounts[0] as f64;
@@ -173,7 +173,7 @@ fn running_tasks_are_charged_by_the_quantum_of_now() {
 #[test]
 fn a_long_first_quantum_starves_nobody_once_it_is_learnt() {
     let mut engine = engine(&slots_config(16, &long_begin(), &["a", "b"]));
-    let [a, b] = ["a", "b"].map(|name| engine.find_queue(name).expect("declared"));
+    let [a, b] = ["a", "b"].map(|name| engine.view().find_queue(name).expect("declared"));
     let mut ends: BTreeMap<(u64, u64), AllocationId> = BTreeMap::new();
     let (mut started, mut of_a) = (0, Vec::new());
     submit(&mut engine, 0, a, 2_004);
@@ -202,7 +202,7 @@ fn a_long_first_quantum_starves_nobody_once_it_is_learnt() {
 fn an_order_that_comes_later_charges_by_the_quantum_of_now() {
     let fair = Policy { quantum: long_begin().quantum, ..policy("fair") };
     let mut engine = engine(&slots_config(8, &fair, &["a", "b"]));
-    let a = engine.find_queue("a").expect("declared");
+    let a = engine.view().find_queue("a").expect("declared");
     submit(&mut engine, 0, a, 4);
     let mut running = Vec::new();
     engine.decide(false, |start| running.push(start.allocation));
@@ -214,6 +214,10 @@ fn an_order_that_comes_later_charges_by_the_quantum_of_now() {
     engine.apply(micros(12 * S), Event::PoliciesChanged(&change)).expect("sound");
     for (second, expected) in [(12, 0.0), (20, 8.0)] {
         engine.advance(micros(second * S)).expect("time goes on");
-        assert_eq!(engine.charged(a, micros(second * S)) / 1000.0, expected, "at {second} s");
+        assert_eq!(
+            engine.view().charged(a, micros(second * S)) / 1000.0,
+            expected,
+            "at {second} s"
+        );
     }
 }

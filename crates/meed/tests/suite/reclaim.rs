@@ -31,7 +31,8 @@ fn config(policy: &Policy) -> Config {
 /// From 0 on `a` holds all four slots by these groups; at 100 s `b` wants `wide` of them.
 fn lent(config: &Config, groups: Vec<TaskGroup>, wide: u64) -> Shadow {
     let mut shadow = Shadow::new(config);
-    let find = |shadow: &Shadow, name: &str| shadow.engine.find_queue(name).expect("declared");
+    let find =
+        |shadow: &Shadow, name: &str| shadow.engine.view().find_queue(name).expect("declared");
     let (a, b) = (find(&shadow, "a"), find(&shadow, "b"));
     for group in groups {
         shadow.apply(0, &job(a, group)).expect("sound");
@@ -57,23 +58,23 @@ fn ones() -> Vec<TaskGroup> {
 #[test]
 fn what_was_lent_comes_back() {
     let mut shadow = lent(&config(&under("long-term", rules())), ones(), 2);
-    assert_eq!(shadow.engine.next_look(), Some(secs(110)));
+    assert_eq!(shadow.engine.view().next_look(), Some(secs(110)));
     assert_eq!(told_at(&mut shadow, 109), [0; 0], "it has not waited long enough");
     assert_eq!(told_at(&mut shadow, 110), [3, 2]);
     let told = shadow.told_to_stop.clone();
-    assert!(shadow.engine.reservations().all(|held| held.reclaims && held.at.is_none()));
-    assert_eq!(shadow.engine.stopping().collect::<Vec<_>>().len(), 2);
+    assert!(shadow.engine.view().reservations().all(|held| held.reclaims && held.at.is_none()));
+    assert_eq!(shadow.engine.view().stopping().collect::<Vec<_>>().len(), 2);
     for (index, task) in told.iter().enumerate() {
         let starts = shadow.decide(112 * S);
         assert!(starts.is_empty(), "{index} have stopped: {starts:?}");
         shadow.apply(112 * S, &Ev::TaskLost(*task)).expect("it runs");
     }
     let starts = shadow.decide(112 * S);
-    let name = |queue| shadow.engine.queue(queue).name.to_owned();
+    let name = |queue| shadow.engine.view().queue(queue).name.to_owned();
     assert_eq!(starts.iter().map(|start| name(start.queue)).collect::<Vec<_>>(), ["b"]);
-    assert_eq!(shadow.engine.stopping().count(), 0);
+    assert_eq!(shadow.engine.view().stopping().count(), 0);
     // The first task of `a` that was stopped has a reservation now.
-    assert_eq!(shadow.engine.next_look(), Some(secs(122)));
+    assert_eq!(shadow.engine.view().next_look(), Some(secs(122)));
 }
 
 #[test]
@@ -88,7 +89,7 @@ fn young_tasks_are_let_be_and_it_is_tried_again() {
     let policy = under("long-term", [after, 115, guard, grace]);
     let mut shadow = lent(&config(&policy), ones(), 1);
     assert_eq!(told_at(&mut shadow, 110), [0; 0]);
-    assert_eq!(shadow.engine.next_look(), Some(secs(120)));
+    assert_eq!(shadow.engine.view().next_look(), Some(secs(120)));
     assert_eq!(told_at(&mut shadow, 119), [0; 0], "nobody looks in between");
     assert_eq!(told_at(&mut shadow, 120), [3]);
 }
@@ -105,7 +106,7 @@ fn nobody_is_stopped_where_the_order_would_turn_within_the_guard() {
         let mut config = slots_config(4, &policy, &["a", "b", "c"]);
         config.queues[1].weight = 2000;
         let mut shadow = Shadow::new(&config);
-        let ids: Vec<QueueId> = shadow.engine.queue_ids().skip(1).collect();
+        let ids: Vec<QueueId> = shadow.engine.view().queue_ids().skip(1).collect();
         for (at, queue, group) in [
             (0, 0, TaskGroup::new(2, slots(1))),
             (50, 2, TaskGroup::new(2, slots(1))),
@@ -179,7 +180,7 @@ fn an_elastic_gang_gives_up_no_more_than_is_in_the_way() {
     let twelve = TaskGroup::new(12, slots(1));
     let gang = TaskGroup { gang: Some(Box::new(Gang::of(4))), ..twelve };
     let mut shadow = Shadow::new(&config);
-    let [a, b] = ["a", "b"].map(|name| shadow.engine.find_queue(name).expect("declared"));
+    let [a, b] = ["a", "b"].map(|name| shadow.engine.view().find_queue(name).expect("declared"));
     shadow.apply(0, &job(a, gang)).expect("sound");
     assert_eq!(shadow.decide(0).len(), 12);
     let pair = TaskGroup { gang: Some(Box::new(Gang::of(2))), ..TaskGroup::new(2, slots(4)) };
@@ -197,7 +198,7 @@ fn what_a_queue_holds_itself_is_not_held_against_it() {
     policy.blocked = Blocked::Reserve(Reservations::All);
     let config = config(&policy);
     let mut shadow = Shadow::new(&config);
-    let [a, b] = ["a", "b"].map(|name| shadow.engine.find_queue(name).expect("declared"));
+    let [a, b] = ["a", "b"].map(|name| shadow.engine.view().find_queue(name).expect("declared"));
     shadow.apply(0, &job(a, ones().remove(0))).expect("sound");
     shadow.decide(0);
     shadow.apply(100 * S, &job(b, TaskGroup::new(4, slots(1)))).expect("sound");
@@ -220,7 +221,7 @@ fn what_a_reservation_leaves_when_tasks_stop_is_found_by_the_next_in_turn() {
     config.nodes[2].capacity = Resources::new(&[500]);
     (config.queues[1].weight, config.queues[3].weight) = (8000, 2000);
     let mut shadow = Shadow::new(&config);
-    let ids: Vec<QueueId> = shadow.engine.queue_ids().skip(1).collect();
+    let ids: Vec<QueueId> = shadow.engine.view().queue_ids().skip(1).collect();
     let half = TaskGroup::new(1, Resources::new(&[500]));
     let one = |wide: u64| TaskGroup::new(1, slots(wide));
     for (at, queue, group, starts) in [
@@ -287,18 +288,18 @@ fn times_that_contradict_each_other_are_refused() {
 fn what_a_journal_tells_is_stopped_again() {
     let shadow = lent(&config(&under("long-term", rules())), ones(), 2);
     let mut engine = shadow.engine;
-    let task = engine.running_ids().next().expect("four run");
+    let task = engine.view().running_ids().next().expect("four run");
     engine.stop_as_told(task).expect("it runs");
-    assert_eq!(engine.stopping().collect::<Vec<_>>(), [task]);
+    assert_eq!(engine.view().stopping().collect::<Vec<_>>(), [task]);
     let state = engine.state();
     let again = Engine::from_state(&state, Box::new(place::FirstFit::new(1))).expect("its own");
-    assert_eq!(again.stopping().collect::<Vec<_>>(), [task]);
+    assert_eq!(again.view().stopping().collect::<Vec<_>>(), [task]);
     let mut wrong = state.clone();
     wrong.holds.stopping.push(77);
     let refused = Engine::from_state(&wrong, Box::new(place::FirstFit::new(1))).map(drop);
     assert!(refused.unwrap_err().to_string().contains("holds.stopping[1]"));
     engine.apply(secs(101), Event::TaskEnded(task)).expect("it runs");
-    assert_eq!(engine.stopping().count(), 0);
+    assert_eq!(engine.view().stopping().count(), 0);
     assert_eq!(engine.stop_as_told(task), Err(Rejected::UnknownAllocation));
 }
 
@@ -307,7 +308,7 @@ fn who_was_about_to_start_and_did_not_is_looked_at_again() {
     let limited = TaskGroup { limit: Some(seconds(111)), ..ones().remove(0) };
     let mut shadow = lent(&config(&under("long-term", rules())), vec![limited], 2);
     assert_eq!(told_at(&mut shadow, 110), [0; 0], "it is to start in a second");
-    assert_eq!(shadow.engine.next_look(), Some(secs(111)));
+    assert_eq!(shadow.engine.view().next_look(), Some(secs(111)));
     assert_eq!(told_at(&mut shadow, 111), [3, 2], "they run on");
 }
 
@@ -318,7 +319,7 @@ fn a_queue_above_both_keeps_its_minimum() {
         let mut config = slots_config(4, &policy, &["p", "p.a", "p.b"]);
         config.queues[0].min = min;
         let mut shadow = Shadow::new(&config);
-        let ids: Vec<QueueId> = shadow.engine.queue_ids().collect();
+        let ids: Vec<QueueId> = shadow.engine.view().queue_ids().collect();
         shadow.apply(0, &job(ids[2], TaskGroup::new(1, slots(4)))).expect("sound");
         shadow.decide(0);
         shadow.apply(100 * S, &job(ids[3], TaskGroup::new(1, slots(1)))).expect("sound");
@@ -335,7 +336,7 @@ fn a_minimum_in_what_tasks_do_not_hold_protects_nobody() {
     config.nodes = vec![node("n", Resources::new(&[4000, 4000]))];
     config.queues[0].min = Some(Resources::new(&[0, 1000]));
     let mut shadow = Shadow::new(&config);
-    let ids: Vec<QueueId> = shadow.engine.queue_ids().collect();
+    let ids: Vec<QueueId> = shadow.engine.view().queue_ids().collect();
     let of_first = |count, amount| TaskGroup::new(count, Resources::new(&[amount, 0]));
     shadow.apply(0, &job(ids[1], of_first(4, 1000))).expect("sound");
     shadow.decide(0);
@@ -355,5 +356,5 @@ fn the_end_of_time_is_no_endless_loop() {
     let mut shadow = lent(&config(&under("long-term", [after, 1 << 33, guard, grace])), ones(), 1);
     shadow.engine.advance(micros(MAX_MICROS)).expect("the last instant");
     shadow.engine.decide(false, drop);
-    assert_eq!(shadow.engine.next_look(), None, "nothing comes after it");
+    assert_eq!(shadow.engine.view().next_look(), None, "nothing comes after it");
 }

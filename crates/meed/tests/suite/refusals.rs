@@ -166,7 +166,7 @@ fn scene() -> Scene {
     config.queues.push(queue("gone", 1000, policy("fifo")));
     let mut engine = engine(&config);
     let [p, a, b, gone] =
-        ["p", "p.a", "b", "gone"].map(|name| engine.find_queue(name).expect("declared"));
+        ["p", "p.a", "b", "gone"].map(|name| engine.view().find_queue(name).expect("declared"));
     let mut send = |second: u64, event: Ev| event.send(&mut engine, second * S).expect("sound");
     let job_of = |effect: Effect| match effect {
         Effect::Job(job) => job,
@@ -257,7 +257,10 @@ fn events() {
         (5, Ev::NodeJoined(node("n", slots(1))), "node `n` is declared twice"),
         (
             5,
-            Ev::NodeChanged(NodeId::clone(&engine.node_ids().next().expect("one")), slots(0)),
+            Ev::NodeChanged(
+                NodeId::clone(&engine.view().node_ids().next().expect("one")),
+                slots(0),
+            ),
             "node `n`: capacity must be above zero in at least one resource",
         ),
         (
@@ -275,9 +278,9 @@ fn events() {
         assert_eq!(answer, Err(expected.to_owned()), "{event:?}");
         assert_eq!(snapshot(&engine), before, "{event:?} left a trace");
     }
-    let free = engine.find_queue("p").expect("declared");
+    let free = engine.view().find_queue("p").expect("declared");
     engine.apply(secs(6), Event::QueueRemoved(a)).expect("drains");
-    assert!(engine.queue(free).jobs == 0 && !engine.queue(a).removed);
+    assert!(engine.view().queue(free).jobs == 0 && !engine.view().queue(a).removed);
 }
 
 #[test]
@@ -295,14 +298,25 @@ fn demands_that_no_node_could_hold() {
     ] {
         config.nodes = nodes;
         let mut engine = engine(&config);
-        let a = engine.find_queue("a").expect("declared");
+        let a = engine.view().find_queue("a").expect("declared");
         let answer = job(a, 1, slots(11)).send(&mut engine, 0).map_err(|error| error.to_string());
         assert_eq!(answer, Err(format!("a task asks for kind0 11, {expected}")));
     }
 }
 
 fn snapshot(engine: &Engine) -> String {
-    let queue = |id| format!("{:?} {:?}", engine.queue(id), engine.integrals(id, engine.now()));
-    let queues: Vec<String> = engine.queue_ids().map(queue).collect();
-    format!("{:?} {queues:?} {} {}", engine.now(), engine.live_jobs(), engine.running_tasks())
+    let queue = |id| {
+        format!(
+            "{:?} {:?}",
+            engine.view().queue(id),
+            engine.view().integrals(id, engine.view().now())
+        )
+    };
+    let queues: Vec<String> = engine.view().queue_ids().map(queue).collect();
+    format!(
+        "{:?} {queues:?} {} {}",
+        engine.view().now(),
+        engine.view().live_jobs(),
+        engine.view().running_tasks()
+    )
 }

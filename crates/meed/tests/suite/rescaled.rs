@@ -11,7 +11,7 @@ fn served_first(unit: u64, weight_of_q: u64) -> String {
     let mut config = slots_config(1, &policy("drf"), &["q", "p", "p.c1", "p.c2"]);
     config.nodes = vec![node("n", Resources::new(&[10 * unit]))];
     config.queues[0].weight = weight_of_q;
-    let ids: Vec<QueueId> = engine(&config).queue_ids().skip(1).collect();
+    let ids: Vec<QueueId> = engine(&config).view().queue_ids().skip(1).collect();
     let job = |leaf: usize, second: u64, tasks: usize, units: u64| SimJob {
         queue: ids[leaf],
         at: second * S,
@@ -48,7 +48,7 @@ fn parents_that_are_even_are_known_to_be() {
     let mut config = slots_config(1, &policy("drf"), &names);
     config.kinds = kinds(2);
     config.nodes = vec![node("n", Resources::new(&[90, 210]))];
-    let ids: Vec<QueueId> = engine(&config).queue_ids().skip(1).collect();
+    let ids: Vec<QueueId> = engine(&config).view().queue_ids().skip(1).collect();
     // Dominant in the first resource by 9 to 1 (1/9 and 1/70), in the second (1/90 and 1/3).
     let of = [[10, 3], [1, 10], [10, 3], [1, 10]];
     let jobs = ids[2..].iter().zip(of).map(|(&queue, amounts)| SimJob {
@@ -80,7 +80,7 @@ fn deep_trees_are_decided_exactly() {
     for (number, queue) in config.queues.iter_mut().enumerate() {
         queue.weight = [1000, 333, 7919][number % 3];
     }
-    let ids: Vec<QueueId> = engine(&config).queue_ids().skip(1 + DEPTH).collect();
+    let ids: Vec<QueueId> = engine(&config).view().queue_ids().skip(1 + DEPTH).collect();
     let jobs = ids.iter().enumerate().map(|(number, &queue)| SimJob {
         queue,
         at: 0,
@@ -132,7 +132,7 @@ proptest! {
         for (number, queue) in config.queues.iter_mut().enumerate() {
             queue.weight = [1000, 333, 7919][number % 3];
         }
-        let ids: Vec<QueueId> = engine(&config).queue_ids().skip(1 + parents).collect();
+        let ids: Vec<QueueId> = engine(&config).view().queue_ids().skip(1 + parents).collect();
         let job = |(at, &(leaf, demand, tasks, seconds)): (usize, &(usize, usize, usize, u64))| {
             let demand = (demand % demands) as u64;
             let mut amounts = vec![1 + demand % 4, 1 + demand / 4];

@@ -19,7 +19,7 @@ pub(crate) fn tasks(count: u32, wide: u64, limit: Option<u64>) -> TaskGroup {
 }
 
 pub(crate) fn arrive(engine: &mut Engine, at: u64, queue: &str, group: TaskGroup) -> JobId {
-    let queue = engine.find_queue(queue).expect("it is there");
+    let queue = engine.view().find_queue(queue).expect("it is there");
     let groups = [group];
     let spec = JobSpec { queue, weight: 1000, groups: &groups, open: false, max_attempts: 0 };
     match engine.apply(secs(at), Event::JobArrived(spec)) {
@@ -50,7 +50,7 @@ fn the_wide_one_is_not_overtaken_by_who_would_delay_it() {
     let config = slots_config(8, &reserve("fifo", Reservations::ONE), &["A", "B"]);
     let mut engine = engine(&config);
     let (small, wide) = with_a_wide_one(&mut engine);
-    let held: Vec<ReservationView> = engine.reservations().collect();
+    let held: Vec<ReservationView> = engine.view().reservations().collect();
     assert_eq!((held.len(), held[0].job, held[0].at), (1, wide, Some(secs(10))));
     arrive(&mut engine, 1, "B", tasks(1, 1, None));
     let late = arrive(&mut engine, 1, "B", tasks(1, 1, Some(9)));
@@ -58,7 +58,7 @@ fn the_wide_one_is_not_overtaken_by_who_would_delay_it() {
     engine.apply(secs(2), Event::TaskEnded(small)).expect("it runs");
     let starts = decide(&mut engine);
     assert_eq!(starts.iter().map(|start| start.job).collect::<Vec<_>>(), [short]);
-    assert!(engine.reservations().all(|held| held.job == wide && held.job != late));
+    assert!(engine.view().reservations().all(|held| held.job == wide && held.job != late));
 }
 
 /// Of eight slots seven are used until 10 and one until 2; all are held for the wide one. So one
@@ -88,12 +88,12 @@ fn room_that_is_held_idle_is_measured_and_charged() {
         engine.apply(secs(10), Event::TaskEnded(started[0].allocation)).expect("it runs");
         assert_eq!(decide(&mut engine).len(), 1);
         engine.advance(secs(12)).expect("time goes on");
-        let of = |name: &str| engine.find_queue(name).expect("it is there");
-        let idle = |name: &str| engine.integrals(of(name), secs(12)).held_idle[0];
+        let of = |name: &str| engine.view().find_queue(name).expect("it is there");
+        let idle = |name: &str| engine.view().integrals(of(name), secs(12)).held_idle[0];
         assert_eq!((idle("A"), idle("B")), (0, u128::from((2 + 3) * S) * 1000));
         let paid = if charges { 5000.0 } else { 0.0 };
-        assert_eq!(engine.charged(of("B"), secs(12)), 16_000.0 + paid);
-        assert_eq!(engine.charged(of("A"), secs(12)), 75_000.0);
+        assert_eq!(engine.view().charged(of("B"), secs(12)), 16_000.0 + paid);
+        assert_eq!(engine.view().charged(of("A"), secs(12)), 75_000.0);
     }
 }
 
@@ -105,7 +105,7 @@ fn a_task_that_runs_beyond_its_limit_puts_the_wide_one_off() {
     let (small, wide) = with_a_wide_one(&mut engine);
     engine.apply(secs(11), Event::TaskEnded(small)).expect("it runs");
     assert_eq!(decide(&mut engine), []);
-    let held: Vec<ReservationView> = engine.reservations().collect();
+    let held: Vec<ReservationView> = engine.view().reservations().collect();
     assert_eq!((held[0].job, held[0].at, held[0].moved), (wide, Some(secs(20)), 1));
     assert_eq!(held[0].since, secs(1));
 }
@@ -139,8 +139,8 @@ fn a_start_as_told_takes_its_own_reservation() {
     let wide = arrive(&mut engine, 1, "A", tasks(2, 4, Some(30)));
     decide(&mut engine);
     let places =
-        |engine: &Engine| engine.reservations().map(|it| it.nodes[0].0).collect::<Vec<_>>();
-    let nodes: Vec<NodeId> = engine.node_ids().collect();
+        |engine: &Engine| engine.view().reservations().map(|it| it.nodes[0].0).collect::<Vec<_>>();
+    let nodes: Vec<NodeId> = engine.view().node_ids().collect();
     assert_eq!(places(&engine), nodes);
     engine.apply(secs(5), Event::TaskEnded(first)).expect("it runs");
     engine.start_as_told(wide, 0, nodes[0]).expect("there is room");
@@ -163,7 +163,7 @@ fn room_that_another_has_left_on_the_same_node_is_taken_at_the_next_end() {
     let narrow = arrive(&mut engine, 0, "A", tasks(1, 1, Some(5)));
     assert_eq!(decide(&mut engine), []);
     let promised = |engine: &Engine| {
-        engine.reservations().map(|it| it.at.map(Time::as_micros)).collect::<Vec<_>>()
+        engine.view().reservations().map(|it| it.at.map(Time::as_micros)).collect::<Vec<_>>()
     };
     assert_eq!(promised(&engine), [Some(20 * S), Some(10 * S)]);
     engine.apply(secs(3), Event::TaskEnded(runs[1])).expect("it runs");
@@ -195,7 +195,7 @@ fn room_that_a_later_one_has_left_is_looked_at_by_those_before_it() {
     config.nodes = vec![node("n0", Resources::new(&[8, 5])), node("n1", Resources::new(&[7, 11]))];
     config.nodes[0].weight = 300;
     config.nodes[1].labels = [("zone".to_owned(), "b".to_owned())].into();
-    let queues: Vec<QueueId> = engine(&config).queue_ids().collect();
+    let queues: Vec<QueueId> = engine(&config).view().queue_ids().collect();
     let job = |queue: usize, at: u64, groups: &[([u64; 2], &[u64])]| {
         let tasks = |tasks: &[u64]| tasks.iter().map(|tenths| tenths * S / 10).collect();
         let group = |(demand, ran): &([u64; 2], &[u64])| (Resources::new(demand), tasks(ran));
@@ -216,7 +216,8 @@ fn room_that_a_later_one_has_left_is_looked_at_by_those_before_it() {
 #[test]
 fn a_limit_of_nothing_is_refused() {
     let mut engine = engine(&slots_config(4, &policy("fair"), &["A"]));
-    let (queue, groups) = (engine.find_queue("A").expect("it is there"), [tasks(1, 1, Some(0))]);
+    let (queue, groups) =
+        (engine.view().find_queue("A").expect("it is there"), [tasks(1, 1, Some(0))]);
     let spec = JobSpec { queue, weight: 1000, groups: &groups, open: false, max_attempts: 0 };
     let refused = engine.apply(Time::ZERO, Event::JobArrived(spec));
     assert_eq!(refused, Err(Rejected::ZeroLimit));
@@ -278,14 +279,18 @@ fn whoever_is_first_is_passed_over_for_a_while() {
     for (at, served, held) in [(2, 1, 0), (3, 1, 0), (4, 0, 1), (5, 0, 1)] {
         engine.apply(secs(at), Event::TaskEnded(running[at as usize])).expect("it runs");
         let starts = decide(&mut engine);
-        assert_eq!((starts.len(), engine.reservations().count()), (served, held), "at {at} s");
+        assert_eq!(
+            (starts.len(), engine.view().reservations().count()),
+            (served, held),
+            "at {at} s"
+        );
         let state = engine.state();
         let passed: Vec<(u32, Time)> =
             state.holds.passed.iter().map(|it| (it.group, it.since)).collect();
         let expected = if held == 0 { vec![(0, secs(1))] } else { Vec::new() };
         assert_eq!(passed, expected, "at {at} s");
     }
-    let first = engine.reservations().next().expect("it is there");
+    let first = engine.view().reservations().next().expect("it is there");
     assert_eq!((first.job, first.since), (wide, secs(4)));
     let skips = Policy { blocked: Blocked::Skip, ..patient };
     let config = slots_config(8, &skips, &["A", "B"]);
@@ -308,7 +313,7 @@ fn who_has_lent_gets_its_reservation_at_once() {
             assert_eq!(decide(&mut engine).len(), 8);
             arrive(&mut engine, 1, queue, tasks(1, 8, None));
             assert_eq!(decide(&mut engine), []);
-            assert_eq!(engine.reservations().count(), held, "{queue} under {order}");
+            assert_eq!(engine.view().reservations().count(), held, "{queue} under {order}");
         }
     }
 }
@@ -323,7 +328,7 @@ fn without_limits_reservations_look_as_far_as_was_learned() {
         let learns = Policy { estimates, ..reserve("fifo", Reservations::ONE) };
         let mut engine = engine(&slots_config(2, &learns, &["A", "B"]));
         for (queue, ran) in [("A", 6), ("B", 1)] {
-            let now = engine.now().as_micros() / 1_000_000;
+            let now = engine.view().now().as_micros() / 1_000_000;
             arrive(&mut engine, now, queue, tasks(2, 1, None));
             for start in decide(&mut engine) {
                 engine.apply(secs(now + ran), Event::TaskEnded(start.allocation)).expect("it runs");
@@ -334,7 +339,7 @@ fn without_limits_reservations_look_as_far_as_was_learned() {
         assert_eq!(decide(&mut engine).len(), 1);
         arrive(&mut engine, 7, "A", tasks(1, 2, None));
         decide(&mut engine);
-        let held = engine.reservations().next().expect("it fits nowhere now");
+        let held = engine.view().reservations().next().expect("it fits nowhere now");
         assert_eq!(held.at, expected, "{estimates:?}");
         arrive(&mut engine, 7, "B", tasks(1, 1, None));
         assert_eq!(decide(&mut engine).len(), let_in, "{estimates:?}");
@@ -368,10 +373,10 @@ fn a_reservation_that_estimates_put_off_is_drained() {
         let wide = arrive(&mut engine, 1, "A", tasks(1, 2, None));
         decide(&mut engine);
         let seen = |engine: &Engine| {
-            engine.reservations().map(|held| (held.at.is_some(), held.drained)).next()
+            engine.view().reservations().map(|held| (held.at.is_some(), held.drained)).next()
         };
         assert_eq!(seen(&engine), Some((true, false)), "it is expected to start");
-        let first = engine.reservations().next().expect("it is there").nodes[0].0;
+        let first = engine.view().reservations().next().expect("it is there").nodes[0].0;
         let there = |on: bool| ran.iter().filter(move |start| (start.node == first) == on);
         // At 3 all run for longer than was expected; one place comes free where room is held.
         let mut left = there(true);
@@ -424,7 +429,7 @@ fn keeps_its_word(config: &Config, mut jobs: Vec<SimJob>) -> Result<(), TestCase
             let group = |(demand, tasks): &(Resources, Vec<u64>)| {
                 let mut group = TaskGroup::new(tasks.len() as u32, *demand);
                 (group.limit, group.gang) = (Some(span(more(tasks))), gang_of(tasks));
-                if engine.check_tasks(job.queue, std::slice::from_ref(&group)).is_err() {
+                if engine.view().check_tasks(job.queue, std::slice::from_ref(&group)).is_err() {
                     group.gang = None;
                 }
                 group
@@ -443,13 +448,13 @@ fn keeps_its_word(config: &Config, mut jobs: Vec<SimJob>) -> Result<(), TestCase
             waiting -= 1;
         }
         if bounded {
-            prop_assert_eq!(engine.reservations().count(), usize::from(waiting > 0));
+            prop_assert_eq!(engine.view().reservations().count(), usize::from(waiting > 0));
             let of = |held: &ReservationView| Some(held.at?.saturating_since(held.since));
-            let lasts = engine.reservations().filter_map(|held| of(&held)).max();
+            let lasts = engine.view().reservations().filter_map(|held| of(&held)).max();
             prop_assert!(lasts <= Some(longest), "{:?}, where no task takes {:?}", lasts, longest);
         }
         let mut told: Promises = BTreeMap::new();
-        for held in engine.reservations() {
+        for held in engine.view().reservations() {
             let at = held.at.expect("all limits are known");
             prop_assert_eq!(held.moved, 0, "put off: {:?}, at {} us", held, now);
             prop_assert!(at > micros(now), "late: {:?}, at {} us", held, now);
@@ -466,7 +471,7 @@ fn keeps_its_word(config: &Config, mut jobs: Vec<SimJob>) -> Result<(), TestCase
         }
         promised = told;
     }
-    prop_assert_eq!(engine.reservations().count(), 0);
-    prop_assert_eq!(engine.live_jobs(), 0, "all have been served");
+    prop_assert_eq!(engine.view().reservations().count(), 0);
+    prop_assert_eq!(engine.view().live_jobs(), 0, "all have been served");
     Ok(())
 }

@@ -50,7 +50,7 @@ impl Life {
     }
 
     fn job(&mut self, second: u64, queue: &str, count: u32) {
-        let queue = self.engine.find_queue(queue).expect("it is there");
+        let queue = self.engine.view().find_queue(queue).expect("it is there");
         let groups = [TaskGroup::new(count, slots(1))];
         let spec = JobSpec { queue, weight: 1000, groups: &groups, open: false, max_attempts: 0 };
         self.engine.apply(secs(second), Event::JobArrived(spec)).expect("sound");
@@ -60,19 +60,20 @@ impl Life {
         let mut starts = Vec::new();
         self.engine.advance(secs(second)).expect("time goes on");
         self.engine.decide(false, |start| starts.push((start.queue, start.allocation)));
-        let named =
-            |(queue, allocation)| (second, self.engine.queue_name(queue).to_owned(), allocation);
+        let named = |(queue, allocation)| {
+            (second, self.engine.view().queue_name(queue).to_owned(), allocation)
+        };
         self.starts.extend(starts.into_iter().map(named));
     }
 
     fn end_all(&mut self, second: u64) {
-        for id in self.engine.running_ids().collect::<Vec<_>>() {
+        for id in self.engine.view().running_ids().collect::<Vec<_>>() {
             self.engine.apply(secs(second), Event::TaskEnded(id)).expect("it runs");
         }
     }
 
     fn remove(&mut self, second: u64, name: &str) {
-        let queue = self.engine.find_queue(name).expect("it is there");
+        let queue = self.engine.view().find_queue(name).expect("it is there");
         self.engine.apply(secs(second), Event::QueueRemoved(queue)).expect("no job is there");
     }
 
@@ -105,12 +106,12 @@ fn life(root: &Policy, leaves: bool) -> Life {
     life.decide(30);
     life.end_all(33);
     if leaves {
-        let ids = life.engine.queue_ids().len();
+        let ids = life.engine.view().queue_ids().len();
         life.add(40, "p", root.clone());
         // In another order: each is who it was.
         life.add(40, "p.c", policy("fifo"));
         life.add(40, "p.b", policy("fifo"));
-        assert_eq!(life.engine.queue_ids().len(), ids, "no row more");
+        assert_eq!(life.engine.view().queue_ids().len(), ids, "no row more");
     }
     for queue in ["a", "p.b", "p.c", "z"] {
         life.job(41, queue, 5);
@@ -134,10 +135,10 @@ fn leaving_and_coming_back_is_as_staying_idle() {
         let alike = root.discount == 1000;
         for name in ["p", "p.b", "p.c"] {
             let charged = [&mut left, &mut stayed].map(|life| {
-                let queue = life.engine.find_queue(name).expect("it is there");
-                let used = life.engine.integrals(queue, secs(60)).usage;
+                let queue = life.engine.view().find_queue(name).expect("it is there");
+                let used = life.engine.view().integrals(queue, secs(60)).usage;
                 life.engine.advance(secs(60)).expect("time goes on");
-                (life.engine.charged(queue, secs(60)), used)
+                (life.engine.view().charged(queue, secs(60)), used)
             });
             assert!(!alike || charged[0] == charged[1], "{name}: {charged:?} by {root:?}");
         }
@@ -150,18 +151,18 @@ fn who_comes_back_is_charged_for_what_it_used() {
     life.job(0, "a", 4);
     life.decide(0);
     life.end_all(100);
-    let before = life.engine.find_queue("a").expect("declared");
+    let before = life.engine.view().find_queue("a").expect("declared");
     life.remove(100, "a");
-    assert_eq!(life.engine.find_queue("a"), None);
+    assert_eq!(life.engine.view().find_queue("a"), None);
     assert_eq!(life.add(100, "a", policy("fifo")), before);
-    assert_eq!(life.engine.charged(before, secs(100)), 400_000.0);
+    assert_eq!(life.engine.view().charged(before, secs(100)), 400_000.0);
     life.job(100, "a", 4);
     life.job(100, "z", 4);
     life.decide(100);
     assert!(life.starts[4..].iter().all(|(_, queue, _)| queue == "z"), "{:?}", life.starts);
     // Under another name it is somebody else.
     let other = life.add(100, "a2", policy("fifo"));
-    assert_eq!(life.engine.charged(other, secs(100)), 0.0);
+    assert_eq!(life.engine.view().charged(other, secs(100)), 0.0);
 }
 
 #[test]
@@ -174,12 +175,12 @@ fn what_a_parent_of_another_policy_remembered_is_told_in_no_unit_of_its_own() {
     let p = life.add(50, "p", policy("long-term-drf"));
     let b = life.add(50, "p.b", policy("fifo"));
     assert_eq!(
-        life.engine.charged(p, secs(50)),
+        life.engine.view().charged(p, secs(50)),
         200_000.0,
         "among its siblings it stands as before"
     );
-    assert_eq!(life.engine.charged(b, secs(50)), 0.0, "as its own siblings do");
-    assert_eq!(life.engine.integrals(b, secs(50)).usage[0], 4000 * 50 * u128::from(S));
+    assert_eq!(life.engine.view().charged(b, secs(50)), 0.0, "as its own siblings do");
+    assert_eq!(life.engine.view().integrals(b, secs(50)).usage[0], 4000 * 50 * u128::from(S));
 }
 
 #[test]

@@ -17,7 +17,8 @@ impl Rounds {
     fn new(slots: u64, root: &Policy, names: &[&str], tasks: u32) -> Rounds {
         let engine = engine(&slots_config(slots, root, names));
         let mut rounds = Rounds { engine, leaves: Vec::new(), second: 0 };
-        let leaves = rounds.engine.queue_ids().filter(|&id| rounds.engine.queue(id).is_leaf);
+        let leaves =
+            rounds.engine.view().queue_ids().filter(|&id| rounds.engine.view().queue(id).is_leaf);
         rounds.leaves = leaves.collect();
         for leaf in rounds.leaves.clone() {
             rounds.wants(leaf, tasks);
@@ -52,7 +53,7 @@ impl Rounds {
     }
 
     fn named(&self, queues: &[QueueId]) -> String {
-        let names = queues.iter().map(|&queue| self.engine.queue_name(queue));
+        let names = queues.iter().map(|&queue| self.engine.view().queue_name(queue));
         names.collect::<Vec<_>>().join(" ")
     }
 }
@@ -108,16 +109,16 @@ proptest! {
         let order = policy(["fair", "long-term"][order]);
         let names = ["p", "p.a", "p.b", "p.c", "q", "q.d", "q.e", "r"];
         let mut world = Rounds::new(slots, &order, &names, 20 * 20);
-        let [p, q] = ["p", "q"].map(|name| world.engine.find_queue(name).expect("declared"));
+        let [p, q] = ["p", "q"].map(|name| world.engine.view().find_queue(name).expect("declared"));
         let mut served = Vec::new();
         for _ in 0..rounds {
             served.extend(world.round());
         }
-        let above = |&leaf: &QueueId| match world.engine.queue(leaf).parent {
+        let above = |&leaf: &QueueId| match world.engine.view().queue(leaf).parent {
             Some(QueueId::ROOT) | None => leaf,
             Some(parent) => parent,
         };
-        let r = world.engine.find_queue("r").expect("declared");
+        let r = world.engine.view().find_queue("r").expect("declared");
         let parents: Vec<QueueId> = served.iter().map(above).collect();
         prop_assert!(spread(&parents, &[p, q, r]) <= 1, "{}", world.named(&parents));
         for parent in [p, q] {
@@ -169,7 +170,7 @@ fn an_undone_start_was_a_service() {
     for _ in 0..6 {
         let start = world.decide().pop().expect("somebody starts");
         served.push(start.queue);
-        let undone = world.engine.queue_name(start.queue) == "a";
+        let undone = world.engine.view().queue_name(start.queue) == "a";
         world.second += 1;
         world.tell(match undone {
             true => Event::StartFailed(start.allocation),
@@ -184,8 +185,8 @@ fn an_undone_start_was_a_service() {
 fn an_adopted_task_is_a_service() {
     let mut world = Rounds::new(1, &policy("fair"), &["a", "b", "c"], 9);
     world.second = 5;
-    let job = world.engine.job_ids().next().expect("that of a");
-    let node = world.engine.node_ids().next().expect("there is one");
+    let job = world.engine.view().job_ids().next().expect("that of a");
+    let node = world.engine.view().node_ids().next().expect("there is one");
     let adopted = world.tell(Event::TaskAdopted { job, task: 3, node, since: secs(1) });
     let Effect::Started(allocation) = adopted else { panic!("it runs") };
     assert_eq!(world.decide().len(), 0);

@@ -47,7 +47,7 @@ fn check(case: &Case) {
         queue.weight = weight;
     }
     let mut shadow = Shadow::new(&config);
-    let [a, b] = ["a", "b"].map(|name| shadow.engine.find_queue(name).expect("declared"));
+    let [a, b] = ["a", "b"].map(|name| shadow.engine.view().find_queue(name).expect("declared"));
     let job = |queue| job_of_one(queue, false);
     shadow.apply(0, &job(a)).expect("sound");
     shadow.decide(0);
@@ -63,7 +63,7 @@ fn check(case: &Case) {
         }
         shadow.engine.advance(micros(now)).expect("time goes on");
         for (_, expected) in case.charged.iter().filter(|(at, _)| *at == second) {
-            let got = shadow.engine.charged(b, micros(now)) / 1000.0;
+            let got = shadow.engine.view().charged(b, micros(now)) / 1000.0;
             assert!(
                 (got - expected).abs() < 1e-9,
                 "{}: {got} not {expected} at {second}",
@@ -216,13 +216,13 @@ fn a_top_up_beyond_all_bounds_saturates() {
     config.nodes = vec![node("n", Resources::new(&[MAX_AMOUNT]))];
     let mut engine = engine(&config);
     for (second, name) in ["a", "b", "c"].into_iter().enumerate() {
-        let queue = engine.find_queue(name).expect("declared");
+        let queue = engine.view().find_queue(name).expect("declared");
         let groups = vec![TaskGroup::new(2, Resources::new(&[MAX_AMOUNT / 4]))];
         let event = Ev::Job { queue, weight: 1000, groups, open: false, max_attempts: 0 };
         event.send(&mut engine, second as u64 * S).expect("sound");
         engine.decide(true, |_| ());
     }
-    assert_eq!(engine.running_tasks(), 4);
+    assert_eq!(engine.view().running_tasks(), 4);
 }
 
 /// `a` and `b` run one task each since the first round. At 10 s, when the second begins and
@@ -233,7 +233,7 @@ fn lost_when_a_round_begins(meanwhile: bool) -> f64 {
     let mut root = policy("long-term");
     (root.memory, root.newcomer) = (ROUNDS, Newcomer::Average);
     let mut shadow = Shadow::new(&slots_config(9, &root, &["a", "b"]));
-    let [a, b] = ["a", "b"].map(|name| shadow.engine.find_queue(name).expect("declared"));
+    let [a, b] = ["a", "b"].map(|name| shadow.engine.view().find_queue(name).expect("declared"));
     let job = |queue| job_of_one(queue, true);
     shadow.apply(0, &job(a)).expect("sound");
     shadow.apply(0, &job(b)).expect("sound");
@@ -247,7 +247,7 @@ fn lost_when_a_round_begins(meanwhile: bool) -> f64 {
     }
     shadow.apply(10 * S, &Ev::TaskLost(of_b)).expect("it runs");
     assert_eq!(shadow.decide(12 * S).len(), 1);
-    let charged = shadow.engine.charged(b, micros(12 * S)) / 1000.0;
+    let charged = shadow.engine.view().charged(b, micros(12 * S)) / 1000.0;
     // The twin compares both keys.
     shadow.apply(12 * S, &job(a)).expect("sound");
     shadow.apply(12 * S, &job(b)).expect("sound");

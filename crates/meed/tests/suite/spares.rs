@@ -30,7 +30,7 @@ impl Full {
         // They take whatever is left to them.
         arrive(&mut engine, 1, "A", tasks(20, 1, None));
         assert_eq!(decide(&mut engine), []);
-        let nodes = engine.node_ids().collect();
+        let nodes = engine.view().node_ids().collect();
         Full { engine, nodes, running, wide }
     }
 
@@ -49,7 +49,7 @@ impl Full {
     /// The node of the reservation, and its spares.
     fn held(&self) -> Option<(usize, Vec<usize>)> {
         let at = |id: NodeId| self.nodes.iter().position(|node| *node == id).expect("known");
-        let held = self.engine.reservations().find(|held| held.job == self.wide)?;
+        let held = self.engine.view().reservations().find(|held| held.job == self.wide)?;
         assert_eq!((held.tasks(), held.all().count()), (1, 1 + held.spares.len()));
         Some((at(held.nodes[0].0), held.spares.iter().map(|&node| at(node)).collect()))
     }
@@ -112,7 +112,7 @@ fn a_start_that_is_known_needs_no_spares() {
     decide(&mut engine);
     arrive(&mut engine, 1, "B", tasks(1, 2, None));
     decide(&mut engine);
-    let held = engine.reservations().next().expect("it fits nowhere now");
+    let held = engine.view().reservations().next().expect("it fits nowhere now");
     assert_eq!((held.at, held.spares.len()), (Some(secs(9)), 0));
 }
 
@@ -149,12 +149,12 @@ fn spares_are_measured_and_charged() {
         assert_eq!(full.end(4, 2), []);
         assert_eq!(full.end(7, 3), [(true, 1), (false, 0)]);
         full.engine.advance(secs(9)).expect("time goes on");
-        let of = |name: &str| full.engine.find_queue(name).expect("it is there");
-        let idle = full.engine.integrals(of("B"), secs(9)).held_idle[0];
+        let of = |name: &str| full.engine.view().find_queue(name).expect("it is there");
+        let idle = full.engine.view().integrals(of("B"), secs(9)).held_idle[0];
         // One slot from 2 on, another from 4 on, up to 7.
         assert_eq!(idle, u128::from((5 + 3) * S) * 1000);
         let paid = if charge_reservations { 8000.0 } else { 0.0 };
-        assert_eq!(full.engine.charged(of("B"), secs(9)), 4000.0 + paid);
+        assert_eq!(full.engine.view().charged(of("B"), secs(9)), 4000.0 + paid);
     }
 }
 
@@ -212,7 +212,7 @@ fn no_node_twice(mut dice: Dice) {
         let demand = Resources::new(&[1 + dice.below(8), 1 + dice.below(8)]);
         arrive(&mut engine, step, name, TaskGroup::new(1 + dice.below(3) as u32, demand));
         running.extend(decide(&mut engine).iter().map(|start| start.allocation));
-        for held in engine.reservations() {
+        for held in engine.view().reservations() {
             assert_eq!(held.places().len(), held.all().count(), "at {step} s: {held:?}");
         }
     }

@@ -108,18 +108,18 @@ fn play(steps: &[Step], engine: &mut Engine, mut look: impl FnMut(usize, &mut En
 fn wind_down(engine: &mut Engine, most: usize) {
     // What is told first may be the rest of a gang, which runs already.
     decided(engine, false);
-    let mut running: Vec<AllocationId> = engine.running_ids().collect();
+    let mut running: Vec<AllocationId> = engine.view().running_ids().collect();
     for _ in 0..most {
         running.extend(decided(engine, false).iter().map(|start| start.allocation));
         let Some(ended) = running.pop() else { break };
-        let now = engine.now().saturating_add(span(S));
+        let now = engine.view().now().saturating_add(span(S));
         engine.apply(now, Event::TaskEnded(ended)).expect("it runs");
     }
-    let queues: Vec<QueueId> = engine.queue_ids().skip(1).collect();
-    engine.lending(&queues, engine.now());
+    let queues: Vec<QueueId> = engine.view().queue_ids().skip(1).collect();
+    engine.view().lending(&queues, engine.view().now());
     for queue in queues {
-        engine.integrals(queue, engine.now());
-        engine.charged(queue, engine.now());
+        engine.view().integrals(queue, engine.view().now());
+        engine.view().charged(queue, engine.view().now());
     }
 }
 
@@ -177,8 +177,8 @@ pub(crate) fn goes_on(config: &Config, steps: &[Step], name: &str) -> Result<(),
         let rescaled = config.root.measure == Measure::Allocation
             && config.root.scalar == Scalar::Dominant
             && matches!(step, Step::Event(..));
-        for queue in kept.queue_ids().filter(|_| !rescaled) {
-            let orders = [&kept, &restored].map(|engine| engine.children_in_order(queue));
+        for queue in kept.view().queue_ids().filter(|_| !rescaled) {
+            let orders = [&kept, &restored].map(|engine| engine.view().children_in_order(queue));
             prop_assert_eq!(&orders[0], &orders[1], "step {}, {:?}", number, queue);
         }
     }
@@ -380,14 +380,16 @@ mod golden {
     /// Running tasks with their handles.
     fn handles(engine: &Engine) -> Vec<(AllocationId, RunningState)> {
         let live = engine.state().running.live;
-        engine.running_ids().zip(live.into_iter().map(|(_, task)| task)).collect()
+        engine.view().running_ids().zip(live.into_iter().map(|(_, task)| task)).collect()
     }
 
     /// Some hundred events by a fixed rule.
     pub(super) fn go_on(engine: &mut Engine, rounds: std::ops::Range<u64>) -> String {
         let mut story = String::new();
-        let queues: Vec<QueueId> =
-            ["a.x", "a.y", "b", "c"].iter().filter_map(|name| engine.find_queue(name)).collect();
+        let queues: Vec<QueueId> = ["a.x", "a.y", "b", "c"]
+            .iter()
+            .filter_map(|name| engine.view().find_queue(name))
+            .collect();
         for round in rounds {
             let now = secs(round);
             let queue = queues[(round % queues.len() as u64) as usize];
@@ -423,7 +425,7 @@ mod golden {
                 story += &format!("  {ended:?}\n");
             }
             if round == 25 {
-                let third = engine.node_ids().nth(2).expect("three nodes");
+                let third = engine.view().node_ids().nth(2).expect("three nodes");
                 let left = engine.apply(now, Event::NodeLeft(third));
                 story += &format!("  left: {left:?}\n");
             }
@@ -438,7 +440,7 @@ mod golden {
         // It is measured since a later version, and nothing was held here.
         let later = "held_idle: [0, 0, 0, 0, 0, 0, 0], ";
         for queue in queues {
-            let measured = format!("{:?}\n", engine.integrals(queue, engine.now()));
+            let measured = format!("{:?}\n", engine.view().integrals(queue, engine.view().now()));
             story += &without_rests(&measured.replace(later, ""));
         }
         story

@@ -12,7 +12,7 @@ fn rank(amount: u64, step: u32, per: u32) -> Rank {
 }
 
 fn tell(engine: &mut Engine, now: u64, queue: &str, rank: Rank) {
-    let id = engine.find_queue(queue).expect("declared");
+    let id = engine.view().find_queue(queue).expect("declared");
     let change = QueueChange { rank: Some(rank), ..QueueChange::default() };
     engine.apply(micros(now), Event::QueueChanged(id, change)).expect("any rank will do");
 }
@@ -21,7 +21,7 @@ fn tell(engine: &mut Engine, now: u64, queue: &str, rank: Rank) {
 fn three(n: u64) -> Engine {
     let mut engine = engine(&slots_config(n, &policy("told"), &["a", "b", "c"]));
     for name in ["a", "b", "c"] {
-        let queue = engine.find_queue(name).expect("declared");
+        let queue = engine.view().find_queue(name).expect("declared");
         let groups = &[TaskGroup::new(20, slots(1))];
         let spec = JobSpec { queue, weight: 1000, groups, open: false, max_attempts: 0 };
         engine.apply(micros(0), Event::JobArrived(spec)).expect("a sound job");
@@ -32,7 +32,7 @@ fn three(n: u64) -> Engine {
 fn started(engine: &mut Engine) -> Vec<String> {
     let mut queues = Vec::new();
     engine.decide(false, |start| queues.push(start.queue));
-    queues.into_iter().map(|queue| engine.queue_name(queue).to_owned()).collect()
+    queues.into_iter().map(|queue| engine.view().queue_name(queue).to_owned()).collect()
 }
 
 fn counts(engine: &mut Engine) -> [usize; 3] {

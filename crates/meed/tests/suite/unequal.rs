@@ -34,7 +34,7 @@ fn filled_by(
         nodes: nodes.to_vec(),
     };
     let mut engine = engine(&config);
-    let ids: Vec<QueueId> = engine.queue_ids().skip(1).collect();
+    let ids: Vec<QueueId> = engine.view().queue_ids().skip(1).collect();
     for (&queue, demand) in ids.iter().zip(demands) {
         let groups = &[TaskGroup::new(100, *demand)];
         let spec = JobSpec { queue, weight: 1000, groups, open: false, max_attempts: 0 };
@@ -134,14 +134,15 @@ fn who_is_below_his_minimum_is_looked_at_alone() {
         }
         let mut engine = engine(&config);
         for (name, each) in [("a", 1), ("b", 5)] {
-            let queue = engine.find_queue(&format!("{parent}{name}")).expect("declared");
+            let queue = engine.view().find_queue(&format!("{parent}{name}")).expect("declared");
             let groups = &[TaskGroup::new(100, amounts(&[each, each]))];
             let spec = JobSpec { queue, weight: 1000, groups, open: false, max_attempts: 0 };
             engine.apply(micros(0), Event::JobArrived(spec)).expect("a sound job");
         }
         let starts = std::iter::from_fn(|| engine.next_start(false));
         let sizes: Vec<QueueId> = starts.map(|start| start.queue).collect();
-        let [a, b] = ["a", "b"].map(|name| engine.find_queue(&format!("{parent}{name}")).unwrap());
+        let [a, b] =
+            ["a", "b"].map(|name| engine.view().find_queue(&format!("{parent}{name}")).unwrap());
         assert_eq!(sizes, [a, a, b, a, a, a], "{parent}");
     }
 }

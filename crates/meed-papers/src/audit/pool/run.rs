@@ -164,7 +164,7 @@ fn decide(mut setup: WorldSetup<'_>, words: &str) -> Result<Counts, AuditError> 
     let mut engine = Engine::new(setup.config, place)?;
     let named = setup.source.queues().to_vec();
     while let Some(job) = setup.source.next_job()? {
-        let Some(queue) = engine.find_queue(&named[job.queue as usize]) else { continue };
+        let Some(queue) = engine.view().find_queue(&named[job.queue as usize]) else { continue };
         let groups: Vec<TaskGroup> =
             job.groups.iter().map(|group| TaskGroup::new(group.count, group.demand)).collect();
         let spec = JobSpec { queue, weight: 1000, groups: &groups, open: false, max_attempts: 0 };
@@ -172,7 +172,7 @@ fn decide(mut setup: WorldSetup<'_>, words: &str) -> Result<Counts, AuditError> 
         let _refused = engine.apply(Time::ZERO, Event::JobArrived(spec)).is_err();
     }
     let mut counts = vec![vec![0; servers]; users];
-    let ids: Vec<_> = queues.iter().map(|name| engine.find_queue(name)).collect();
+    let ids: Vec<_> = queues.iter().map(|name| engine.view().find_queue(name)).collect();
     engine.decide(false, |start| {
         if let Some(user) = ids.iter().position(|id| *id == Some(start.queue)) {
             counts[user][start.node.index()] += 1;

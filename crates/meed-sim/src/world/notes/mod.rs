@@ -9,7 +9,7 @@ pub(crate) mod rooms;
 
 use std::collections::BTreeMap;
 
-use meed::{AllocationId, Engine, JobId, QueueId, Resources, Start, Time};
+use meed::{AllocationId, JobId, QueueId, Resources, Start, Time, View};
 use meed_driver::record::{self, MostOvertaken, OVERTAKERS, Overtaker, RunRecord};
 use meed_driver::{Driver, Journal, LiveJob};
 use meed_journal::JobKey;
@@ -234,7 +234,7 @@ pub(super) fn number_of(live: &LiveJob<Planned>) -> u64 {
 
 /// What was counted, in the record of the run; and which task was overtaken most, of each queue by
 /// its place in the record; none where tasks cannot be found in another run.
-pub(super) fn tell(notes: Notes, tree: &Engine, end: Time, record: &mut RunRecord) -> Vec<Most> {
+pub(super) fn tell(notes: Notes, tree: View<'_>, end: Time, record: &mut RunRecord) -> Vec<Most> {
     let Some(overtaken) = notes.overtaken else { return Vec::new() };
     let mut counted = overtaken.counted();
     let ids: BTreeMap<&str, usize> =
@@ -264,7 +264,7 @@ pub(crate) struct Most {
 fn told(
     counted: Option<Counted<Passed>>,
     names: &BTreeMap<usize, &str>,
-    tree: &Engine,
+    tree: View<'_>,
     end: Time,
 ) -> (record::Overtaken, Option<(TaskName, Time)>) {
     let Some(counted) = counted else { return Default::default() };

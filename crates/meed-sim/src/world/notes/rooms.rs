@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use meed::{AllocationId, Engine, NodeId, QueueId, ReservationView, Resources, Start, Time};
+use meed::{AllocationId, NodeId, QueueId, ReservationView, Resources, Start, Time, View};
 use meed_driver::record::{ChartHold, ChartNode, ChartStart, ChartTask, NodeChart, RunRecord};
 use meed_driver::{Driver, Journal};
 use meed_journal::JobKey;
@@ -131,7 +131,7 @@ impl Rooms {
     }
 
     /// The chart; queues by their places in `record`.
-    pub(crate) fn chart(mut self, engine: &Engine, record: &RunRecord, why: &str) -> NodeChart {
+    pub(crate) fn chart(mut self, engine: View<'_>, record: &RunRecord, why: &str) -> NodeChart {
         let open: Vec<AllocationId> = self.open.keys().copied().collect();
         let end = self.window.to;
         open.into_iter().for_each(|task| self.end(end, task, false));
@@ -222,7 +222,7 @@ impl Rooms {
 
     /// The nodes that are shown: all, or those where room was held, and as many others as there is
     /// place for, at equal distances.
-    fn shown(&self, engine: &Engine, holds: &[(ReservationView, Time, Time)]) -> Vec<NodeId> {
+    fn shown(&self, engine: View<'_>, holds: &[(ReservationView, Time, Time)]) -> Vec<NodeId> {
         let all: Vec<NodeId> = engine.node_ids().collect();
         if all.len() <= MOST_NODES {
             return all;

@@ -20,7 +20,7 @@ pub struct HeldWith {
 }
 
 /// Room that is held for a waiting task, or for all tasks of a gang that start together
-/// ([`Engine::reservations`]).
+/// ([`View::reservations`]).
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ReservationView {
@@ -76,7 +76,7 @@ impl ReservationView {
 }
 
 impl Reservations {
-    /// See [`Engine::reservations`](crate::Engine::reservations).
+    /// See [`View::reservations`](crate::View::reservations).
     pub(in crate::engine) fn views<'a>(
         &'a self,
         core: &'a Core,

@@ -291,7 +291,7 @@ impl Dice {
         let has_child = |q: &QueueSpec| {
             config.queues.iter().any(|o| o.name.starts_with(&format!("{}.", q.name)))
         };
-        let ids: Vec<QueueId> = super::engine(config).queue_ids().skip(1).collect();
+        let ids: Vec<QueueId> = super::engine(config).view().queue_ids().skip(1).collect();
         let leaves: Vec<usize> =
             (0..ids.len()).filter(|&i| !has_child(&config.queues[i])).collect();
         let (count, mut jobs, mut at) = (self.below(most + 1), Vec::new(), 0);

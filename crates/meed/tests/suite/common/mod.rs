@@ -201,7 +201,8 @@ impl World {
         let end = self.ends.first_key_value().map(|(&(at, _), _)| at);
         let stop = self.stops.first_key_value().map(|(&at, _)| at);
         // By time alone something is decided only while something runs.
-        let look = self.shadow.engine.next_look().map(Time::as_micros).filter(|_| end.is_some());
+        let look =
+            self.shadow.engine.view().next_look().map(Time::as_micros).filter(|_| end.is_some());
         let now = [arrival, end, stop, look].into_iter().flatten().min()?;
         while let Some(entry) = self.ends.first_entry().filter(|entry| entry.key().0 == now) {
             let allocation = entry.remove();
@@ -222,13 +223,19 @@ impl World {
             let mut groups: Vec<TaskGroup> = job.groups.iter().map(group).collect();
             for (group, (_, tasks)) in groups.iter_mut().zip(&job.groups) {
                 group.gang = gang_of(tasks).filter(|_| self.gangs);
-                if self.shadow.engine.check_tasks(job.queue, std::slice::from_ref(group)).is_err() {
+                if self
+                    .shadow
+                    .engine
+                    .view()
+                    .check_tasks(job.queue, std::slice::from_ref(group))
+                    .is_err()
+                {
                     group.gang = None;
                 }
             }
             let tasks = job.groups.iter().map(|(_, tasks)| tasks.len()).sum();
             if let Some(joint) = joint_of(&groups, tasks).filter(|_| self.gangs)
-                && self.shadow.engine.check_tasks(job.queue, &joint).is_ok()
+                && self.shadow.engine.view().check_tasks(job.queue, &joint).is_ok()
             {
                 groups = joint;
             }
@@ -283,6 +290,6 @@ impl World {
     }
 
     pub(crate) fn id(&self, name: &str) -> QueueId {
-        self.shadow.engine.find_queue(name).expect("a declared queue")
+        self.shadow.engine.view().find_queue(name).expect("a declared queue")
     }
 }

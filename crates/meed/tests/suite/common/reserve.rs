@@ -640,6 +640,7 @@ impl Model {
     /// What the engine shows of reservations is what was counted up here, after decisions.
     pub(crate) fn check_holds(&self, engine: &Engine) {
         let shown: Vec<_> = engine
+            .view()
             .reservations()
             .map(|view| {
                 let at = view.at.map(Time::as_micros);
@@ -661,7 +662,7 @@ impl Model {
         };
         let expected: Vec<_> = self.holds.iter().map(held).collect();
         assert_eq!(shown, expected, "reservations, at {} us", self.now);
-        let next_look = engine.next_look().map(Time::as_micros);
+        let next_look = engine.view().next_look().map(Time::as_micros);
         assert_eq!(next_look, self.next_look(), "when to look next, at {} us", self.now);
     }
 

@@ -72,7 +72,7 @@ impl Live {
     }
 
     fn arrives(&mut self, at: u64, number: usize, work: &Work) {
-        let queue = self.engine.queue_ids().nth(work.queue + 1).expect("declared");
+        let queue = self.engine.view().queue_ids().nth(work.queue + 1).expect("declared");
         let spec = JobSpec { max_attempts: 0, ..JobSpec::new(queue, &work.groups) };
         let effect = self.engine.apply(micros(at), Event::JobArrived(spec)).expect("sound");
         let Effect::Job(id) = effect else { panic!("{effect:?}") };
@@ -122,7 +122,7 @@ pub(crate) fn live(config: &Config, jobs: &[Work], most: usize) -> Stream {
         let arrival = jobs.get(next).map(|job| job.at);
         let end = live.ends.first_key_value().map(|(&(at, _), _)| at);
         let stop = live.stops.iter().map(|(at, _)| *at).min();
-        let look = live.engine.next_look().map(Time::as_micros).filter(|_| end.is_some());
+        let look = live.engine.view().next_look().map(Time::as_micros).filter(|_| end.is_some());
         let Some(now) = [arrival, end, stop, look].into_iter().flatten().min() else { break };
         while let Some((&(at, task), _)) = live.ends.first_key_value()
             && at == now

@@ -374,18 +374,18 @@ impl Model {
         self.advance(now.max(self.now));
         let now = super::micros(self.now);
         let kinds = self.share(0).kinds();
-        for (index, node) in engine.node_ids().enumerate() {
+        for (index, node) in engine.view().node_ids().enumerate() {
             let free = if self.nodes[index].up { self.free(index) } else { Resources::zero(kinds) };
-            assert_eq!(engine.node(node).1, free, "free on node {index}");
+            assert_eq!(engine.view().node(node).1, free, "free on node {index}");
         }
-        assert_eq!(engine.running_tasks(), self.running().count());
-        assert_eq!(engine.live_jobs(), self.jobs.iter().filter(|job| job.alive).count());
-        let ids: Vec<QueueId> = engine.queue_ids().collect();
+        assert_eq!(engine.view().running_tasks(), self.running().count());
+        assert_eq!(engine.view().live_jobs(), self.jobs.iter().filter(|job| job.alive).count());
+        let ids: Vec<QueueId> = engine.view().queue_ids().collect();
         assert_eq!(ids.len(), self.queues.len(), "queues");
         for &id in &ids {
             self.check_queue(engine, id, now);
         }
-        let lending = engine.lending(&ids[1..], now);
+        let lending = engine.view().lending(&ids[1..], now);
         let (lent, borrowed): (u128, u128) =
             lending.iter().fold((0, 0), |sum, row| (sum.0 + row.lent, sum.1 + row.borrowed));
         assert_eq!(lent + self.beyond, borrowed, "what one borrows others lent");
@@ -402,7 +402,8 @@ impl Model {
     }
 
     fn check_queue(&self, engine: &Engine, id: QueueId, now: Time) {
-        let (q, view, integrals) = (id.index(), engine.queue(id), engine.integrals(id, now));
+        let (q, view, integrals) =
+            (id.index(), engine.view().queue(id), engine.view().integrals(id, now));
         let name = &self.queues[q].spec.name;
         assert_eq!(view.removed, self.queues[q].removed, "removed: {name}");
         assert_eq!(*view.held, self.held(q), "held by `{name}`");

@@ -68,14 +68,14 @@ impl Bench {
         let engine = Engine::new(config, (place::PLACEMENTS[0].new)(1, 0))?;
         let rule = Rule::find(rule).expect("a rule of the table");
         let classes = Classes::new(rule, LIMITS, slots.to_vec()).expect("two slots or more");
-        let nodes = engine.node_ids().collect();
+        let nodes = engine.view().node_ids().collect();
         Ok(Bench { engine, classes, nodes, jobs: Vec::new(), given: Vec::new() })
     }
 
     /// A job of so many maps comes, of a class that is known from a task before.
     fn job(&mut self, maps: u32, class: Class) -> JobId {
         let groups = [TaskGroup::new(maps, Resources::new(&[SLOT]))];
-        let queue = self.engine.find_queue("all").expect("it was declared");
+        let queue = self.engine.view().find_queue("all").expect("it was declared");
         let spec = JobSpec { queue, weight: 1000, groups: &groups, open: false, max_attempts: 0 };
         let Ok(Effect::Job(id)) = self.engine.apply(Time::ZERO, Event::JobArrived(spec)) else {
             unreachable!("maps fit every node")

@@ -223,7 +223,7 @@ impl Reservations {
         }
     }
 
-    /// See [`Engine::next_look`](crate::Engine::next_look).
+    /// See [`View::next_look`](crate::View::next_look).
     #[inline]
     pub(in crate::engine) fn next_look(&self, now: Time) -> Option<Time> {
         let holds = self.holds.as_ref().filter(|holds| holds.reclaim.is_some())?;

@@ -86,7 +86,7 @@ impl Holds {
     ) -> Option<(Vec<usize>, Places)> {
         let held = self.held_against(core, wanted);
         let until = wanted.hold.need().until(core.now.saturating_add(wanted.rules.grace));
-        let look = Look { core: core, wanted, units, held, until };
+        let look = Look { core, wanted, units, held, until };
         let (mut places, of) = look.places();
         for (index, unit) in units.iter().enumerate() {
             let tasks = unit.with.iter().map(|&other| &units[other]).chain([unit]);
