@@ -92,44 +92,45 @@ impl Engine {
     /// Tasks of the group have started, ended or come back: brings up to date what the others wait
     /// for, and those of other groups of its gang.
     pub(super) fn regroup(&mut self, slot: u32) {
-        if self.core.work.group(slot).gang().is_none() {
+        let Engine { core, reservations, .. } = self;
+        if core.work.group(slot).gang().is_none() {
             return;
         }
-        let members = self.core.work.members(slot);
-        let together = self.core.together_now(&members);
-        if members.iter().all(|&slot| self.core.waits_rightly(slot, &together)) {
+        let members = core.work.members(slot);
+        let together = core.together_now(&members);
+        if members.iter().all(|&slot| core.waits_rightly(slot, &together)) {
             return;
         }
-        if !self.core.waits_for_as_many(slot, &members, &together.0) {
-            members.iter().for_each(|&slot| self.reservations.drop_all_holds(&mut self.core, slot));
+        if !core.waits_for_as_many(slot, &members, &together.0) {
+            members.iter().for_each(|&slot| reservations.drop_all_of(core, slot));
         }
-        let leaf = self.core.leaf_of(slot);
+        let leaf = core.leaf_of(slot);
         for &slot in &members {
-            let group = self.core.work.group(slot);
+            let group = core.work.group(slot);
             let (shape, before, waiting) = (group.shape, group.turn(), group.waiting());
             let within = group.gang().and_then(|gang| gang.within);
-            let in_walk = waiting - self.core.held_of(slot);
-            self.core.unlist_group(leaf, slot);
-            self.core.room.sub_waiting(before, in_walk);
+            let in_walk = waiting - core.held_of(slot);
+            core.unlist_group(leaf, slot);
+            core.room.sub_waiting(before, in_walk);
             let after = match together.0.is_empty() {
-                true => self.core.room.hold_turn(shape, self.core.turn_now(slot), within),
-                false => self.core.room.hold_parts(&together.0, together.1),
+                true => core.room.hold_turn(shape, core.turn_now(slot), within),
+                false => core.room.hold_parts(&together.0, together.1),
             };
-            self.core.room.release_shape(before);
-            self.core.work.set_turn(slot, after);
-            self.core.room.add_waiting(after, in_walk);
-            self.reservations.upset_holds_of(&mut self.core, slot);
+            core.room.release_shape(before);
+            core.work.set_turn(slot, after);
+            core.room.add_waiting(after, in_walk);
+            reservations.nodes_of_group_changed(core, slot);
         }
-        self.core.reserved.forget_hopeless();
-        let held = self.reservations.are_made();
-        let lead = self.core.work.waiting_members(slot).next();
-        if let Some(lead) = lead.filter(|&lead| !self.core.is_all_held(lead)) {
-            self.core.list_group(leaf, lead);
+        core.reserved.forget_hopeless();
+        let held = reservations.are_made();
+        let lead = core.work.waiting_members(slot).next();
+        if let Some(lead) = lead.filter(|&lead| !core.is_all_held(lead)) {
+            core.list_group(leaf, lead);
             if held {
                 // It had none of its own, if all of its job had reservations.
-                self.core.update_arrivals(self.core.work.group(lead).job, true);
+                core.update_arrivals(core.work.group(lead).job, true);
             }
-            self.core.wake_leaf(leaf);
+            core.wake_leaf(leaf);
         }
     }
 

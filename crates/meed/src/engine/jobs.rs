@@ -20,16 +20,17 @@ use crate::time::Span;
 
 impl Engine {
     pub(super) fn job_arrived(&mut self, spec: &JobSpec<'_>) -> Result<JobId, Rejected> {
-        let leaf = self.core.leaf_for_job(spec.queue)?;
+        let core = &mut self.core;
+        let leaf = core.leaf_for_job(spec.queue)?;
         if spec.groups.is_empty() && !spec.open {
             return Err(Rejected::NoTasks);
         }
         check_job_weight(spec.weight)?;
-        self.core.expect_arrival(leaf);
-        self.core.check_groups(leaf, 0, spec.groups)?;
-        let id = self.core.work.add_job(Job::new(leaf, spec.open, spec.max_attempts));
-        self.core.tree.add_job(leaf);
-        self.core.books.job_arrives(&self.core.tree, id, leaf, spec.weight);
+        core.expect_arrival(leaf);
+        core.check_groups(leaf, 0, spec.groups)?;
+        let id = core.work.add_job(Job::new(leaf, spec.open, spec.max_attempts));
+        core.tree.add_job(leaf);
+        core.books.job_arrives(&core.tree, id, leaf, spec.weight);
         self.add_groups(id, spec.groups);
         Ok(id)
     }
@@ -71,37 +72,38 @@ impl Engine {
 
     /// A group's waiting tasks are asked for no more.
     fn forget_waiting(&mut self, id: JobId, slot: u32) {
-        let (tasks, shape) =
-            (self.core.work.forget_waiting(slot), self.core.work.group(slot).turn());
+        let Engine { core, reservations, .. } = self;
+        let (tasks, shape) = (core.work.forget_waiting(slot), core.work.group(slot).turn());
         if tasks == 0 {
             return;
         }
-        self.reservations.drop_surplus_holds(&mut self.core, slot);
-        let leaf = self.core.work.job(id).expect("its group has just been asked").queue;
-        self.core.room.sub_waiting(shape, tasks);
-        let demand = self.core.room.demand(self.core.work.group(slot).shape);
-        self.core.books.unask(self.core.now, &self.core.tree, id, demand, tasks);
-        self.core.fewer_in_walk(leaf, slot);
-        self.core.sub_leaf_waiting(leaf, tasks);
-        self.core.park_if_all_held(leaf);
+        reservations.drop_surplus(core, slot);
+        let leaf = core.work.job(id).expect("its group has just been asked").queue;
+        core.room.sub_waiting(shape, tasks);
+        let demand = core.room.demand(core.work.group(slot).shape);
+        core.books.unask(core.now, &core.tree, id, demand, tasks);
+        core.fewer_in_walk(leaf, slot);
+        core.sub_leaf_waiting(leaf, tasks);
+        core.park_if_all_held(leaf);
     }
 
     /// Removes a job without waiting or running tasks.
     pub(super) fn remove_job(&mut self, id: JobId) {
-        self.reservations.forget_idle_of(&mut self.core, id);
-        self.reservations.forget_stops_of_job(id);
-        let job = self.core.work.remove_job(id);
+        let Engine { core, reservations, .. } = self;
+        reservations.forget_idle_of(core, id);
+        reservations.forget_stops_of_job(id);
+        let job = core.work.remove_job(id);
         for &slot in job.groups() {
-            let group = self.core.work.group(slot);
+            let group = core.work.group(slot);
             if group.gang().is_some() {
-                self.core.room.release_shape(group.turn());
+                core.room.release_shape(group.turn());
             }
-            self.core.room.release_shape(group.shape);
+            core.room.release_shape(group.shape);
         }
-        self.core.work.free_groups(&job);
-        self.core.books.job_leaves(self.core.now, id);
-        if self.core.tree.remove_job(job.queue) {
-            self.core.remove_now(job.queue);
+        core.work.free_groups(&job);
+        core.books.job_leaves(core.now, id);
+        if core.tree.remove_job(job.queue) {
+            core.remove_now(job.queue);
         }
     }
 

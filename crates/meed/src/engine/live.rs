@@ -41,7 +41,7 @@ impl Engine {
         let task = *self.core.work.running(allocation).ok_or(Rejected::UnknownAllocation)?;
         match undone {
             true => self.core.share_out_for(Reads::Charges),
-            false => self.reservations.note_lost(&mut self.core, allocation),
+            false => self.reservations.task_is_lost(&mut self.core, allocation),
         }
         self.release_as(allocation, undone);
         let before = self.core.guard.as_ref().map(|guard| guard.waits_since(task.queue).1);
@@ -73,16 +73,17 @@ impl Engine {
     }
 
     fn withdraw_waiting(&mut self, id: JobId, slot: u32, task: u32) {
-        self.core.work.withdraw(slot, task);
-        self.reservations.drop_surplus_holds(&mut self.core, slot);
-        let shape = self.core.work.group(slot).turn();
-        let leaf = self.core.work.job(id).expect("the caller has found it").queue;
-        self.core.room.sub_waiting(shape, 1);
-        let demand = self.core.room.demand(self.core.work.group(slot).shape);
-        self.core.books.unask(self.core.now, &self.core.tree, id, demand, 1);
-        self.core.fewer_in_walk(leaf, slot);
-        self.core.sub_leaf_waiting(leaf, 1);
-        self.core.park_if_all_held(leaf);
+        let Engine { core, reservations, .. } = self;
+        core.work.withdraw(slot, task);
+        reservations.drop_surplus(core, slot);
+        let shape = core.work.group(slot).turn();
+        let leaf = core.work.job(id).expect("the caller has found it").queue;
+        core.room.sub_waiting(shape, 1);
+        let demand = core.room.demand(core.work.group(slot).shape);
+        core.books.unask(core.now, &core.tree, id, demand, 1);
+        core.fewer_in_walk(leaf, slot);
+        core.sub_leaf_waiting(leaf, 1);
+        core.park_if_all_held(leaf);
         self.regroup(slot);
     }
 
@@ -116,33 +117,33 @@ impl Engine {
         allocation: AllocationId,
         node: NodeId,
     ) -> Result<Effect, Rejected> {
-        let task = *self.core.work.running(allocation).ok_or(Rejected::UnknownAllocation)?;
-        let node = self.core.live_node(node)?;
+        let Engine { core, reservations, .. } = self;
+        let task = *core.work.running(allocation).ok_or(Rejected::UnknownAllocation)?;
+        let node = core.live_node(node)?;
         if task.node == node {
             return Ok(Effect::None);
         }
-        let (demand, before) =
-            (*self.core.room.demand(task.shape), self.core.room.weight(task.node));
+        let (demand, before) = (*core.room.demand(task.shape), core.room.weight(task.node));
         let used = Used { job: task.job, queue: task.queue, demand: &demand, node_weight: before };
-        let (now, weight) = (self.core.now, self.core.room.weight(node));
-        self.core.work.set_node(allocation, node);
+        let (now, weight) = (core.now, core.room.weight(node));
+        core.work.set_node(allocation, node);
         if weight != before {
-            self.core.share_out_for(Reads::Charges);
+            core.share_out_for(Reads::Charges);
             let started = (task.started, task.quantum);
-            self.core.books.reweigh(now, &self.core.tree, &used, started, weight);
-            if let Some(guard) = &mut self.core.guard {
+            core.books.reweigh(now, &core.tree, &used, started, weight);
+            if let Some(guard) = &mut core.guard {
                 guard.reweigh(now, &used, started, weight);
             }
         }
-        if let Some(servers) = &mut self.core.servers {
-            servers.let_go(&self.core.tree, task.queue, task.node, &demand);
-            servers.hold(&self.core.tree, task.queue, node, &demand);
+        if let Some(servers) = &mut core.servers {
+            servers.let_go(&core.tree, task.queue, task.node, &demand);
+            servers.hold(&core.tree, task.queue, node, &demand);
         }
-        self.core.room.end(task.shape, task.job, task.node);
-        self.core.room.hold_anyway(task.shape, task.job, node);
-        self.reservations.upset_node(&mut self.core, node, false);
-        self.core.rekey_job(task.job);
-        self.core.rekey_path(task.queue);
+        core.room.end(task.shape, task.job, task.node);
+        core.room.hold_anyway(task.shape, task.job, node);
+        reservations.upset_node(core, node, false);
+        core.rekey_job(task.job);
+        core.rekey_path(task.queue);
         self.has_room_now(task.node);
         Ok(Effect::None)
     }

@@ -197,7 +197,7 @@ impl Engine {
             Event::QueueAdded(spec) => self.core.queue_added(spec).map(Effect::Queue),
             Event::QueueChanged(queue, change) => {
                 self.core.queue_changed(queue, change).map(|()| {
-                    self.reservations.touch_all_holds();
+                    self.reservations.maximums_changed();
                     Effect::None
                 })
             }

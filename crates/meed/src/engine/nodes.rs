@@ -20,11 +20,12 @@ impl Engine {
 
     /// Rows of nodes that left long ago are given up, now and then.
     fn forget_nodes(&mut self) {
-        let Some(moves) = self.core.room.forget_nodes() else { return };
-        self.core.work.move_rows(&moves);
-        self.core.rescaling.move_rows(&moves);
-        self.reservations.move_rows(&moves);
-        if let Some(servers) = &mut self.core.servers {
+        let Engine { core, reservations, .. } = self;
+        let Some(moves) = core.room.forget_nodes() else { return };
+        core.work.move_rows(&moves);
+        core.rescaling.move_rows(&moves);
+        reservations.move_rows(&moves);
+        if let Some(servers) = &mut core.servers {
             servers.move_rows(&moves);
         }
     }
@@ -148,12 +149,13 @@ impl Engine {
 
     /// Free room, shares and possible shapes after `node` changed.
     fn capacity_changed(&mut self, node: NodeRow) {
-        self.core.room.capacity_changed(node);
-        self.reservations.upset_all_holds();
-        self.reservations.upset_node(&mut self.core, node, true);
-        self.core.unblock(node);
-        self.core.shares_change(false);
-        self.core.wake();
+        let Engine { core, reservations, .. } = self;
+        core.room.capacity_changed(node);
+        reservations.pool_changed();
+        reservations.upset_node(core, node, true);
+        core.unblock(node);
+        core.shares_change(false);
+        core.wake();
     }
 }
 

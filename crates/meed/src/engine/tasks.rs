@@ -25,25 +25,26 @@ impl Engine {
         task: u32,
         node: NodeId,
     ) -> Result<Start, Rejected> {
-        let live = self.core.work.job(job).ok_or(Rejected::UnknownJob)?;
-        let node = self.core.live_node(node)?;
-        let name = || self.core.room.spec(node).name.clone();
+        let Engine { core, reservations, .. } = self;
+        let live = core.work.job(job).ok_or(Rejected::UnknownJob)?;
+        let node = core.live_node(node)?;
+        let name = || core.room.spec(node).name.clone();
         let mut groups = live.groups().iter().copied();
-        let wanted = groups.find(|&slot| self.core.work.group(slot).may_take(task));
+        let wanted = groups.find(|&slot| core.work.group(slot).may_take(task));
         let slot = wanted.ok_or(Rejected::UnknownTask)?;
-        let shape = self.core.work.group(slot).shape;
-        if self.core.room.is_cordoned(node) {
+        let shape = core.work.group(slot).shape;
+        if core.room.is_cordoned(node) {
             return Err(Rejected::Cordoned { node: name() });
         }
-        if !self.core.room.demand(shape).fits_in(&self.core.room.free(node)) {
+        if !core.room.demand(shape).fits_in(&core.room.free(node)) {
             return Err(Rejected::NoRoom { node: name() });
         }
-        if !self.core.room.allows(shape, node) {
+        if !core.room.allows(shape, node) {
             return Err(Rejected::NodeNotAllowed { node: name() });
         }
-        self.core.share_out_if_due();
-        self.reservations.drop_hold_on(&mut self.core, slot, node);
-        self.reservations.upset_node(&mut self.core, node, false);
+        core.share_out_if_due();
+        reservations.drop_on(core, slot, node);
+        reservations.upset_node(core, node, false);
         Ok(self.start(slot, Some(task), node, None))
     }
 
@@ -63,7 +64,9 @@ impl Engine {
     ///
     /// The steps, and why in this order:
     ///
-    /// 1. `work`: the task leaves its group, and its job's counters move.
+    /// 1. `work`: the task leaves its group, and its job's counters move. Where fewer tasks wait now
+    ///    than have reservations, the last of those are given up: their tasks are in the walk again
+    ///    before one is taken from it.
     /// 2. `room`: its room is taken, and its shape has one task less that waits.
     /// 3. `books`, `guard`, `servers`: charged at every level. Nothing here asks what waits.
     /// 4. `ready`: a group or a job that waits no more leaves its heaps. Keys are made from the
@@ -103,44 +106,45 @@ impl Engine {
         task: Option<u32>,
         node: NodeRow,
     ) -> AllocationId {
-        let now = self.core.now;
+        let Engine { core, reservations, .. } = self;
+        let now = core.now;
         let since = adopted.unwrap_or(now);
         // 1.
-        let (task, failures) = self.core.work.take(slot, task);
-        self.reservations.drop_surplus_holds(&mut self.core, slot);
-        let group = self.core.work.group(slot);
+        let (task, failures) = core.work.take(slot, task);
+        reservations.drop_surplus(core, slot);
+        let group = core.work.group(slot);
         let (id, shape, turn) = (group.job, group.shape, group.turn());
-        let leaf = self.core.work.job(id).expect("a group's job is alive").queue;
+        let leaf = core.work.job(id).expect("a group's job is alive").queue;
         // 2.
         match adopted {
-            None => self.core.room.start(shape, id, node),
-            Some(_) => self.core.room.hold_anyway(shape, id, node),
+            None => core.room.start(shape, id, node),
+            Some(_) => core.room.hold_anyway(shape, id, node),
         }
-        self.core.room.sub_waiting(turn, 1);
-        self.core.gang_begins(slot, node);
+        core.room.sub_waiting(turn, 1);
+        core.gang_begins(slot, node);
         // 3.
-        let (demand, node_weight) = (*self.core.room.demand(shape), self.core.room.weight(node));
+        let (demand, node_weight) = (*core.room.demand(shape), core.room.weight(node));
         let used = Used { job: id, queue: leaf, demand: &demand, node_weight };
-        let quantum = self.core.books.start(now, since, &self.core.tree, &used);
-        let order = self.core.books.last_start();
-        if let Some(guard) = &mut self.core.guard {
+        let quantum = core.books.start(now, since, &core.tree, &used);
+        let order = core.books.last_start();
+        if let Some(guard) = &mut core.guard {
             guard.start(now, &used, (since, quantum));
-            guard.set_tie(leaf, self.core.books.terms(leaf).tie);
+            guard.set_tie(leaf, core.books.terms(leaf).tie);
         }
-        if let Some(servers) = &mut self.core.servers {
-            servers.hold(&self.core.tree, leaf, node, &demand);
-            self.core.tree.up(leaf).for_each(|(queue, _)| servers.touch(queue));
+        if let Some(servers) = &mut core.servers {
+            servers.hold(&core.tree, leaf, node, &demand);
+            core.tree.up(leaf).for_each(|(queue, _)| servers.touch(queue));
         }
         // 4.
-        self.core.reserved.take_turn(slot);
-        self.core.fewer_in_walk(leaf, slot);
-        self.reservations.note_start_on(&mut self.core, node, shape);
-        self.core.ready.served(since, leaf);
-        self.core.rekey_rescaled(leaf);
-        self.core.sub_leaf_waiting(leaf, 1);
-        self.core.park_if_all_held(leaf);
+        core.reserved.take_turn(slot);
+        core.fewer_in_walk(leaf, slot);
+        reservations.started(core, node, shape);
+        core.ready.served(since, leaf);
+        core.rekey_rescaled(leaf);
+        core.sub_leaf_waiting(leaf, 1);
+        core.park_if_all_held(leaf);
         // 5.
-        self.core.work.start(Running {
+        core.work.start(Running {
             job: id,
             queue: leaf,
             group: slot,
@@ -171,36 +175,36 @@ impl Engine {
 
     /// The same; where the start is `undone`, nothing is charged for it.
     pub(super) fn release_as(&mut self, allocation: AllocationId, undone: bool) -> Running {
-        let now = self.core.now;
+        let Engine { core, reservations, .. } = self;
+        let now = core.now;
         // 1.
-        let task = self.core.work.end(allocation);
-        self.reservations.note_stopped(allocation);
-        let job = self.core.work.job(task.job).expect("a running task's job is alive");
+        let task = core.work.end(allocation);
+        reservations.task_is_gone(allocation);
+        let job = core.work.job(task.job).expect("a running task's job is alive");
         let (last, job_waits) = (job.running() == 0, job.waiting() > 0);
         // 2.
-        let (demand, node_weight) =
-            (*self.core.room.demand(task.shape), self.core.room.weight(task.node));
+        let (demand, node_weight) = (*core.room.demand(task.shape), core.room.weight(task.node));
         let used = Used { job: task.job, queue: task.queue, demand: &demand, node_weight };
         let started = (task.started, task.quantum);
-        self.core.books.end(now, &self.core.tree, &used, started, (undone, last));
-        if let Some(guard) = &mut self.core.guard {
+        core.books.end(now, &core.tree, &used, started, (undone, last));
+        if let Some(guard) = &mut core.guard {
             guard.end(now, &used, started, undone);
         }
-        if let Some(servers) = &mut self.core.servers {
-            servers.let_go(&self.core.tree, task.queue, task.node, &demand);
+        if let Some(servers) = &mut core.servers {
+            servers.let_go(&core.tree, task.queue, task.node, &demand);
         }
         // 3.
-        self.core.room.end(task.shape, task.job, task.node);
-        self.reservations.note_end_on(&mut self.core, task.node, task.shape, task.started);
+        core.room.end(task.shape, task.job, task.node);
+        reservations.ended(core, task.node, task.shape, task.started);
         // 4.
         if job_waits {
-            self.core.rekey_job(task.job);
+            core.rekey_job(task.job);
         }
-        self.core.rekey_path(task.queue);
+        core.rekey_path(task.queue);
         // 5.
-        self.core.unblock(task.node);
-        self.core.wake();
-        if self.core.work.gang_leaves(task.job, task.group) {
+        core.unblock(task.node);
+        core.wake();
+        if core.work.gang_leaves(task.job, task.group) {
             self.regroup(task.group);
         }
         task
@@ -240,14 +244,15 @@ impl Engine {
     }
 
     pub(super) fn wait_again(&mut self, task: &Running, failures: u16) {
+        let core = &mut self.core;
         let (slot, leaf) = (task.group, task.queue);
-        self.core.work.put_back(task, failures);
-        self.core.room.add_waiting(self.core.work.group(slot).turn(), 1);
-        let demand = self.core.room.demand(task.shape);
-        self.core.books.ask_again(self.core.now, &self.core.tree, task.job, demand);
-        self.core.list_group(leaf, slot);
-        self.core.update_arrivals(task.job, true);
-        self.core.add_leaf_waiting(leaf, 1);
+        core.work.put_back(task, failures);
+        core.room.add_waiting(core.work.group(slot).turn(), 1);
+        let demand = core.room.demand(task.shape);
+        core.books.ask_again(core.now, &core.tree, task.job, demand);
+        core.list_group(leaf, slot);
+        core.update_arrivals(task.job, true);
+        core.add_leaf_waiting(leaf, 1);
         self.regroup(slot);
     }
 

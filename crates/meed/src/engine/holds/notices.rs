@@ -12,12 +12,7 @@ use crate::time::Time;
 impl Reservations {
     /// A task of this shape starts on the node, and takes its room.
     #[inline]
-    pub(in crate::engine) fn note_start_on(
-        &mut self,
-        core: &mut Core,
-        node: NodeRow,
-        shape: ShapeId,
-    ) {
+    pub(in crate::engine) fn started(&mut self, core: &mut Core, node: NodeRow, shape: ShapeId) {
         let Some(holds) = &mut self.holds else { return };
         holds.touch_node(core, node, false);
         let (now, need) = (core.now, core.need(shape));
@@ -30,7 +25,7 @@ impl Reservations {
 
     /// A task of this shape, which began at `started`, has given back its room on the node.
     #[inline]
-    pub(in crate::engine) fn note_end_on(
+    pub(in crate::engine) fn ended(
         &mut self,
         core: &mut Core,
         node: NodeRow,
@@ -55,7 +50,7 @@ impl Reservations {
     }
 
     /// Maximum shares have changed: who has reservations is asked whether it may have more.
-    pub(in crate::engine) fn touch_all_holds(&mut self) {
+    pub(in crate::engine) fn maximums_changed(&mut self) {
         if let Some(holds) = &mut self.holds {
             holds.touched.extend(holds.list.iter().flat_map(Hold::rows));
         }
@@ -63,7 +58,7 @@ impl Reservations {
 
     /// The pool has changed, by which what is missing is weighed: all are looked for anew when room
     /// comes free next.
-    pub(in crate::engine) fn upset_all_holds(&mut self) {
+    pub(in crate::engine) fn pool_changed(&mut self) {
         if let Some(holds) = &mut self.holds {
             holds.pushed.extend(holds.list.iter().flat_map(Hold::rows));
         }
@@ -82,7 +77,7 @@ impl Reservations {
 
     /// The group's tasks may be on other nodes than before: those of its reservations that may not
     /// stay where they are are given up, and the others are looked at anew.
-    pub(in crate::engine) fn upset_holds_of(&mut self, core: &mut Core, slot: u32) {
+    pub(in crate::engine) fn nodes_of_group_changed(&mut self, core: &mut Core, slot: u32) {
         if core.held_of(slot) == 0 {
             return;
         }
@@ -117,18 +112,18 @@ impl Reservations {
     }
 
     /// Fewer tasks of the group may wait than have reservations: the latest of those are given up.
-    pub(in crate::engine) fn drop_surplus_holds(&mut self, core: &mut Core, slot: u32) {
+    pub(in crate::engine) fn drop_surplus(&mut self, core: &mut Core, slot: u32) {
         if self.holds.is_some() {
-            self.drop_holds_beyond(core, slot, core.work.group(slot).waiting());
+            self.drop_beyond(core, slot, core.work.group(slot).waiting());
         }
     }
 
     /// What the group's tasks wait for is another: none of them has a reservation any more.
-    pub(in crate::engine) fn drop_all_holds(&mut self, core: &mut Core, slot: u32) {
-        self.drop_holds_beyond(core, slot, 0);
+    pub(in crate::engine) fn drop_all_of(&mut self, core: &mut Core, slot: u32) {
+        self.drop_beyond(core, slot, 0);
     }
 
-    fn drop_holds_beyond(&mut self, core: &mut Core, slot: u32, most: u64) {
+    fn drop_beyond(&mut self, core: &mut Core, slot: u32, most: u64) {
         let Some(holds) = &mut self.holds else { return };
         if core.reserved.is_empty() {
             return;
@@ -142,7 +137,7 @@ impl Reservations {
     }
 
     /// A task of the group is told to start on `node`: by its reservation, if there is one.
-    pub(in crate::engine) fn drop_hold_on(&mut self, core: &mut Core, slot: u32, node: NodeRow) {
+    pub(in crate::engine) fn drop_on(&mut self, core: &mut Core, slot: u32, node: NodeRow) {
         let Some(holds) = &mut self.holds else { return };
         let there = |hold: &Hold| hold.is_of(slot) && hold.is_on(node);
         if let Some(index) = holds.list.iter().position(there) {

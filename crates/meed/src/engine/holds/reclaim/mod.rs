@@ -150,7 +150,7 @@ impl Reservations {
     }
 
     /// A task that runs is lost: if it was told to stop, it is not soon again.
-    pub(in crate::engine) fn note_lost(&mut self, core: &mut Core, task: AllocationId) {
+    pub(in crate::engine) fn task_is_lost(&mut self, core: &mut Core, task: AllocationId) {
         let told = self.holds.as_mut().filter(|holds| holds.stopping.contains(&task));
         if let (Some(holds), Some(running)) = (told, core.work.running(task)) {
             let ran = core.now.saturating_since(running.started);
@@ -175,7 +175,7 @@ impl Reservations {
     }
 
     /// A task runs no more.
-    pub(in crate::engine) fn note_stopped(&mut self, task: AllocationId) {
+    pub(in crate::engine) fn task_is_gone(&mut self, task: AllocationId) {
         if let Some(holds) = &mut self.holds {
             holds.stopping.remove(&task);
         }
