@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # aiida-core 2.9.4, which submits jobs to batch systems.
 #
-# Guess: max_memory_kb is what a job may use on each node, as its documentation says; so a job that
-# takes 2 nodes with 8 GiB on each asks each system for 8 GiB a node.
-# Seen: Slurm and PBS are asked for that. Torque is asked for 8 GiB for the job, so for half of it on
-# each node; LSF for 8 GiB for each process; Grid Engine for no memory at all. Nothing is said.
+# Guess: max_memory_kb is what a job may use on each node, as its documentation says; so a job
+# that takes 2 nodes with 8 GiB on each asks each system for 8 GiB a node.
+# Seen: Slurm and PBS are asked for that. Torque is asked for 8 GiB for the job, so for half of it
+# on each node; LSF for 8 GiB for each process; Grid Engine for no memory at all. Nothing is said.
 . "$(dirname "$0")/lib.sh"
 install aiida-core==2.9.4
 cd "$folder"

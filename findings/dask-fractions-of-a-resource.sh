@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# distributed 2026.8.0 of Dask: a worker with one GPU (`--resources GPU=1`), and tasks that ask for
-# parts of it.
+# distributed 2026.8.0 of Dask: a worker with one GPU (`--resources GPU=1`), and tasks that ask
+# for parts of it.
 #
 # Guess: 20 tasks of 0.05 run at once; where all have ended the whole GPU is free again.
-# Seen: amounts are floating point, and what is left is compared as it is. 19 of the 20 run at once.
-# Where tasks of 0.1, 0.2 and 0.7 begin in this order and end in the opposite one, 0.9999999999999999
-# is left for ever: a task that asks for the whole GPU waits, and nothing is said.
+# Seen: amounts are floating point, and what is left is compared as it is. 19 of the 20 run at
+# once. Where tasks of 0.1, 0.2 and 0.7 begin in this order and end in the opposite one,
+# 0.9999999999999999 is left for ever: a task that asks for the whole GPU waits, and nothing is
+# said.
 . "$(dirname "$0")/lib.sh"
 install distributed==2026.8.0
 expect '20 tasks of 0.05: 19 run at once

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# evalys 4.0.7, which reads logs in the Standard Workload Format; with pandas 2.3.3, for evalys does
-# not run with pandas 3.
+# evalys 4.0.7, which reads logs in the Standard Workload Format; with pandas 2.3.3, for evalys
+# does not run with pandas 3.
 #
 # Guess: of six jobs the six are there, or those are left out that never ran (job 5).
-# Seen: the first job is taken for a line of names and is lost, so 1 of the 5 that ran. Lost as well
-# is job 4, which was cancelled (status 5) after it had run for 50 s on all 8 processors. Nothing is
-# said.
+# Seen: the first job is taken for a line of names and is lost, so 1 of the 5 that ran. Lost as
+# well is job 4, which was cancelled (status 5) after it had run for 50 s on all 8 processors.
+# Nothing is said.
 . "$(dirname "$0")/lib.sh"
 install evalys==4.0.7 pandas==2.3.3 'setuptools<81'
 cat >"$folder/log.swf" <<'SWF'

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# recurring-ical-events 3.8.2 with icalendar 7.3.2: bookings that recur, in Europe/Berlin, where clocks
-# go from 2:00 to 3:00 on 2026-03-29.
+# recurring-ical-events 3.8.2 with icalendar 7.3.2: bookings that recur, in Europe/Berlin, where
+# clocks go from 2:00 to 3:00 on 2026-03-29.
 #
-# Guess: DURATION:PT2H is two hours of time (RFC 5545: hours are exact, days are by the clock), so a
-# booking from 1:30 lasts until 4:30 on that day; bookings of each hour begin an hour apart.
-# Seen: it ends at 3:30, after 1 hour; PT24H lasts 23 hours. Of bookings of each hour the one at 2:30,
-# a time that there is not, begins at the same instant as the one at 3:30.
+# Guess: DURATION:PT2H is two hours of time (RFC 5545: hours are exact, days are by the clock), so
+# a booking from 1:30 lasts until 4:30 on that day; bookings of each hour begin an hour apart.
+# Seen: it ends at 3:30, after 1 hour; PT24H lasts 23 hours. Of bookings of each hour the one at
+# 2:30, a time that there is not, begins at the same instant as the one at 3:30.
 . "$(dirname "$0")/lib.sh"
 install recurring-ical-events==3.8.2 icalendar==7.3.2
 expect 'PT2H: 2:00:00, 1:00:00, 2:00:00

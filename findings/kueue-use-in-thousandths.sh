@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Kueue 0.17.0 (sigs.k8s.io/kueue), admission fair sharing: what a LocalQueue has used. Needs Go 1.26;
-# the first run builds for a minute or two.
+# Kueue 0.17.0 (sigs.k8s.io/kueue), admission fair sharing: what a LocalQueue has used. Needs Go
+# 1.26; the first run builds for a minute or two.
 #
-# Guess: with usageHalfLifeTime 7 days and the default usageSamplingInterval of 5 minutes the use of a
-# queue that holds n GPUs all the time comes close to n, so queues that hold 1, 2 and 8 GPUs stand
-# as 1 to 2 to 8.
-# Seen: at each sampling both summands are cut to thousandths of a unit. Of one sample 0.034 % counts:
-# of 1 or 2 GPUs (or cores) nothing is left, also as the penalty at an admission, so who holds 2 GPUs
-# for months stands where he stands who never had one. Of 8 GPUs 2.9 are counted.
+# Guess: with usageHalfLifeTime 7 days and the default usageSamplingInterval of 5 minutes the use
+# of a queue that holds n GPUs all the time comes close to n, so queues that hold 1, 2 and 8 GPUs
+# stand as 1 to 2 to 8.
+# Seen: at each sampling both summands are cut to thousandths of a unit. Of one sample 0.034 %
+# counts: of 1 or 2 GPUs (or cores) nothing is left, also as the penalty at an admission, so who
+# holds 2 GPUs for months stands where he stands who never had one. Of 8 GPUs 2.9 are counted.
 . "$(dirname "$0")/lib.sh"
 cd "$folder"
 cat >go.mod <<'MOD'

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # pysqa 1.1.1, which submits jobs to batch systems.
 #
-# Guess: memory_max is in GB and run_time_max in seconds, as its documentation says, for each system.
-# Seen: for Slurm and Torque they are. For LSF 16 GB are asked for as `-M 16`, which is 16 KB unless
-# the site says otherwise, and 3600 s as `-W 3600`, which is 60 hours; for Grid Engine as h_vmem=16,
-# which is 16 bytes for each slot.
+# Guess: memory_max is in GB and run_time_max in seconds, as its documentation says, for each
+# system.
+# Seen: for Slurm and Torque they are. For LSF 16 GB are asked for as `-M 16`, which is 16 KB
+# unless the site says otherwise, and 3600 s as `-W 3600`, which is 60 hours; for Grid Engine as
+# h_vmem=16, which is 16 bytes for each slot.
 . "$(dirname "$0")/lib.sh"
 install pysqa==1.1.1 defusedxml==0.7.1
 expect 'Slurm: --time=60, --mem=16G

@@ -2,12 +2,12 @@
 # Slurm 22.05.8 of Debian 12, JobCompType=jobcomp/filetxt: a line for each job that has ended, for
 # sites without slurmdbd. The node has 8 cores and 8000 MB; memory is not allocated (CR_Core).
 #
-# Guess: Tres is what the job held, as AllocTRES is in sacct; EndTime less StartTime is how long it
-# ran; a job that was cancelled while it waited has no StartTime.
-# Seen: Tres is what was asked for. A job that asked for 1 core of a node for itself held 8 (ProcCnt)
-# and has cpu=1; one that asked for no memory has all memory of the node. The time between includes
-# what the job was suspended. A job that never ran has a StartTime, that of its end, and cpu=1; only
-# ProcCnt=0 tells that it held nothing.
+# Guess: Tres is what the job held, as AllocTRES is in sacct; EndTime less StartTime is how long
+# it ran; a job that was cancelled while it waited has no StartTime.
+# Seen: Tres is what was asked for. A job that asked for 1 core of a node for itself held 8
+# (ProcCnt) and has cpu=1; one that asked for no memory has all memory of the node. The time
+# between includes what the job was suspended. A job that never ran has a StartTime, that of its
+# end, and cpu=1; only ProcCnt=0 tells that it held nothing.
 . "$(dirname "$0")/lib-slurm.sh"
 controller JobCompType=jobcomp/filetxt "JobCompLoc=$folder/completed"
 node

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Slurm 22.05.8 of Debian 12: when a job was submitted and since when it could run, as `scontrol show
-# job` tells it (sacct's Submit and Eligible are the same two).
+# Slurm 22.05.8 of Debian 12: when a job was submitted and since when it could run, as `scontrol
+# show job` tells it (sacct's Submit and Eligible are the same two).
 #
-# Guess: SubmitTime is when the job was submitted, whatever happens to it. What it waited is the time
-# from EligibleTime to StartTime; a hold takes out of it what it lasted.
-# Seen: a job that is requeued has SubmitTime, and AccrueTime (from which its age counts), anew: that
-# it was submitted before is forgotten. It can run 2 minutes later. A job that waited for 4 s, was held
-# for 2 and released is eligible since it was released, so the 4 s are no wait.
+# Guess: SubmitTime is when the job was submitted, whatever happens to it. What it waited is the
+# time from EligibleTime to StartTime; a hold takes out of it what it lasted.
+# Seen: a job that is requeued has SubmitTime, and AccrueTime (from which its age counts), anew:
+# that it was submitted before is forgotten. It can run 2 minutes later. A job that waited for 4
+# s, was held for 2 and released is eligible since it was released, so the 4 s are no wait.
 . "$(dirname "$0")/lib-slurm.sh"
 controller JobRequeue=1
 node

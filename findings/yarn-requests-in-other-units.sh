@@ -4,8 +4,8 @@
 #
 # Guess: where a request is no whole number of Gi it is rounded up, or refused.
 # Seen: it is rounded down where the ResourceManager reads it. Who asks for 1536 Mi is given, and
-# charged, 1 Gi; who asks for 999 M or for 1 G is given none, and scratch is not in his request any
-# more. Nothing is said.
+# charged, 1 Gi; who asks for 999 M or for 1 G is given none, and scratch is not in his request
+# any more. Nothing is said.
 . "$(dirname "$0")/lib-yarn.sh"
 java_says '1536 Mi: 1 Gi
 999 M: 0 Gi
