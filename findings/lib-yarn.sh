@@ -17,7 +17,7 @@ cat >pom.xml <<'POM'
   </dependencies>
 </project>
 POM
-mvn --quiet --batch-mode \
+mvn --quiet --batch-mode -Dstyle.color=never \
     org.apache.maven.plugins:maven-dependency-plugin:2.8:build-classpath \
     -Dmdep.outputFile=classpath
 
