@@ -232,8 +232,8 @@ impl<'a> Rows<'a> {
             ),
             (
                 "AllocTRES[mem]",
-                "no job holds memory: AllocTRES has none, so Slurm did not allocate it \
-                 (SelectTypeParameters without Memory); `--map memory=ReqMem:MiB` counts what was \
+                "no job holds memory; AllocTRES has none where Slurm does not allocate it \
+                 (SelectTypeParameters without Memory). `--map memory=ReqMem:MiB` counts what was \
                  asked for",
             ),
         ];

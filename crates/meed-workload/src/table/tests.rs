@@ -396,7 +396,7 @@ fn memory_that_slurm_has_not_allocated_is_not_held() {
     let mut source = open_as(&text, &slurm(&[]), OnBadLine::Stop).unwrap();
     let words = source.assumptions().join("\n");
     assert_eq!(rows(&mut source), expected);
-    let told = "no job holds memory: AllocTRES has none, so Slurm did not allocate it";
+    let told = "no job holds memory; AllocTRES has none where Slurm does not allocate it";
     assert!(words.contains(told), "{words}");
     let asked = read(&text, &slurm(&[("memory", "ReqMem:MiB")]));
     assert_eq!(asked, ["1 ann 0 1x 1000/8000/0 3600", "4 ann 0 1x 8000/100/0 3600"]);
