@@ -2,8 +2,8 @@
 # The qsub that comes with Slurm 22.05.8 (Debian's package slurm-wlm-torque), for those who come
 # from Torque; it prints what it would give to sbatch.
 #
-# Guess: a job asks Slurm for what the same words mean in Torque: `-p 100` is more urgent than `-p
-# 0`; 1 node with 2 processors and 1 with 4 are 6 tasks; mem is memory of the whole job, also
+# Guess: a job asks Slurm for what the same words mean in Torque. `-p 100` is more urgent than no
+# `-p`; 1 node with 2 processors and 1 with 4 are 6 tasks; mem is memory of the whole job, also
 # where it stands in bytes; cput is not the time by the clock.
 # Seen: `-p 100` is `--nice=100`, which makes the job less urgent. 1:ppn=2+1:ppn=4 are 12 tasks,
 # for sums of nodes and processors are multiplied. mem is asked for on each node, so twice on 2
