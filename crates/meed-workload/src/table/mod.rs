@@ -75,7 +75,7 @@ use reasons::{NoJob, Reasons};
 use record::Record;
 use rows::{Row, Rows};
 use separated::{SEPARATORS, Separated, separator_in, separator_of};
-use slurm::GpuTotals;
+use slurm::Lists;
 use slurm::jobs as jobs_of_parts;
 use slurm::json::{self, JsonJobs};
 use slurm::parts::{self, Part, Parts};
@@ -438,7 +438,7 @@ struct Table {
     /// The first records, or what is wrong with them, with their lines.
     sample: Vec<(u64, Result<Record, BadRow>)>,
     /// Of a table of Slurm.
-    gpus: Option<GpuTotals>,
+    lists: Option<Lists>,
 }
 
 impl Table {
@@ -507,7 +507,7 @@ impl Table {
         let lines = NamedLines::new(Lines::new(origin.open()?, LINE_LIMIT), form);
         let reader = Reader::Named(lines);
         let (names, sample) = (Vec::new(), Vec::new());
-        Ok(Table { reader, names, line: 1, sample, gpus: None })
+        Ok(Table { reader, names, line: 1, sample, lists: None })
     }
 
     fn slurm_json(origin: &Origin, options: &TableAssumptions) -> Result<Table, TraceError> {
@@ -517,15 +517,15 @@ impl Table {
         }
         let reader = Reader::Slurm(Box::new(JsonJobs::open(origin)?));
         let (names, sample) = (json::names(), Vec::new());
-        let gpus = Some(GpuTotals::of(&names));
-        Ok(Table { reader, names, line: 1, sample, gpus })
+        let lists = Some(Lists::of(&names));
+        Ok(Table { reader, names, line: 1, sample, lists })
     }
 
     /// The next record, completed where its program leaves something to its reader.
     fn next(&mut self, record: &mut Record) -> Result<Option<Result<(), BadRow>>, TraceError> {
         let found = self.reader.next(record);
-        if let (Some(gpus), Ok(Some(Ok(())))) = (&self.gpus, &found) {
-            gpus.complete(record);
+        if let (Some(lists), Ok(Some(Ok(())))) = (&self.lists, &found) {
+            lists.complete(record);
         }
         found
     }
@@ -568,9 +568,9 @@ impl Table {
             }
         }
         let line = record.line.max(1);
-        let gpus = (options.known == Some(KnownTable::Slurm)).then(|| GpuTotals::of(&names));
+        let lists = (options.known == Some(KnownTable::Slurm)).then(|| Lists::of(&names));
         let reader = Reader::Separated(Box::new(reader));
-        Ok(Table { reader, names, line, sample, gpus })
+        Ok(Table { reader, names, line, sample, lists })
     }
 
     /// Reads all rows.
@@ -688,7 +688,7 @@ impl Taker<'_> {
         if let Some(mut parts) = parts {
             parts.arrange(&mut whole);
             words.extend(parts.words(whole.left(), mapping));
-            words.extend(rows.without_gpus());
+            words.extend(rows.held_by_nobody());
         }
         words.extend(rows.cut());
         words.extend(qos.and_then(|qos| qos.words()));

@@ -223,15 +223,24 @@ impl<'a> Rows<'a> {
         ))
     }
 
-    /// What is said where Slurm tells of GPUs and no job holds one.
-    pub(super) fn without_gpus(&self) -> Option<String> {
-        const GPUS: &str = "gres/gpu";
-        let gpus = self.mapping.held.iter().find(|held| held.source.text.contains(GPUS))?;
-        let holds_some = |demand: &Resources| demand.get(gpus.kind) > 0;
-        (!self.demands.all.iter().any(holds_some)).then(|| {
-            format!(
-                "no job holds a GPU; sacct tells of them where AccountingStorageTRES has {GPUS}"
-            )
+    /// What is said where Slurm could tell of GPUs or memory and no job holds any.
+    pub(super) fn held_by_nobody(&self) -> impl Iterator<Item = String> {
+        const WORDS: [(&str, &str); 2] = [
+            (
+                "[gres/gpu]",
+                "no job holds a GPU; sacct tells of them where AccountingStorageTRES has gres/gpu",
+            ),
+            (
+                "AllocTRES[mem]",
+                "no job holds memory; AllocTRES has none where Slurm does not allocate it \
+                 (SelectTypeParameters without Memory). `--map memory=ReqMem:MiB` counts what was \
+                 asked for",
+            ),
+        ];
+        WORDS.iter().filter_map(|(list, words)| {
+            let held = self.mapping.held.iter().find(|held| held.source.text.contains(list))?;
+            let holds_some = |demand: &Resources| demand.get(held.kind) > 0;
+            (!self.demands.all.iter().any(holds_some)).then(|| (*words).to_owned())
         })
     }
 

@@ -378,6 +378,38 @@ fn jobs_of_slurm_are_read() {
     assert_eq!(read(SACCT, &slurm(&map)), expected);
 }
 
+/// As 22.05.8 writes it under `SelectTypeParameters=CR_Core`: who asks for no memory has asked for
+/// that of the node, says ReqMem, and nobody holds any.
+#[test]
+fn memory_that_slurm_has_not_allocated_is_not_held() {
+    let row = |name: &str, allocated: &str, asked: &str| {
+        format!(
+            "{name}|ann|2026-01-05T08:00:00|2026-01-05T08:00:00|2026-01-05T09:00:00|01:00:00|\
+             {allocated}|{asked}|COMPLETED\n"
+        )
+    };
+    let head = "JobID|User|Submit|Start|End|Elapsed|AllocTRES|ReqMem|State\n".to_owned();
+    let text = head.clone()
+        + &row("1", "billing=1,cpu=1,node=1", "8000M")
+        + &row("4", "billing=8,cpu=8,node=1", "100M");
+    let expected = ["1 ann 0 1x 1000/0/0 3600", "4 ann 0 1x 8000/0/0 3600"];
+    let mut source = open_as(&text, &slurm(&[]), OnBadLine::Stop).unwrap();
+    let words = source.assumptions().join("\n");
+    assert_eq!(rows(&mut source), expected);
+    let told = "no job holds memory; AllocTRES has none where Slurm does not allocate it";
+    assert!(words.contains(told), "{words}");
+    let asked = read(&text, &slurm(&[("memory", "ReqMem:MiB")]));
+    assert_eq!(asked, ["1 ann 0 1x 1000/8000/0 3600", "4 ann 0 1x 8000/100/0 3600"]);
+    // A partition may have parameters of its own; and where nothing tells what was allocated, what
+    // was asked for is all that is known.
+    let mixed = text + &row("5", "billing=1,cpu=1,mem=2G,node=1", "2G");
+    let mut source = open_as(&mixed, &slurm(&[]), OnBadLine::Stop).unwrap();
+    assert!(!source.assumptions().join("\n").contains(told));
+    assert_eq!(rows(&mut source)[2], "5 ann 0 1x 1000/2048/0 3600");
+    let without = (head + &row("6", "2", "2G")).replace("AllocTRES", "AllocCPUS");
+    assert_eq!(read(&without, &slurm(&[])), ["6 ann 0 1x 2000/2048/0 3600"]);
+}
+
 #[test]
 fn what_older_slurms_write_is_read() {
     let text = "JobIDRaw|User|Submit|Start|End|ElapsedRaw|TimelimitRaw|AllocCPUS|NNodes|ReqMem\n\

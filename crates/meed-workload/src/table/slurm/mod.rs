@@ -1,6 +1,7 @@
 //! What a row of Slurm's accounting needs besides the mapping of its columns: GPUs that are counted
-//! by type only (here), rows that are parts of one job ([`parts`], [`jobs`]), what QOS they have
-//! ([`qos`]), `sacct --json` ([`json`]), and output that is no such table ([`unnamed`]).
+//! by type only and memory that was not allocated (here), rows that are parts of one job
+//! ([`parts`], [`jobs`]), what QOS they have ([`qos`]), `sacct --json` ([`json`]), and output that
+//! is no such table ([`unnamed`]).
 //!
 //! Sources: Slurm 22.05.8, its program and its source (`src/sacct`,
 //! `src/plugins/openapi/dbv0.0.38`, `src/plugins/accounting_storage`).
@@ -14,25 +15,34 @@ pub(super) mod unnamed;
 use super::record::Record;
 
 /// Columns that hold lists of trackable resources.
-const LISTS: [&str; 2] = ["AllocTRES", "ReqTRES"];
+const LISTS: [&str; 2] = [ALLOCATED, "ReqTRES"];
+/// What a job held; empty where it never started.
+const ALLOCATED: &str = "AllocTRES";
+/// Memory, in such a list.
+const MEMORY: &[u8] = b"mem=";
 /// GPUs of all types together, in such a list.
 const ALL_GPUS: &[u8] = b"gres/gpu=";
 /// GPUs of one type: `gres/gpu:a100=2`.
 const GPUS_OF_A_TYPE: &[u8] = b"gres/gpu:";
 
-/// Adds the number of all GPUs to lists that only have the numbers of each type.
+/// Adds to lists of trackable resources what they leave out.
 ///
-/// `AccountingStorageTRES=gres/gpu:a100` makes Slurm count the type alone. A list with both counts
-/// all GPUs under `gres/gpu`, so it stays as it is.
-pub(super) struct GpuTotals {
+/// - `AccountingStorageTRES=gres/gpu:a100` makes Slurm count the type alone: the number of all GPUs
+///   is added. A list with both counts all GPUs under `gres/gpu`, so it stays as it is.
+/// - Under `SelectTypeParameters` without memory (`CR_Core`) Slurm allocates none, and `AllocTRES`
+///   has no `mem`. Then the job held none: `mem=0` is added, for `ReqMem` and `ReqTRES` tell what
+///   was asked for, and of a job that asked for none all memory of the node.
+pub(super) struct Lists {
     columns: Vec<usize>,
+    allocated: Option<usize>,
 }
 
-impl GpuTotals {
+impl Lists {
     /// For a table with these columns.
-    pub(super) fn of(names: &[String]) -> GpuTotals {
-        let column = |list: &&str| names.iter().position(|name| name == *list);
-        GpuTotals { columns: LISTS.iter().filter_map(column).collect() }
+    pub(super) fn of(names: &[String]) -> Lists {
+        let column = |list: &str| names.iter().position(|name| name == list);
+        let columns = LISTS.iter().filter_map(|list| column(list)).collect();
+        Lists { columns, allocated: column(ALLOCATED) }
     }
 
     /// Completes the lists of a record. Cost: a look at each list.
@@ -44,16 +54,26 @@ impl GpuTotals {
                 record.put(column, &list);
             }
         }
+        let Some(allocated) = self.allocated else { return };
+        let list = record.get(allocated);
+        if !list.is_empty() && !entries(list).any(|entry| entry.starts_with(MEMORY)) {
+            let list = [list, b",", MEMORY, b"0"].concat();
+            record.put(allocated, &list);
+        }
     }
+}
+
+/// What stands in a list: `cpu=4`.
+fn entries(list: &[u8]) -> impl Iterator<Item = &[u8]> {
+    list.split(|byte| *byte == b',').map(<[u8]>::trim_ascii)
 }
 
 /// GPUs of all types in a list that does not say how many they are together.
 fn typed_gpus(list: &[u8]) -> Option<u64> {
-    let entries = || list.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
-    if entries().any(|entry| entry.starts_with(ALL_GPUS)) {
+    if entries(list).any(|entry| entry.starts_with(ALL_GPUS)) {
         return None;
     }
-    let typed = entries().filter(|entry| entry.starts_with(GPUS_OF_A_TYPE));
+    let typed = entries(list).filter(|entry| entry.starts_with(GPUS_OF_A_TYPE));
     let count = |entry: &[u8]| {
         let at = entry.iter().position(|byte| *byte == b'=')?;
         std::str::from_utf8(&entry[at + 1..]).ok()?.parse::<u64>().ok()
