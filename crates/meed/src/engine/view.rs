@@ -1,7 +1,7 @@
 //! What worlds and reports may see: numbers at this instant, nothing that can be changed.
 
 use super::Engine;
-use crate::fairness::{Integrals, Lending};
+use crate::fairness::{Integrals, KindUse, Lending};
 use crate::resources::{ResourceKinds, Resources};
 use crate::shares::ExactPart;
 use crate::spec::{AllocationId, JobId, NodeId, NodeRow, NodeSpec, QueueId, QueueRow};
@@ -49,6 +49,11 @@ impl Engine {
         self.tree.rows().ids().into_iter()
     }
 
+    /// The queue that was declared last of those that are known; the root where there is no other.
+    pub fn last_queue(&self) -> QueueId {
+        self.tree.id(QueueRow(self.tree.len() as u32 - 1))
+    }
+
     /// The row of a queue that the world may ask about.
     #[track_caller]
     #[inline]
@@ -90,6 +95,12 @@ impl Engine {
     /// The queue above; `None` for the root. Cheap likewise.
     pub fn parent(&self, id: QueueId) -> Option<QueueId> {
         self.tree[self.row(id)].parent().map(|row| self.tree.id(row))
+    }
+
+    /// A queue's weight, in thousandths. Cheap likewise.
+    pub fn queue_weight(&self, id: QueueId) -> u64 {
+        let id = self.row(id);
+        self.seen().0[id].weight()
     }
 
     /// One queue.
@@ -188,6 +199,13 @@ impl Engine {
     /// A leaf's integrals up to `now`, which is not before the last event.
     pub fn integrals(&self, leaf: QueueId, now: Time) -> Integrals {
         self.seen().1.integrals(self.row(leaf), now)
+    }
+
+    /// What a leaf has used up to `now`, holds and wants of one kind. Cheaper than all its
+    /// integrals.
+    #[inline]
+    pub fn use_of(&self, leaf: QueueId, kind: usize, now: Time) -> KindUse {
+        self.seen().1.use_of(self.row(leaf), kind, now)
     }
 
     /// What a leaf holds and waits for now of one kind, smallest units.
