@@ -324,6 +324,16 @@ struct Sizes {
 
 impl Sizes {
     fn of(job: &Job, kind: usize) -> Sizes {
+        if let [group] = &job.groups[..] {
+            let each = group.demand.get(kind);
+            let together = group.gang.as_ref().map_or(1, |gang| gang.least);
+            let micros = group.duration.total_micros(group.count);
+            return Sizes {
+                held: each.saturating_mul(u64::from(group.count)),
+                width: each.saturating_mul(u64::from(together)),
+                work: u128::from(each).saturating_mul(micros),
+            };
+        }
         let mut sizes = Sizes::default();
         // Of the groups of a stage: all together, and those that are one gang.
         let (mut stage, mut held, mut joint) = (0, 0u64, 0u64);

@@ -50,6 +50,7 @@ impl Engine {
     }
 
     /// The queue that was declared last of those that are known; the root where there is no other.
+    #[inline]
     pub fn last_queue(&self) -> QueueId {
         self.tree.id(QueueRow(self.tree.len() as u32 - 1))
     }
@@ -98,6 +99,7 @@ impl Engine {
     }
 
     /// A queue's weight, in thousandths. Cheap likewise.
+    #[inline]
     pub fn queue_weight(&self, id: QueueId) -> u64 {
         let id = self.row(id);
         self.seen().0[id].weight()
