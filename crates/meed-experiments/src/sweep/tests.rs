@@ -486,7 +486,7 @@ fn tenants_that_are_counted_have_no_point() {
             rows += 1;
         }
     }
-    assert_eq!((columns, rows), (1, 2), "settings, and the best and the worst at each load");
+    assert_eq!((columns, rows), (1, 1), "settings, and the best and the worst");
 }
 
 #[test]
