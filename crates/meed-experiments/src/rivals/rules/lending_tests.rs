@@ -115,7 +115,8 @@ proptest! {
             let row = |i: usize| (weights[i], f64::from(demands[i]), tokens[i] / 60.0);
             let rows: Vec<_> = (0..4).map(row).collect();
             let most = |&(w, d, t): &(f64, f64, f64)| (w, d.min(t));
-            let granted = fill(100.0, &rows.iter().map(most).collect::<Vec<_>>(), &mut KeptOrder::default());
+            let wanted: Vec<(f64, f64)> = rows.iter().map(most).collect();
+            let granted = fill(100.0, &wanted, &mut KeptOrder::default());
             let held: Vec<(f64, f64)> = granted.iter().map(|&held| (held, 0.0)).collect();
             let all = children(&held, &weights, 60.0);
             rule.tick(&seen(&all, 60.0));

@@ -390,7 +390,8 @@ proptest! {
     ) {
         let all: Vec<(f64, f64)> = all.into_iter().map(|(w, d)| (f64::from(w), d)).collect();
         let rounds = fill_by_rounds(capacity, &all);
-        for (got, wanted) in fill(capacity, &all, &mut KeptOrder::default()).into_iter().zip(rounds) {
+        let filled = fill(capacity, &all, &mut KeptOrder::default());
+        for (got, wanted) in filled.into_iter().zip(rounds) {
             prop_assert!((got - wanted).abs() < 1e-6, "{got} for {wanted}");
         }
     }
@@ -605,7 +606,7 @@ fn equal_values_stand_together() {
 }
 
 proptest! {
-    /// An order that is kept comes to what a sort from the beginning comes to, however much changes.
+    /// An order that is kept is what a sort from the beginning makes, however much changes.
     #[test]
     fn an_order_that_is_kept_is_that_of_a_sort(
         rows in prop::collection::vec(prop::collection::vec(0u8..20, 60), 1..8),
