@@ -249,8 +249,9 @@ impl Tally {
         let natural = |work: Work, kind: usize| {
             work as f64 / (kinds.unit(kind).scale() as f64 * MICROS_PER_S as f64)
         };
-        let loads = capacity.map(|capacity| self.ran.loads(capacity.as_slice()));
-        let ran = self.ran.ran_at_once();
+        let outliers = self.ran.outliers(None);
+        let loads = capacity.map(|capacity| self.ran.loads(capacity.as_slice(), &outliers));
+        let ran = self.ran.ran_at_once_without(&outliers);
         let ran_at_once = |kind: usize| {
             let ran = ran.as_ref()?.get(kind)?;
             let natural = |amount: f64| amount / kinds.unit(kind).scale() as f64;

@@ -1,6 +1,6 @@
 //! Jobs that are kept, so that a file is read once, however often its jobs are asked for.
 //!
-//! Most jobs of logs have one group of equal tasks. Such a job takes a row of 80 bytes, and names
+//! Most jobs of logs have one group of equal tasks. Such a job takes a row of 48 bytes, and names
 //! besides; all others are kept as they are.
 //!
 //! Invariant: a [`KeptSource`] hands out what the source handed out that was read, job for job.
@@ -17,7 +17,7 @@ use crate::{BadLine, Durations, Job, JobGroup, JobLabel, JobSource, SourceCounts
 pub struct KeptJobs {
     queues: Vec<String>,
     rows: Vec<Row>,
-    demands: Vec<Resources>,
+    shapes: Vec<Shape>,
     names: Vec<Box<str>>,
     others: Vec<Job>,
     counts: SourceCounts,
@@ -26,42 +26,45 @@ pub struct KeptJobs {
     clock_us: Option<u64>,
 }
 
-/// A job, and how long it waited in the input.
+/// A job, and how long it waited in the input, in microseconds.
 #[derive(Debug)]
 struct Row {
-    waited: Option<Span>,
-    job: RowJob,
-}
-
-#[derive(Debug)]
-enum RowJob {
-    /// Of one group, of which nothing else is said.
-    Plain(Plain),
-    /// A job of [`KeptJobs::others`].
-    Other(u32),
-}
-
-#[derive(Debug)]
-struct Plain {
-    label: Label,
+    /// Its number, or a row of [`KeptJobs::names`], or of [`KeptJobs::others`].
+    label: u64,
     submit: Time,
     duration: Span,
     /// Zero: there is none.
     limit: Span,
+    /// [`NEVER`]: nobody says.
+    waited: u64,
     queue: u32,
-    weight: u32,
-    count: u32,
-    /// A row of [`KeptJobs::demands`].
-    demand: u32,
-    /// Its tasks start together.
-    is_gang: bool,
+    /// A row of [`KeptJobs::shapes`], or [`OTHER`].
+    shape: u32,
 }
 
-#[derive(Debug)]
-enum Label {
-    Number(u64),
-    /// A row of [`KeptJobs::names`].
-    Name(u32),
+const NEVER: u64 = u64::MAX;
+
+/// A job that is kept as it is.
+const OTHER: u32 = u32::MAX;
+
+/// What many jobs have in common, which are of one group of which nothing else is said.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Shape {
+    demand: Resources,
+    count: u32,
+    weight: u32,
+    /// Its tasks start together.
+    is_gang: bool,
+    /// It has a name, not a number.
+    is_named: bool,
+}
+
+/// Rows of [`KeptJobs::shapes`] by shape.
+#[derive(Default)]
+struct Known {
+    rows: BTreeMap<Shape, u32>,
+    /// The last that was asked for: the next job is often alike.
+    last: Option<(Shape, u32)>,
 }
 
 impl KeptJobs {
@@ -92,13 +95,14 @@ impl KeptJobs {
     ///
     /// What is wrong with the source.
     pub fn read(source: &mut dyn JobSource, most: usize) -> Result<Option<KeptJobs>, TraceError> {
-        let (mut kept, mut known) = (KeptJobs::default(), BTreeMap::new());
+        let (mut kept, mut known) = (KeptJobs::default(), Known::default());
         while let Some(job) = source.next_job()? {
             if kept.rows.len() == most {
                 return Ok(None);
             }
-            let job = kept.row(job, &mut known);
-            kept.rows.push(Row { waited: source.waited(), job });
+            let waited = source.waited().map_or(NEVER, Span::as_micros);
+            let row = kept.row(job, waited, &mut known);
+            kept.rows.push(row);
         }
         kept.rows.shrink_to_fit();
         kept.queues = source.queues().to_vec();
@@ -119,55 +123,65 @@ impl KeptJobs {
         KeptSource { kept: Arc::clone(kept), next: 0 }
     }
 
-    fn row(&mut self, job: Job, known: &mut BTreeMap<Resources, u32>) -> RowJob {
+    fn row(&mut self, job: Job, waited: u64, known: &mut Known) -> Row {
         let Some((group, duration)) = plain_group(&job) else {
+            let (submit, queue) = (job.submit, job.queue);
             self.others.push(job);
-            return RowJob::Other(last_of(&self.others));
+            let label = u64::from(last_of(&self.others));
+            let (duration, limit) = (Span::ZERO, Span::ZERO);
+            return Row { label, submit, duration, limit, waited, queue, shape: OTHER };
         };
-        let (limit, count, is_gang) = (group.limit, group.count, group.gang.is_some());
-        let demand = *known.entry(group.demand).or_insert_with(|| {
-            self.demands.push(group.demand);
-            last_of(&self.demands)
-        });
+        let limit = group.limit.unwrap_or(Span::ZERO);
+        let shape = Shape {
+            demand: group.demand,
+            count: group.count,
+            weight: job.weight,
+            is_gang: group.gang.is_some(),
+            is_named: matches!(job.label, JobLabel::Name(_)),
+        };
+        let shape = self.shape(shape, known);
         let label = match job.label {
-            JobLabel::Number(number) => Label::Number(number),
+            JobLabel::Number(number) => number,
             JobLabel::Name(name) => {
                 self.names.push(name);
-                Label::Name(last_of(&self.names))
+                u64::from(last_of(&self.names))
             }
         };
-        RowJob::Plain(Plain {
-            label,
-            submit: job.submit,
-            duration,
-            limit: limit.unwrap_or(Span::ZERO),
-            queue: job.queue,
-            weight: job.weight,
-            count,
-            demand,
-            is_gang,
-        })
+        Row { label, submit: job.submit, duration, limit, waited, queue: job.queue, shape }
+    }
+
+    fn shape(&mut self, shape: Shape, known: &mut Known) -> u32 {
+        if let Some((last, row)) = &known.last
+            && *last == shape
+        {
+            return *row;
+        }
+        let row = *known.rows.entry(shape).or_insert_with(|| {
+            self.shapes.push(shape);
+            last_of(&self.shapes)
+        });
+        known.last = Some((shape, row));
+        row
     }
 
     fn job(&self, row: &Row) -> Job {
-        let plain = match &row.job {
-            RowJob::Plain(plain) => plain,
-            RowJob::Other(other) => return self.others[*other as usize].clone(),
-        };
-        let demand = self.demands[plain.demand as usize];
+        if row.shape == OTHER {
+            return self.others[row.label as usize].clone();
+        }
+        let shape = &self.shapes[row.shape as usize];
         let group = JobGroup {
-            limit: Some(plain.limit).filter(|limit| *limit > Span::ZERO),
-            gang: plain.is_gang.then(|| Box::new(Gang::of(plain.count))),
-            ..JobGroup::new(plain.count, demand, Durations::Same(plain.duration))
+            limit: Some(row.limit).filter(|limit| *limit > Span::ZERO),
+            gang: shape.is_gang.then(|| Box::new(Gang::of(shape.count))),
+            ..JobGroup::new(shape.count, shape.demand, Durations::Same(row.duration))
         };
         Job {
-            label: match plain.label {
-                Label::Number(number) => JobLabel::Number(number),
-                Label::Name(name) => JobLabel::Name(self.names[name as usize].clone()),
+            label: match shape.is_named {
+                false => JobLabel::Number(row.label),
+                true => JobLabel::Name(self.names[row.label as usize].clone()),
             },
-            queue: plain.queue,
-            submit: plain.submit,
-            weight: plain.weight,
+            queue: row.queue,
+            submit: row.submit,
+            weight: shape.weight,
             chain: None,
             groups: vec![group],
         }
@@ -212,7 +226,8 @@ impl JobSource for KeptSource {
     }
 
     fn waited(&self) -> Option<Span> {
-        self.kept.rows.get(self.next.checked_sub(1)?)?.waited
+        let waited = self.kept.rows.get(self.next.checked_sub(1)?)?.waited;
+        Some(waited).filter(|waited| *waited != NEVER).and_then(Span::from_micros)
     }
 
     fn counts(&self) -> SourceCounts {
@@ -242,6 +257,6 @@ mod tests {
 
     #[test]
     fn a_row_is_as_large_as_is_said() {
-        assert_eq!(size_of::<Row>(), 80);
+        assert_eq!(size_of::<Row>(), 48);
     }
 }

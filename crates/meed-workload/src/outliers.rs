@@ -190,13 +190,23 @@ fn ends(rows: &Footprints, most: usize) -> (usize, usize) {
 /// The rows with the largest values, from the largest down, one more than may be outliers; of those
 /// that are none already.
 fn largest(is_out: &[bool], most: usize, value: impl Fn(usize) -> u64) -> Vec<usize> {
-    let mut rows: Vec<usize> = (0..is_out.len()).filter(|&row| !is_out[row]).collect();
     let order = |a: &usize, b: &usize| value(*b).cmp(&value(*a)).then(a.cmp(b));
-    if rows.len() > most + 1 {
-        rows.select_nth_unstable_by(most, order);
-        rows.truncate(most + 1);
+    let (wanted, mut bound) = (most + 1, None);
+    let mut rows: Vec<usize> = Vec::with_capacity(2 * wanted);
+    for row in (0..is_out.len()).filter(|&row| !is_out[row]) {
+        // As many are known that come before it.
+        if bound.is_some_and(|bound| value(row) <= bound) {
+            continue;
+        }
+        rows.push(row);
+        if rows.len() == 2 * wanted {
+            rows.select_nth_unstable_by(most, order);
+            rows.truncate(wanted);
+            bound = Some(value(rows[most]));
+        }
     }
     rows.sort_unstable_by(order);
+    rows.truncate(wanted);
     rows
 }
 

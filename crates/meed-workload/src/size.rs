@@ -56,7 +56,9 @@ pub fn assumed_size(source: &mut dyn JobSource, kinds: usize) -> Result<AssumedS
 /// What jobs held, and when.
 pub struct Footprints {
     kinds: usize,
-    labels: Vec<JobLabel>,
+    /// What jobs are called: their numbers, and which have names instead.
+    numbers: Vec<u64>,
+    names: Vec<(usize, Box<str>)>,
     submits: Vec<u64>,
     /// [`NEVER`] where nobody says.
     starts: Vec<u64>,
@@ -75,7 +77,8 @@ impl Footprints {
     pub fn new(kinds: usize) -> Footprints {
         Footprints {
             kinds,
-            labels: Vec::new(),
+            numbers: Vec::new(),
+            names: Vec::new(),
             submits: Vec::new(),
             starts: Vec::new(),
             lengths: Vec::new(),
@@ -97,7 +100,13 @@ impl Footprints {
     /// Takes in a job, which started then, where that is known. A job of several stages holds all
     /// the time what its widest stage holds.
     pub fn add(&mut self, job: &Job, start: Option<Time>) {
-        self.labels.push(job.label.clone());
+        self.numbers.push(match &job.label {
+            JobLabel::Number(number) => *number,
+            JobLabel::Name(name) => {
+                self.names.push((self.numbers.len(), name.clone()));
+                0
+            }
+        });
         self.submits.push(job.submit.as_micros());
         self.starts.push(start.map_or(NEVER, Time::as_micros));
         self.lengths.push(length(job));
@@ -120,7 +129,10 @@ impl Footprints {
 
     /// What a job is called.
     pub(crate) fn name(&self, job: usize) -> String {
-        self.labels[job].to_string()
+        match self.names.binary_search_by_key(&job, |(named, _)| *named) {
+            Ok(place) => self.names[place].1.to_string(),
+            Err(_) => self.numbers[job].to_string(),
+        }
     }
 
     pub(crate) fn submit(&self, job: usize) -> u64 {
@@ -164,8 +176,9 @@ impl Footprints {
     /// When the last job but outliers comes, in a source without these.
     pub fn last_submission(&self, outliers: &Outliers) -> Option<Time> {
         let left_out = self.without(outliers);
-        let kept: Vec<usize> = self.kept(&left_out).collect();
-        let (first, last) = (self.submit(*kept.first()?), self.submit(*kept.last()?));
+        let mut kept = self.kept(&left_out);
+        let first = self.submit(kept.next()?);
+        let last = kept.next_back().map_or(first, |job| self.submit(job));
         let zero = self.submits.first().copied().unwrap_or(0);
         Time::from_micros(last - (first - zero))
     }
@@ -194,10 +207,14 @@ impl Footprints {
     /// How much of each resource ran at once, without outliers; nothing where most starts are
     /// unknown.
     pub fn ran_at_once(&self) -> Option<Vec<AtOnce>> {
+        self.ran_at_once_without(&self.outliers(None))
+    }
+
+    pub(crate) fn ran_at_once_without(&self, outliers: &Outliers) -> Option<Vec<AtOnce>> {
         if !self.tells_starts() {
             return None;
         }
-        let left_out = self.without(&self.outliers(None));
+        let left_out = self.without(outliers);
         let order = Order::of(self);
         Some((0..self.kinds).map(|kind| order.at_once(self, kind, &left_out)).collect())
     }
@@ -235,9 +252,13 @@ impl Footprints {
     }
 
     /// Work without outliers over this amount of a resource, for the time from the first submission
-    /// to the last; above 1 the jobs pile up.
-    pub(crate) fn loads(&self, capacity: &[u64]) -> Vec<Option<f64>> {
-        let left_out = self.without(&self.outliers(Some(capacity)));
+    /// to the last; above 1 the jobs pile up. `outliers`: those of no known capacity.
+    pub(crate) fn loads(&self, capacity: &[u64], outliers: &Outliers) -> Vec<Option<f64>> {
+        // On a cluster that is known there are no more of them.
+        let left_out = match outliers.is_empty() {
+            true => vec![false; self.count()],
+            false => self.without(&self.outliers(Some(capacity))),
+        };
         let span = self.span(&left_out) as f64;
         let load = |(kind, amount): (usize, &u64)| {
             let offered = *amount as f64 * span;
@@ -303,6 +324,16 @@ struct Sizes {
 
 impl Sizes {
     fn of(job: &Job, kind: usize) -> Sizes {
+        if let [group] = &job.groups[..] {
+            let each = group.demand.get(kind);
+            let together = group.gang.as_ref().map_or(1, |gang| gang.least);
+            let micros = group.duration.total_micros(group.count);
+            return Sizes {
+                held: each.saturating_mul(u64::from(group.count)),
+                width: each.saturating_mul(u64::from(together)),
+                work: u128::from(each).saturating_mul(micros),
+            };
+        }
         let mut sizes = Sizes::default();
         // Of the groups of a stage: all together, and those that are one gang.
         let (mut stage, mut held, mut joint) = (0, 0u64, 0u64);
@@ -340,12 +371,13 @@ impl Order {
             let job = *job as usize;
             ran.starts[job] != NEVER && ran.lengths[job] > 0
         };
-        let all: Vec<u32> = (0..ran.starts.len() as u32).filter(known).collect();
-        let mut ends = all.clone();
-        ends.sort_by_key(|job| ran.end(*job as usize));
-        let mut starts = all;
-        starts.sort_by_key(|job| ran.starts[*job as usize]);
-        Order { starts, ends }
+        let sorted = |instant: &dyn Fn(usize) -> u64| {
+            let all = (0..ran.starts.len() as u32).filter(known);
+            let mut rows: Vec<(u64, u32)> = all.map(|job| (instant(job as usize), job)).collect();
+            rows.sort_unstable();
+            rows.into_iter().map(|(_, job)| job).collect()
+        };
+        Order { starts: sorted(&|job| ran.starts[job]), ends: sorted(&|job| ran.end(job)) }
     }
 
     /// Who ends at an instant makes room for who starts at it.
@@ -391,20 +423,35 @@ impl Order {
             }
             peak = peak.max(level);
         }
-        levels.sort_unstable();
         let all: u128 = levels.iter().map(|(_, time)| u128::from(*time)).sum();
-        let work: f64 = levels.iter().map(|(level, time)| *level as f64 * *time as f64).sum();
-        let mut below = 0u128;
-        let p99 = levels.iter().find(|(_, time)| {
-            below += u128::from(*time);
-            below * 100 >= all * 99
-        });
+        let area = |(level, time): &(u64, u64)| u128::from(*level) * u128::from(*time);
+        let work = levels.iter().map(area).fold(0u128, u128::saturating_add);
         AtOnce {
-            mean: if all > 0 { work / all as f64 } else { 0.0 },
-            p99: p99.map_or(0, |(level, _)| *level),
+            mean: if all > 0 { work as f64 / all as f64 } else { 0.0 },
+            p99: least_for(&mut levels, (all * 99).div_ceil(100)),
             peak,
         }
     }
+}
+
+/// The least level such that levels up to it last for `wanted` in all; 0 where there are none.
+/// O(levels) in the mean.
+fn least_for(mut levels: &mut [(u64, u64)], mut wanted: u128) -> u64 {
+    while levels.len() > 1 {
+        let middle = levels.len() / 2;
+        let (low, (level, time), high) = levels.select_nth_unstable(middle);
+        let below: u128 = low.iter().map(|(_, time)| u128::from(*time)).sum();
+        let with = below + u128::from(*time);
+        if below >= wanted && below > 0 {
+            levels = low;
+        } else if with >= wanted {
+            return *level;
+        } else {
+            wanted -= with;
+            levels = high;
+        }
+    }
+    levels.first().map_or(0, |(level, _)| *level)
 }
 
 #[cfg(test)]
@@ -517,6 +564,7 @@ mod tests {
             &[PAST, FUTURE, GIANT, YEARS],
             &[PAST, (1, 1, 600), FUTURE, (4_000_900_000, 1, 1), GIANT, second, YEARS],
         ];
+        let loads = |ran: &Footprints| ran.loads(&[8], &ran.outliers(None));
         for known in [true, false] {
             let plain = ran(&a_day(), known);
             assert!(plain.outliers(None).is_empty());
@@ -529,7 +577,7 @@ mod tests {
                 assert_eq!(size.amounts, plain.size().amounts, "{known} {absurd:?}");
                 assert_eq!(size.outliers.rows().len(), absurd.len(), "{size:?}");
                 assert_eq!(odd.ran_at_once(), plain.ran_at_once(), "{known} {absurd:?}");
-                assert_eq!(odd.loads(&[8]), plain.loads(&[8]), "{known} {absurd:?}");
+                assert_eq!(loads(&odd), loads(&plain), "{known} {absurd:?}");
             }
         }
         // Of few jobs the widest is what the cluster is for.
@@ -543,6 +591,23 @@ mod tests {
     }
 
     proptest! {
+        /// The level is that of a walk over all levels in order.
+        #[test]
+        fn the_least_level_is_that_of_a_walk(
+            levels in prop::collection::vec((0u64..9, 1u64..50), 1..60),
+        ) {
+            let all: u128 = levels.iter().map(|(_, time)| u128::from(*time)).sum();
+            let mut sorted = levels.clone();
+            sorted.sort_unstable();
+            let mut below = 0;
+            let walked = sorted.iter().find(|(_, time)| {
+                below += u128::from(*time);
+                below * 100 >= all * 99
+            });
+            let found = least_for(&mut levels.clone(), (all * 99).div_ceil(100));
+            prop_assert_eq!(Some(found), walked.map(|(level, _)| *level));
+        }
+
         /// The most at once is that of a plain count at every start.
         #[test]
         fn the_peak_is_that_of_a_count_at_every_start(

@@ -6,7 +6,7 @@
 //! Nothing changes after the instant that is read, so use grows by what is held. Cost: O(resources)
 //! for each queue and look.
 
-use meed::{MAX_KINDS, QueueId, Resources, View};
+use meed::{MAX_KINDS, QueueId, Resources, Time, View};
 
 use super::rule::DominantPart;
 
@@ -25,28 +25,31 @@ pub(super) struct Vectors {
 }
 
 impl Vectors {
-    /// Before a look: what was used stays.
-    pub(super) fn begin(&mut self) {
-        *self = Vectors { used: self.used, ..Vectors::default() };
+    /// Before a look over so many resources: what was used stays.
+    pub(super) fn begin(&mut self, kinds: usize) {
+        for amounts in [&mut self.lately, &mut self.held, &mut self.wants] {
+            amounts[..kinds].fill(0);
+        }
     }
 
-    /// What `queue` itself has, and its use by the next tick; afterwards `later` microseconds pass.
-    pub(super) fn look(&mut self, engine: View<'_>, queue: QueueId, usage: &Amounts, later: u128) {
-        let view = engine.queue(queue);
-        for (kind, &usage) in usage.iter().enumerate().take(engine.kinds().len()) {
+    /// What `queue` itself has, and its use by the tick at `now`; afterwards `later` microseconds
+    /// pass.
+    pub(super) fn look(&mut self, engine: View<'_>, queue: QueueId, now: Time, later: u128) {
+        for kind in 0..engine.kinds().len() {
             // What a parent holds comes from its children.
-            let held = if view.is_leaf { u128::from(view.held.get(kind)) } else { 0 };
-            self.lately[kind] += usage - self.used[kind];
-            self.used[kind] = usage + held * later;
+            let told = engine.use_of(queue, kind, now);
+            let held = u128::from(told.held);
+            self.lately[kind] += told.used - self.used[kind];
+            self.used[kind] = told.used + held * later;
             self.held[kind] += held;
-            self.wants[kind] += engine.wanted(queue, kind);
+            self.wants[kind] += told.wanted;
         }
     }
 
     /// A child's part of it.
-    pub(super) fn add(&mut self, below: &Vectors) {
+    pub(super) fn add(&mut self, below: &Vectors, kinds: usize) {
         let add = |sum: &mut Amounts, more: &Amounts| {
-            sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+            sum.iter_mut().zip(more).take(kinds).for_each(|(sum, more)| *sum += more);
         };
         add(&mut self.lately, &below.lately);
         add(&mut self.held, &below.held);

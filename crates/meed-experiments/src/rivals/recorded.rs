@@ -65,7 +65,7 @@ pub(crate) fn standings(
         }
         last = tick;
     }
-    walk(config, &above, &families, unit)
+    walk(config, &above, &mut families, unit)
 }
 
 fn seen(children: &[Child], seconds: f64, unit: f64) -> Seen<'_> {
@@ -119,7 +119,7 @@ fn summed(above: &[Option<usize>], mut used: Vec<u128>) -> Vec<u128> {
 fn walk(
     config: &Config,
     above: &[Option<usize>],
-    families: &BTreeMap<Option<usize>, Family>,
+    families: &mut BTreeMap<Option<usize>, Family>,
     unit: f64,
 ) -> BTreeMap<String, LeafStanding> {
     let (mut standings, mut ranks) = (BTreeMap::new(), Vec::new());
@@ -127,7 +127,7 @@ fn walk(
     let mut next: Vec<(Option<usize>, Rank, f64)> = vec![(None, Rank::default(), 0.0)];
     let (mut place, mut before) = (0, None);
     while let Some((at, rank, used)) = next.pop() {
-        if let Some(family) = families.get(&at) {
+        if let Some(family) = families.get_mut(&at) {
             family.rule.ranks(&seen(&family.seen, 0.0, unit), &mut ranks);
             let used = family.rule.used().iter().copied().chain(std::iter::repeat(0.0));
             let of = family.children.iter().zip(&ranks).zip(used);

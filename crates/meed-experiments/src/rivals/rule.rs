@@ -10,6 +10,7 @@
 //! Numbers are floats where the source's are. They are added, multiplied and divided, and `libm`'s
 //! functions are used beside that: the same on every machine. What goes to the engine are integers.
 
+use std::cmp::Ordering;
 use std::num::NonZeroU32;
 
 use meed::Rank;
@@ -114,13 +115,46 @@ pub(crate) trait Rule {
     }
 
     /// Where each child stands until the next tick, in order.
-    fn ranks(&self, seen: &Seen<'_>, ranks: &mut Vec<Rank>);
+    fn ranks(&mut self, seen: &Seen<'_>, ranks: &mut Vec<Rank>);
+}
+
+/// An order of children that is kept from one tick to the next: most stand as they stood.
+#[derive(Default)]
+pub(crate) struct KeptOrder(Vec<usize>);
+
+impl KeptOrder {
+    /// So many children by `compare`, of which no two are equal. O(count + pairs that have changed
+    /// their order), and O(count log count) where these are many.
+    pub(crate) fn sort(
+        &mut self,
+        count: usize,
+        compare: impl Fn(usize, usize) -> Ordering,
+    ) -> &[usize] {
+        let KeptOrder(order) = self;
+        if order.len() != count {
+            *order = (0..count).collect();
+        }
+        let mut moves = 8 * count;
+        for next in 1..count {
+            let (child, mut place) = (order[next], next);
+            while place > 0 && moves > 0 && compare(child, order[place - 1]).is_lt() {
+                order[place] = order[place - 1];
+                place -= 1;
+                moves -= 1;
+            }
+            order[place] = child;
+        }
+        if moves == 0 {
+            order.sort_by(|&a, &b| compare(a, b));
+        }
+        order
+    }
 }
 
 /// Plain ranks: the smallest value comes first, equal ones stand together.
-pub(crate) fn strict(values: &[f64], ranks: &mut Vec<Rank>) {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));
+pub(crate) fn strict(values: &[f64], kept: &mut KeptOrder, ranks: &mut Vec<Rank>) {
+    let by_value = |a: usize, b: usize| values[a].total_cmp(&values[b]).then(a.cmp(&b));
+    let order = kept.sort(values.len(), by_value);
     ranks.clear();
     ranks.resize(values.len(), Rank::default());
     let mut place = 0;
@@ -139,14 +173,16 @@ pub(crate) fn per(weight: f64) -> NonZeroU32 {
 }
 
 /// Shares `capacity` in proportion to weights, nobody more than he wants: what is left goes to the
-/// others in the same way. O(n log n).
-pub(crate) fn fill(capacity: f64, all: &[(f64, f64)]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..all.len()).filter(|&i| all[i].0 > 0.0).collect();
+/// others in the same way.
+pub(crate) fn fill(capacity: f64, all: &[(f64, f64)], kept: &mut KeptOrder) -> Vec<f64> {
     // Who is satisfied at the lowest level comes first.
-    order.sort_by(|&a, &b| (all[a].1 / all[a].0).total_cmp(&(all[b].1 / all[b].0)).then(a.cmp(&b)));
-    let mut weights: f64 = order.iter().map(|&i| all[i].0).sum();
+    let levels: Vec<f64> = all.iter().map(|(weight, wants)| wants / weight).collect();
+    let by_level = |a: usize, b: usize| levels[a].total_cmp(&levels[b]).then(a.cmp(&b));
+    let order = kept.sort(all.len(), by_level);
+    let taking = || order.iter().copied().filter(|&i| all[i].0 > 0.0);
+    let mut weights: f64 = taking().map(|i| all[i].0).sum();
     let (mut left, mut shares) = (capacity, vec![0.0; all.len()]);
-    for i in order {
+    for i in taking() {
         let (weight, wants) = all[i];
         let part = if weights > 0.0 { left * (weight / weights) } else { 0.0 };
         shares[i] = part.min(wants).max(0.0);

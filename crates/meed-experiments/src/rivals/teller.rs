@@ -3,7 +3,8 @@
 //! There is a rule for each parent. Ticks are at multiples of the cadence. What was used comes from
 //! the engine's integrals at the tick, exactly; between two instants nothing changes, so of all
 //! ticks in between the first is read, and the others follow from it ([`Rule::ticks`]). Ranks are
-//! told once, after the last. Cost: O(queues log queues) for each instant with a tick before it.
+//! told once, after the last. Cost: O(queues) for each instant with a tick before it, and what the
+//! rule costs; numbers of queues of which nothing changed are taken from the tick before.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -27,6 +28,8 @@ pub struct Teller {
     next: Time,
     /// By row of the engine's queues.
     seen: Vec<Row>,
+    /// The rows of their parents.
+    above: Vec<usize>,
     /// The same of all resources, where the rule wants that.
     vectors: Vec<Vectors>,
     counts_all: bool,
@@ -35,7 +38,7 @@ pub struct Teller {
 }
 
 /// A queue and what is below it: of the measured resource, in smallest units (x microseconds).
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, PartialEq, Default)]
 struct Row {
     /// By the last tick, by itself.
     used: u128,
@@ -58,7 +61,20 @@ struct Family {
     children: Vec<QueueId>,
     rule: Box<dyn Rule>,
     seen: Vec<Child>,
+    /// What each of these was made of.
+    made: Vec<Made>,
     told: Vec<Rank>,
+}
+
+/// What a [`Child`] was made of, so that what has not changed is not made again.
+#[derive(Clone, Copy, Default)]
+struct Made {
+    /// Where its row stands; `None`: it is gone and forgotten.
+    row: Option<usize>,
+    of: Row,
+    weight: Option<u64>,
+    /// What it used, in natural units x seconds.
+    used: f64,
 }
 
 impl Teller {
@@ -75,6 +91,7 @@ impl Teller {
             rule: Box::new(rule),
             next: Time::ZERO.saturating_add(cadence),
             seen: Vec::new(),
+            above: Vec::new(),
             vectors: Vec::new(),
             counts_all,
             families: Vec::new(),
@@ -121,7 +138,7 @@ impl Teller {
             let pool = *family.pool(engine);
             family.see(engine, &self.seen, unit, &active);
             if self.counts_all {
-                family.see_all(engine, &self.vectors, &pool, seconds);
+                family.see_all(&self.vectors, &pool, seconds);
             }
             let capacity = pool.get(measured) as f64 / unit;
             family.rule.tick(&Seen { seconds, capacity, unit, children: &family.seen });
@@ -140,8 +157,9 @@ impl Teller {
     /// Queues that have come, and those that the engine has forgotten (its rows move up then): rows
     /// and children go on where they ended.
     fn meet(&mut self, engine: View<'_>) {
-        let all = engine.queue_ids();
-        if all.len() == self.queues.len() && all.eq(self.queues.iter().copied()) {
+        // Numbers are given once: where none has come, as many as before are the same.
+        let last = self.queues.last().copied();
+        if engine.queue_rows() == self.queues.len() && last == Some(engine.last_queue()) {
             return;
         }
         let before = std::mem::take(&mut self.queues);
@@ -165,6 +183,9 @@ impl Teller {
                 family.told.push(Rank::default());
             }
         }
+        let above = |&queue: &QueueId| engine.parent(queue).and_then(|one| engine.queue_row(one));
+        self.above = self.queues.iter().map(|queue| above(queue).unwrap_or(0)).collect();
+        self.families.iter_mut().for_each(|family| family.meet(engine));
     }
 
     /// What leaves hold and have used by the next tick, summed up to their parents. Afterwards
@@ -172,31 +193,29 @@ impl Teller {
     /// used, for they are told what is new alone.
     fn look(&mut self, engine: View<'_>, more: u64) {
         let (measured, cadence) = (engine.measured(), u128::from(self.cadence.as_micros()));
+        let (later, kinds) = (cadence * u128::from(more), engine.kinds().len());
         for row in &mut self.seen {
             *row = Row { used: row.used, ..Row::default() };
         }
-        self.vectors.iter_mut().for_each(Vectors::begin);
+        self.vectors.iter_mut().for_each(|one| one.begin(kinds));
         // Children were declared behind their parents.
         for (at, &queue) in self.queues.iter().enumerate().skip(1).rev() {
             let row = &mut self.seen[at];
-            let integrals = engine.integrals(queue, self.next);
-            // Of a parent they are zero, and so is what it has used by itself.
-            row.lately += integrals.usage[measured] - row.used;
-            let later = cadence * u128::from(more);
-            row.used = integrals.usage[measured] + u128::from(integrals.held) * later;
-            row.held += u128::from(integrals.held);
-            row.wants += integrals.demand;
-            let row = *row;
-            let parent = engine.parent(queue).and_then(|parent| engine.queue_row(parent));
-            let parent = parent.unwrap_or(0);
+            let told = engine.use_of(queue, measured, self.next);
+            // Of a parent it is nothing, and so is what it has used by itself.
+            row.lately += told.used - row.used;
+            row.used = told.used + u128::from(told.held) * later;
+            row.held += u128::from(told.held);
+            row.wants += told.wanted;
+            let (row, parent) = (*row, self.above[at]);
             let above = &mut self.seen[parent];
             above.lately += row.lately;
             above.held += row.held;
             above.wants += row.wants;
             if self.counts_all {
-                self.vectors[at].look(engine, queue, &integrals.usage, later);
+                self.vectors[at].look(engine, queue, self.next, later);
                 let below = self.vectors[at];
-                self.vectors[parent].add(&below);
+                self.vectors[parent].add(&below, kinds);
             }
         }
     }
@@ -216,7 +235,28 @@ impl Attendant for Teller {
 
 impl Family {
     fn new(parent: QueueId, rule: Box<dyn Rule>) -> Family {
-        Family { parent, rule, children: Vec::new(), seen: Vec::new(), told: Vec::new() }
+        let (children, seen, made, told) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Family { parent, rule, children, seen, made, told }
+    }
+
+    /// Queues have come or are forgotten: where the rows of its children stand. To the rule one
+    /// that is forgotten is as any that is gone.
+    fn meet(&mut self, engine: &Engine) {
+        let weight = 1.0;
+        self.seen.resize(self.children.len(), Child { weight, is_leaf: true, ..Child::default() });
+        self.made.resize(self.children.len(), Made::default());
+        for ((child, made), &queue) in self.seen.iter_mut().zip(&mut self.made).zip(&self.children)
+        {
+            made.row = engine.queue_row(queue);
+            match made.row {
+                Some(_) => child.is_leaf = engine.queue(queue).is_leaf,
+                None => {
+                    let Child { weight, is_leaf, .. } = *child;
+                    *child = Child { weight, is_leaf, ..Child::default() };
+                    made.used = 0.0;
+                }
+            }
+        }
     }
 
     /// What the parent has for its children.
@@ -229,33 +269,41 @@ impl Family {
 
     /// `active`: what rules hold against the children of those parents that have counted.
     fn see(&mut self, engine: View<'_>, rows: &[Row], unit: f64, active: &BTreeMap<QueueId, f64>) {
-        let before = std::mem::take(&mut self.seen);
-        let child = |(at, &queue): (usize, &QueueId)| {
-            let Some(row) = engine.queue_row(queue).map(|row| rows[row]) else {
-                // It is gone and forgotten. To the rule it is as any that is gone.
-                let last = before.get(at).copied();
-                let (weight, is_leaf) =
-                    last.map_or((1.0, true), |last| (last.weight, last.is_leaf));
-                return Child { weight, is_leaf, ..Child::default() };
-            };
-            let view = engine.queue(queue);
-            Child {
-                weight: view.weight as f64 / 1000.0,
-                held: row.held as f64 / unit,
-                wants: row.wants as f64 / unit,
-                used: row.lately as f64 / unit / 1e6,
-                active: active.get(&queue).copied().unwrap_or(0.0),
-                is_leaf: view.is_leaf,
-                part: DominantPart::default(),
+        for ((child, made), queue) in self.seen.iter_mut().zip(&mut self.made).zip(&self.children) {
+            if let Some(row) = made.row {
+                made.see(child, &rows[row], engine.queue_weight(*queue), unit);
             }
-        };
-        self.seen = self.children.iter().enumerate().map(child).collect();
-    }
-    fn see_all(&mut self, engine: View<'_>, rows: &[Vectors], pool: &Resources, seconds: f64) {
-        for (child, &queue) in self.seen.iter_mut().zip(&self.children) {
-            if let Some(row) = engine.queue_row(queue) {
-                child.part = rows[row].part(pool, seconds);
+            child.used = made.used;
+            if !child.is_leaf {
+                child.active = active.get(queue).copied().unwrap_or(0.0);
             }
         }
+    }
+
+    fn see_all(&mut self, rows: &[Vectors], pool: &Resources, seconds: f64) {
+        for (child, made) in self.seen.iter_mut().zip(&self.made) {
+            child.part =
+                made.row.map_or(DominantPart::default(), |row| rows[row].part(pool, seconds));
+        }
+    }
+}
+
+impl Made {
+    /// What has changed of a child, whose use is that of `self` then.
+    fn see(&mut self, child: &mut Child, row: &Row, weight: u64, unit: f64) {
+        if self.weight != Some(weight) {
+            self.weight = Some(weight);
+            child.weight = weight as f64 / 1000.0;
+        }
+        if self.of.held != row.held {
+            child.held = row.held as f64 / unit;
+        }
+        if self.of.wants != row.wants {
+            child.wants = row.wants as f64 / unit;
+        }
+        if self.of.lately != row.lately {
+            self.used = row.lately as f64 / unit / 1e6;
+        }
+        self.of = *row;
     }
 }

@@ -87,7 +87,7 @@ impl Rule for Spy {
         self.0.borrow_mut().push((seen.seconds, seen.capacity, seen.children.to_vec()));
     }
 
-    fn ranks(&self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
+    fn ranks(&mut self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
         ranks.clear();
         ranks.resize(seen.children.len(), Rank::default());
     }

@@ -86,12 +86,11 @@ impl Windows {
         let (measured, now) = (engine.measured(), self.next);
         let unit = engine.kinds().unit(measured).scale() as f64;
         self.capacity = self.capacity.max(engine.capacity().get(measured) as f64 / unit);
-        let all = engine.queue_ids().skip(1);
         // Those that have come are the last: of the others some may have been forgotten.
-        let last = engine.queue_ids().last();
+        let last = Some(engine.last_queue());
         if last != self.last {
             self.last = last;
-            for queue in all.filter(|&queue| engine.queue(queue).is_leaf) {
+            for queue in engine.queue_ids().skip(1).filter(|&queue| engine.queue(queue).is_leaf) {
                 if self.known.insert(queue) {
                     let (runs, claims) = (Vec::new(), Claims::default());
                     self.tenants.push(Tenant { queue, weight: 1.0, runs, claims });

@@ -81,6 +81,15 @@ pub fn terminal(grid: &Grid, results: &Results) -> Page {
 const TERMINAL: &[&str] =
     &["psi", "omega", "rho_min", "tenants_below", "mean_job_s", "p99_job_s", "tenant_wait_s_p50"];
 
+/// A figure in its unit; tenants that are counted, and their means where these are whole, without a
+/// point.
+fn cell(judged: &Judged, value: f64) -> Cell {
+    match judged.counts() && value >= 0.0 && value.fract() == 0.0 {
+        true => Cell::Count(value as u64),
+        false => Cell::Number(value / judged.divisor),
+    }
+}
+
 /// Results as charts need them.
 struct View<'a> {
     grid: &'a Grid,
@@ -152,7 +161,7 @@ impl<'a> View<'a> {
             rows: Vec::new(),
         };
         let mut row = |name: &str, values: Vec<String>| {
-            let count = Cell::Number(values.len() as f64);
+            let count = Cell::Count(values.len() as u64);
             table.rows.push(vec![
                 Cell::Text(name.to_owned()),
                 Cell::Text(values.join(", ")),
@@ -172,7 +181,7 @@ impl<'a> View<'a> {
             } else {
                 seeds[0].clone()
             }),
-            Cell::Number(self.grid.seeds.len() as f64),
+            Cell::Count(self.grid.seeds.len() as u64),
         ]);
         let mut blocks = vec![Block::Table(table), Block::Table(self.best_and_worst())];
         blocks.extend(self.incidents());
@@ -294,7 +303,7 @@ impl<'a> View<'a> {
         let better = format!("{:?}", judged.better).to_lowercase();
         let figure = with_unit(judged);
         let figure = load.map_or(figure.clone(), |load| format!("{figure}, load={load}"));
-        let number = |found: Extreme| Cell::Number(found.value / judged.divisor);
+        let number = |found: Extreme| cell(judged, found.value);
         let rest = match found.best.value == found.worst.value {
             true => {
                 let alike = Cell::Text("all alike".to_owned());
@@ -497,13 +506,13 @@ impl<'a> View<'a> {
             for value in values {
                 let having = self.groups.iter().filter(|group| group.setting[at] == value);
                 let means: Vec<f64> = having.filter_map(|group| group.mean(column)).collect();
-                let mean = (!means.is_empty())
-                    .then(|| means.iter().sum::<f64>() / means.len() as f64 / judged.divisor);
+                let mean =
+                    (!means.is_empty()).then(|| means.iter().sum::<f64>() / means.len() as f64);
                 let name = Cell::Text(self.results.parameters[at].clone());
                 table.rows.push(vec![
                     name,
                     Cell::Text(value),
-                    mean.map_or(Cell::Empty, Cell::Number),
+                    mean.map_or(Cell::Empty, |mean| cell(judged, mean)),
                 ]);
             }
         }
@@ -520,7 +529,7 @@ impl<'a> View<'a> {
             let own = group.setting.iter().map(|value| Cell::Text(value.clone()));
             let figures = shown.iter().map(|judged| {
                 let mean = self.column(judged).and_then(|column| group.mean(column));
-                mean.map_or(Cell::Empty, |mean| Cell::Number(mean / judged.divisor))
+                mean.map_or(Cell::Empty, |mean| cell(judged, mean))
             });
             own.chain(figures).collect()
         };

@@ -70,6 +70,13 @@ pub struct Judged {
     pub better: Better,
 }
 
+impl Judged {
+    /// Whether it counts tenants: of one run it is a whole number.
+    pub fn counts(&self) -> bool {
+        self.column == "tenants_below"
+    }
+}
+
 const HOUR: f64 = 3600.0;
 
 /// The figures that charts, tables and the best and worst are made of, in order.

@@ -464,6 +464,32 @@ fn what_was_refused_skipped_or_left_is_told() {
 }
 
 #[test]
+fn tenants_that_are_counted_have_no_point() {
+    let place = Place::new();
+    let grid = place.grid(&["load=1,2"], &["fair"], 1);
+    let results = run(&grid, None, 1, &|_| ()).unwrap();
+    let page = page::terminal(&grid, &results);
+    let tables = page.sections[0].blocks.iter().filter_map(|block| match block {
+        Block::Table(table) => Some(table),
+        _ => None,
+    });
+    let (mut columns, mut rows) = (0, 0);
+    for table in tables {
+        let is_counted = |text: &str| text.starts_with("tenants with rho below 1");
+        if let Some(at) = table.columns.iter().position(|title| is_counted(title)) {
+            assert!(table.rows.iter().all(|row| matches!(row[at], Cell::Count(_))), "{table:?}");
+            columns += 1;
+        }
+        let named = |row: &&Vec<Cell>| matches!(&row[0], Cell::Text(text) if is_counted(text));
+        for row in table.rows.iter().filter(named) {
+            assert!(matches!(row[2], Cell::Count(_)), "{row:?}");
+            rows += 1;
+        }
+    }
+    assert_eq!((columns, rows), (1, 1), "settings, and the best and the worst");
+}
+
+#[test]
 fn the_best_the_worst_and_how_many_are_alike() {
     use summary::{Better, Extreme, SweepGroup, extremes};
     let group = |values: &[f64]| SweepGroup { setting: Vec::new(), values: vec![values.to_vec()] };

@@ -240,7 +240,8 @@ impl Column {
             .map(|cell| number(cell).and_then(|_| texts.next()).unwrap_or_default())
             .collect();
         let words = cells().any(|cell| matches!(cell, Cell::Text(_)));
-        Self { numbers: !values.is_empty() && !words, shown }
+        let counts = cells().any(|cell| matches!(cell, Cell::Count(_)));
+        Self { numbers: (counts || !values.is_empty()) && !words, shown }
     }
 
     fn class(&self) -> &'static str {
@@ -253,6 +254,9 @@ fn cell(cell: &Cell, column: &Column, row: usize, first: bool) -> String {
         Cell::Text(text) => (room(text, first).into(), escape(text).replace('\n', "<br>")),
         Cell::Badge(b) => (String::new(), badge(b)),
         Cell::Empty => (column.class().into(), "–".into()),
+        Cell::Count(count) => {
+            (format!(" class=\"num\" data-value=\"{count}\""), number::count(*count))
+        }
         Cell::Number(value) => {
             let shown = column.shown.get(row).map_or("", String::as_str).replace('-', "\u{2212}");
             let mut attributes = format!(" class=\"num\" data-value=\"{value}\"");

@@ -110,6 +110,8 @@ pub enum Cell {
     Text(String),
     /// A number.
     Number(f64),
+    /// How many: no digits behind a point, whatever stands in the column.
+    Count(u64),
     /// A word with a tone.
     Badge(Badge),
     /// Nothing: a dash.

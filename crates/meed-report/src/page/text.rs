@@ -12,6 +12,7 @@ use comfy_table::{
 
 use super::html::Column;
 use super::{Badge, Block, Cell, Page, Section, Table, Tone, assumed};
+use crate::number;
 use crate::table::TableOptions;
 use crate::words::{clean, wrap};
 
@@ -151,6 +152,7 @@ impl Shown {
         let cell = |(r, row): (usize, &Vec<Cell>)| match row.get(c).unwrap_or(&Cell::Empty) {
             Cell::Text(text) => (one_line(text), None),
             Cell::Badge(badge) => (one_line(&badge.word), color(badge.tone)),
+            Cell::Count(count) => (number::count(*count), None),
             Cell::Number(_) => (column.shown.get(r).cloned().unwrap_or_default(), None),
             Cell::Empty => ("-".into(), None),
         };

@@ -17,7 +17,7 @@ use meed_workload::{JobSource, OnBadLine, Origin, TraceError};
 
 use super::reader::Reader;
 
-/// So many jobs of a trace are kept, which takes some 600 MB. Larger ones are read anew each time.
+/// So many jobs of a trace are kept, which takes some 400 MB. Larger ones are read anew each time.
 const MOST: usize = 1 << 23;
 
 /// What becomes of wrong lines, and what was read already: all scenarios that are read with one

@@ -4,7 +4,7 @@ use meed::{Gang, MAX_AMOUNT, ResourceKinds, Resources, Span, Time, Unit};
 
 use super::{SwfAssumptions, SwfHeader, SwfMemory, SwfProcessors, SwfQueues, SwfShape};
 use crate::error::BadRow;
-use crate::fields::{Column, span, time, words};
+use crate::fields::{Column, span, time};
 use crate::ordered::Ordered;
 use crate::records::Records;
 use crate::{MAX_TASKS, TraceError};
@@ -177,12 +177,25 @@ fn amount(number: u64, scale: u64) -> Option<u64> {
 
 fn split(line: &[u8]) -> Result<[&[u8]; COLUMNS], BadRow> {
     let mut columns = [&line[..0]; COLUMNS];
-    let mut count = 0;
-    for column in words(line) {
+    let (mut count, mut from, mut is_in) = (0, 0, false);
+    let mut ends = |from: usize, to: usize| {
         if let Some(place) = columns.get_mut(count) {
-            *place = column;
+            *place = &line[from..to];
         }
         count += 1;
+    };
+    for (at, byte) in line.iter().enumerate() {
+        match (byte.is_ascii_whitespace(), is_in) {
+            (false, false) => (from, is_in) = (at, true),
+            (true, true) => {
+                ends(from, at);
+                is_in = false;
+            }
+            _ => {}
+        }
+    }
+    if is_in {
+        ends(from, line.len());
     }
     if count == COLUMNS { Ok(columns) } else { Err(wrong_columns(line, count)) }
 }

@@ -102,6 +102,7 @@ impl Core {
 
     /// The tree, the books and the guard as they are once shares have been given out: copies where
     /// that is due, made once.
+    #[inline]
     pub(super) fn seen(&self) -> (&Tree, &Books, Option<&Guard>) {
         if !self.shares_due {
             return (&self.tree, &self.books, self.guard.as_ref());

@@ -3,7 +3,7 @@
 use super::ReservationView;
 use super::core::Core;
 use super::holds::Reservations;
-use crate::fairness::{Integrals, Lending};
+use crate::fairness::{Integrals, KindUse, Lending};
 use crate::resources::{ResourceKinds, Resources};
 use crate::shares::ExactPart;
 use crate::spec::{AllocationId, JobId, NodeId, NodeRow, NodeSpec, QueueId, QueueRow};
@@ -108,6 +108,12 @@ impl<'a> View<'a> {
         self.core.tree.rows().ids().into_iter()
     }
 
+    /// The queue that was declared last of those that are known; the root where there is no other.
+    #[inline]
+    pub fn last_queue(self) -> QueueId {
+        self.core.tree.id(QueueRow(self.core.tree.len() as u32 - 1))
+    }
+
     /// Whether a queue is still known: live, or removed and remembered. All that is told of a queue
     /// below is told of those only, and panics for others.
     #[inline]
@@ -142,6 +148,13 @@ impl<'a> View<'a> {
     /// The queue above; `None` for the root. Cheap likewise.
     pub fn parent(self, id: QueueId) -> Option<QueueId> {
         self.core.tree[self.core.row(id)].parent().map(|row| self.core.tree.id(row))
+    }
+
+    /// A queue's weight, in thousandths. Cheap likewise.
+    #[inline]
+    pub fn queue_weight(self, id: QueueId) -> u64 {
+        let id = self.core.row(id);
+        self.core.seen().0[id].weight()
     }
 
     /// One queue.
@@ -243,6 +256,13 @@ impl<'a> View<'a> {
     /// A leaf's integrals up to `now`, which is not before the last event.
     pub fn integrals(self, leaf: QueueId, now: Time) -> Integrals {
         self.core.seen().1.integrals(self.core.row(leaf), now)
+    }
+
+    /// What a leaf has used up to `now`, holds and wants of one kind. Cheaper than all its
+    /// integrals.
+    #[inline]
+    pub fn use_of(self, leaf: QueueId, kind: usize, now: Time) -> KindUse {
+        self.core.seen().1.use_of(self.core.row(leaf), kind, now)
     }
 
     /// What a leaf holds and waits for now of one kind, smallest units.

@@ -49,6 +49,17 @@ pub struct Integrals {
     pub dominant_rest: (u128, u128),
 }
 
+/// What a leaf has used up to an instant, and what it holds and wants then, of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KindUse {
+    /// Smallest units x microsecond.
+    pub used: u128,
+    /// Smallest units.
+    pub held: u64,
+    /// Held and waited for, smallest units.
+    pub wanted: u128,
+}
+
 /// used / (entitled + rest), exactly but for the last step; `None` where nobody is entitled to
 /// anything.
 fn ratio(used: u128, entitled: u128, (up, down): (u128, u128)) -> Option<f64> {
@@ -342,6 +353,12 @@ impl Meter {
     /// What `leaf` holds and waits for now of one kind.
     pub(crate) fn wanted(&self, leaf: usize, kind: usize) -> u128 {
         self.demand[leaf * self.kinds + kind]
+    }
+
+    #[inline]
+    pub(crate) fn use_of(&self, now: Time, leaf: usize, kind: usize) -> KindUse {
+        let line = &self.usage[leaf * self.kinds + kind];
+        KindUse { used: line.value(now), held: line.slope(), wanted: self.wanted(leaf, kind) }
     }
 
     pub(crate) fn integrals(&self, now: Time, leaf: usize) -> Integrals {

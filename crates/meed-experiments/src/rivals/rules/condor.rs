@@ -16,7 +16,7 @@
 
 use meed::Rank;
 
-use super::super::rule::{Rule, Seen, fill, geometric, kept, strict};
+use super::super::rule::{KeptOrder, Rule, Seen, fill, geometric, kept, strict};
 
 /// The least RUP.
 const LEAST: f64 = 0.5;
@@ -28,12 +28,15 @@ const FACTOR: f64 = 1000.0;
 pub(crate) struct Condor {
     half_life: f64,
     rup: Vec<f64>,
+    order: KeptOrder,
+    by_level: KeptOrder,
 }
 
 impl Condor {
     /// With `PRIORITY_HALFLIFE` in seconds.
     pub(crate) fn new(half_life: f64) -> Condor {
-        Condor { half_life, rup: Vec::new() }
+        let (order, by_level) = (KeptOrder::default(), KeptOrder::default());
+        Condor { half_life, rup: Vec::new(), order, by_level }
     }
 }
 
@@ -56,7 +59,7 @@ impl Rule for Condor {
         }
     }
 
-    fn ranks(&self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
+    fn ranks(&mut self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
         let factor = |weight: f64| FACTOR / (weight * weight);
         let eup = |(child, &rup): (&super::Child, &f64)| rup * factor(child.weight);
         let values: Vec<f64> = seen.children.iter().zip(&self.rup).map(eup).collect();
@@ -65,8 +68,8 @@ impl Rule for Condor {
             false => (0.0, 0.0),
         };
         let pie: Vec<(f64, f64)> = seen.children.iter().zip(&values).map(pie).collect();
-        strict(&values, ranks);
-        for (rank, slice) in ranks.iter_mut().zip(fill(seen.capacity, &pie)) {
+        strict(&values, &mut self.order, ranks);
+        for (rank, slice) in ranks.iter_mut().zip(fill(seen.capacity, &pie, &mut self.by_level)) {
             rank.quota = seen.smallest(slice);
         }
     }

@@ -14,7 +14,7 @@
 
 use meed::Rank;
 
-use super::super::rule::{Rule, Seen, geometric, strict};
+use super::super::rule::{KeptOrder, Rule, Seen, geometric, strict};
 
 /// Slurm's ln 2.
 const LN_2: f64 = 0.693;
@@ -28,13 +28,15 @@ pub(crate) struct FairTree {
     /// Seconds from the beginning to the last tick.
     now: f64,
     usage: Vec<f64>,
+    order: KeptOrder,
 }
 
 impl FairTree {
     /// With a half-life and a reset period in seconds; 0 for none.
     pub(crate) fn new(half_life: f64, reset: f64) -> FairTree {
         let decay = if half_life > 0.0 { 1.0 - LN_2 / half_life } else { 1.0 };
-        FairTree { decay: decay.max(0.0), reset, now: 0.0, usage: Vec::new() }
+        let (usage, order) = (Vec::new(), KeptOrder::default());
+        FairTree { decay: decay.max(0.0), reset, now: 0.0, usage, order }
     }
 
     /// Whether a reset lies within so many seconds from now, the last of them included.
@@ -81,14 +83,14 @@ impl Rule for FairTree {
         &self.usage
     }
 
-    fn ranks(&self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
+    fn ranks(&mut self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
         let (shares, usage) = (seen.weights(), self.usage.iter().sum::<f64>());
         let of = |(child, &used): (&super::Child, &f64)| {
             // The largest first; no bound becomes the least of all.
             -level_fairshare(child.weight, shares, used, usage)
         };
         let values: Vec<f64> = seen.children.iter().zip(&self.usage).map(of).collect();
-        strict(&values, ranks);
+        strict(&values, &mut self.order, ranks);
         // Users before accounts.
         for (rank, child) in ranks.iter_mut().zip(seen.children) {
             rank.amount = 2 * rank.amount + u64::from(!child.is_leaf);

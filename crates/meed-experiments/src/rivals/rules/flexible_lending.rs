@@ -21,7 +21,7 @@
 
 use meed::Rank;
 
-use super::super::rule::{Rule, Seen, between, by_grant, fill};
+use super::super::rule::{KeptOrder, Rule, Seen, between, by_grant, fill};
 
 /// See the module.
 pub(crate) struct FlexibleLending {
@@ -29,12 +29,14 @@ pub(crate) struct FlexibleLending {
     /// Rounds that are left of the horizon.
     left: u64,
     tokens: Vec<f64>,
+    by_level: KeptOrder,
 }
 
 impl FlexibleLending {
     /// With the horizon in seconds.
     pub(crate) fn new(horizon: f64) -> FlexibleLending {
-        FlexibleLending { horizon, left: 0, tokens: Vec::new() }
+        let (tokens, by_level) = (Vec::new(), KeptOrder::default());
+        FlexibleLending { horizon, left: 0, tokens, by_level }
     }
 
     /// What each has left, unit-seconds.
@@ -81,13 +83,13 @@ impl Rule for FlexibleLending {
         self.left -= 1;
     }
 
-    fn ranks(&self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
+    fn ranks(&mut self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
         // At the end of a horizon the tokens of the next one count.
         let most = |(i, child): (usize, &super::Child)| match self.left {
             0 => (child.weight, child.wants),
             _ => (child.weight, child.wants.min(self.tokens[i] / seen.seconds)),
         };
         let rows: Vec<(f64, f64)> = seen.children.iter().enumerate().map(most).collect();
-        by_grant(seen, &fill(seen.capacity, &rows), ranks);
+        by_grant(seen, &fill(seen.capacity, &rows, &mut self.by_level), ranks);
     }
 }

@@ -152,7 +152,7 @@ impl Rule for Kai {
         }
     }
 
-    fn ranks(&self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
+    fn ranks(&mut self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
         let weights = seen.weights();
         let queue = |(child, used): (&super::Child, &f64)| Queue {
             deserved: self.deserved * seen.capacity * (child.weight / weights),

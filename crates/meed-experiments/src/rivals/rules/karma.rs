@@ -110,7 +110,7 @@ impl Rule for Karma {
         settle(shared, &mut self.credits, &tenants);
     }
 
-    fn ranks(&self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
+    fn ranks(&mut self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
         let (shared, tenants) = quantum(self.alpha, seen, |child| child.wants);
         let grants = grant(shared, &self.credits, &tenants);
         by_grant(seen, &grants, ranks);

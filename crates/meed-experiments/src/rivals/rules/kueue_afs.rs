@@ -51,7 +51,7 @@ impl Rule for KueueAfs {
         }
     }
 
-    fn ranks(&self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
+    fn ranks(&mut self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
         let alpha = self.alpha(seen.seconds);
         let fine = seen.fineness(f64::from(1u32 << 20) / alpha.max(1e-9));
         let step = libm::round(alpha * fine).min(f64::from(u32::MAX)) as u32;

@@ -54,7 +54,7 @@ impl Rule for MrKarma {
         settle(shared, &mut self.credits, &tenants);
     }
 
-    fn ranks(&self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
+    fn ranks(&mut self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
         let whole = whole(seen);
         let (shared, tenants) = quantum(self.alpha, &whole, |child| child.part.wants);
         let grants = grant(shared, &self.credits, &tenants);

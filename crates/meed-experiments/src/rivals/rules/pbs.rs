@@ -13,7 +13,7 @@
 
 use meed::Rank;
 
-use super::super::rule::{Rule, Seen, strict};
+use super::super::rule::{KeptOrder, Rule, Seen, strict};
 
 /// `FAIRSHARE_MIN_USAGE`.
 const LEAST: f64 = 1.0;
@@ -25,12 +25,14 @@ pub(crate) struct Pbs {
     /// Since the last decay.
     elapsed: f64,
     usage: Vec<f64>,
+    order: KeptOrder,
 }
 
 impl Pbs {
     /// With `fairshare_decay_factor`, and `fairshare_decay_time` in seconds.
     pub(crate) fn new(factor: f64, decay_time: f64) -> Pbs {
-        Pbs { factor, decay_time, elapsed: 0.0, usage: Vec::new() }
+        let order = KeptOrder::default();
+        Pbs { factor, decay_time, elapsed: 0.0, usage: Vec::new(), order }
     }
 }
 
@@ -52,12 +54,12 @@ impl Rule for Pbs {
         }
     }
 
-    fn ranks(&self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
+    fn ranks(&mut self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
         let shares = seen.weights();
         let of = |(child, &usage): (&super::Child, &f64)| {
             usage_by_percentage(usage, child.weight / shares)
         };
         let values: Vec<f64> = seen.children.iter().zip(&self.usage).map(of).collect();
-        strict(&values, ranks);
+        strict(&values, &mut self.order, ranks);
     }
 }

@@ -98,7 +98,7 @@ impl Rule for Sge {
         wanting.map(|(child, &usage)| counted(child, usage)).sum()
     }
 
-    fn ranks(&self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
+    fn ranks(&mut self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
         let child = |(child, &usage): (&super::Child, &f64)| {
             (child.weight, counted(child, usage), child.wants > 0.0)
         };

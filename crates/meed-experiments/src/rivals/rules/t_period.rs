@@ -74,7 +74,7 @@ impl Rule for TPeriod {
         }
     }
 
-    fn ranks(&self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
+    fn ranks(&mut self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
         let (half, weights) = (self.half(seen), seen.weights());
         let own = |child: &super::Child| seen.capacity * (child.weight / weights);
         let grants = if self.round < half {

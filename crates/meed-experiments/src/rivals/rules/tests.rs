@@ -4,7 +4,7 @@
 use meed::Rank;
 use proptest::prelude::*;
 
-use super::super::rule::{Child, DominantPart, Rule, Seen, fill, kept, strict};
+use super::super::rule::{Child, DominantPart, KeptOrder, Rule, Seen, fill, kept, strict};
 use super::super::table::{Chosen, RIVALS};
 use super::condor::real_priority;
 use super::fair_tree::level_fairshare;
@@ -265,8 +265,10 @@ fn karma_example_of_three() {
     }
     assert_eq!(sums, [24.0, 24.0, 24.0]);
     assert_eq!(credits, [12.0, 12.0, 12.0]);
-    let max_min: Vec<f64> =
-        demands.iter().map(|row| fill(18.0, &row.map(|d| (1.0, d)))[2]).collect();
+    let max_min: Vec<f64> = demands
+        .iter()
+        .map(|row| fill(18.0, &row.map(|d| (1.0, d)), &mut KeptOrder::default())[2])
+        .collect();
     assert_eq!(max_min.iter().sum::<f64>(), 12.0);
 }
 
@@ -388,7 +390,8 @@ proptest! {
     ) {
         let all: Vec<(f64, f64)> = all.into_iter().map(|(w, d)| (f64::from(w), d)).collect();
         let rounds = fill_by_rounds(capacity, &all);
-        for (got, wanted) in fill(capacity, &all).into_iter().zip(rounds) {
+        let filled = fill(capacity, &all, &mut KeptOrder::default());
+        for (got, wanted) in filled.into_iter().zip(rounds) {
             prop_assert!((got - wanted).abs() < 1e-6, "{got} for {wanted}");
         }
     }
@@ -548,7 +551,7 @@ proptest! {
                 both.iter_mut().for_each(|rule| rule.tick(&seen));
                 (0..more).for_each(|_| both[0].tick(&seen));
                 both[1].ticks(&seen, more);
-                both.iter().zip(&mut got).for_each(|(rule, ranks)| rule.ranks(&seen, ranks));
+                both.iter_mut().zip(&mut got).for_each(|(rule, ranks)| rule.ranks(&seen, ranks));
                 for (one, other) in got[0].iter().zip(&got[1]) {
                     let amounts = [one.amount, other.amount].map(|amount| amount as f64);
                     let few = amounts[0].max(amounts[1]) < 9.0;
@@ -582,7 +585,7 @@ proptest! {
             let grants = grant(100.0, &credits, &tenants(&demands));
             settle(100.0, &mut credits, &tenants(&grants));
             let all: Vec<(f64, f64)> = demands.iter().map(|&demand| (1.0, demand)).collect();
-            let fair = fill(200.0, &all);
+            let fair = fill(200.0, &all, &mut KeptOrder::default());
             karma.iter_mut().zip(&grants).for_each(|(sum, grant)| *sum += grant);
             plain.iter_mut().zip(&fair).for_each(|(sum, grant)| *sum += grant);
         }
@@ -598,6 +601,25 @@ proptest! {
 #[test]
 fn equal_values_stand_together() {
     let mut got = Vec::new();
-    strict(&[3.0, 1.0, f64::NEG_INFINITY, 1.0, 7.0], &mut got);
+    strict(&[3.0, 1.0, f64::NEG_INFINITY, 1.0, 7.0], &mut KeptOrder::default(), &mut got);
     assert_eq!(got.iter().map(|rank| rank.amount).collect::<Vec<_>>(), [2, 1, 0, 1, 3]);
+}
+
+proptest! {
+    /// An order that is kept is what a sort from the beginning makes, however much changes.
+    #[test]
+    fn an_order_that_is_kept_is_that_of_a_sort(
+        rows in prop::collection::vec(prop::collection::vec(0u8..20, 60), 1..8),
+        few in prop::collection::vec((0usize..60, 0u8..20), 0..4),
+    ) {
+        let mut kept = KeptOrder::default();
+        let mut after = rows.last().cloned().unwrap_or_default();
+        few.iter().for_each(|&(place, value)| after[place] = value);
+        for row in rows.iter().chain([&after]) {
+            let compare = |a: usize, b: usize| row[a].cmp(&row[b]).then(a.cmp(&b));
+            let mut sorted: Vec<usize> = (0..row.len()).collect();
+            sorted.sort_by(|&a, &b| compare(a, b));
+            prop_assert_eq!(kept.sort(row.len(), compare), &sorted[..]);
+        }
+    }
 }

@@ -38,7 +38,7 @@ impl Rule for Volcano {
         }
     }
 
-    fn ranks(&self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
+    fn ranks(&mut self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
         // More than anybody can hold: a resource-second outweighs it.
         let second = libm::ceil(seen.capacity * seen.unit) + 1.0;
         ranks.clear();

@@ -2,7 +2,7 @@
 
 use super::super::KeyParts;
 use super::Books;
-use crate::fairness::{Integrals, Lending};
+use crate::fairness::{Integrals, KindUse, Lending};
 use crate::ledger::{CHARGE_ONE, Charge};
 use crate::memory::{expect, expect_at};
 use crate::order::key::Key;
@@ -103,6 +103,12 @@ impl Books {
     /// A leaf's integrals up to `now`, which is not before the last event.
     pub(in crate::engine) fn integrals(&self, leaf: QueueRow, now: Time) -> Integrals {
         self.meter.integrals(now, leaf.index())
+    }
+
+    /// What a leaf has used up to `now`, holds and wants of one kind.
+    #[inline]
+    pub(in crate::engine) fn use_of(&self, leaf: QueueRow, kind: usize, now: Time) -> KindUse {
+        self.meter.use_of(now, leaf.index(), kind)
     }
 
     /// What a leaf holds and waits for of one kind.
