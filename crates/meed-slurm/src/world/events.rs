@@ -153,7 +153,7 @@ impl Names {
             let Some(what) = self.what(&job.account, &job.user, &job.name, job.tres) else {
                 continue;
             };
-            self.plan_anew(&mut plan, snapshot, job);
+            self.plan_anew(&mut plan, job);
             match job.stage {
                 JobStage::Ended => self.plan_ended(&mut plan, snapshot, job, what),
                 JobStage::Running => self.plan_running(&mut plan, snapshot, job, what),
@@ -219,17 +219,17 @@ impl Names {
     }
 
     /// A record that was suspended waits again, or another run of it began.
-    fn plan_anew(&mut self, plan: &mut Plan, snapshot: &ClusterSnapshot, job: &SlurmJob) {
+    fn plan_anew(&mut self, plan: &mut Plan, job: &SlurmJob) {
         let id = job.id;
-        let Some(known) = self.known.get_mut(&id) else { return };
-        let Some(paused) = known.paused() else { return };
+        let Some(paused) = self.known.get(&id).and_then(Known::paused) else { return };
         let is_new = job.start.is_some_and(|start| start > paused);
         if job.stage != JobStage::Pending && !is_new {
             return;
         }
-        (known.charged, known.waits) = (0, 0);
-        let charge = Charge { end: paused, seen: snapshot.at, is_exact: false };
-        self.charged.insert((id, paused), charge);
+        self.lose_sight(id);
+        if let Some(known) = self.known.get_mut(&id) {
+            (known.charged, known.waits) = (0, 0);
+        }
         plan.add(paused, Fact::Anew { id });
     }
 
@@ -239,6 +239,11 @@ impl Names {
             let Some(end) = row.end.filter(|end| *end > self.floor && *end < snapshot.at) else {
                 continue;
             };
+            if let Some(rest) = self.rest_of(row) {
+                let row = SlurmRun { elapsed: rest, before: Vec::new(), ..row.clone() };
+                self.plan_unseen(plan, snapshot, &row, end);
+                continue;
+            }
             let run = self.known.get(&row.id).and_then(|known| known.run.as_ref());
             let is_known = run.is_some_and(|run| is_same(run, row.start))
                 || self.is_charged(row)
@@ -253,12 +258,24 @@ impl Names {
             if is_known || is_told || row.elapsed <= 0 {
                 continue;
             }
-            // Of a record that is still there another run is told, or it waits.
-            let is_gone = has_ended || !snapshot.jobs.contains_key(&row.id);
-            match end - row.elapsed > plan.through {
-                true => self.plan_whole(plan, row, end, is_gone),
-                false => self.plan_late(plan, snapshot, row, is_gone),
-            }
+            self.plan_unseen(plan, snapshot, row, end);
+        }
+    }
+
+    /// A run, or the rest of one, that only accounting knows.
+    fn plan_unseen(
+        &mut self,
+        plan: &mut Plan,
+        snapshot: &ClusterSnapshot,
+        row: &SlurmRun,
+        end: i64,
+    ) {
+        // Of a record that is still there another run is told, or it waits.
+        let job = snapshot.jobs.get(&row.id);
+        let is_gone = job.is_none_or(|job| job.stage == JobStage::Ended);
+        match end - row.elapsed > plan.through {
+            true => self.plan_whole(plan, row, end, is_gone),
+            false => self.plan_late(plan, snapshot, row, is_gone),
         }
     }
 
@@ -306,8 +323,9 @@ impl Names {
                 false => plan.add(until, Fact::End { id, how: How::Paused }),
             }
         }
-        let charge = Charge { end, seen: snapshot.at, is_exact: true };
-        self.charged.insert((id, row.start), charge);
+        let charge = Charge { end, seen: snapshot.at, is_exact: true, paused_after: None };
+        self.charged.remove(&(id, row.start));
+        self.close(id, row.start, charge);
     }
 
     /// A run that nobody saw, of which no second is told yet.

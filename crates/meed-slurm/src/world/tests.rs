@@ -494,6 +494,33 @@ fn what_became_of_a_suspended_run_is_charged_once() {
 }
 
 #[test]
+fn a_suspended_run_that_went_on_and_was_put_back_between_two_looks_is_charged_whole() {
+    // It ran for 10 s, was suspended, went on unseen for 15 s, and its node failed.
+    let row = SlurmRun { elapsed: 25, ..run(1, 1002, 1050) };
+    let waits = |at| snapshot(at, vec![job(1, Pending, (1050, None, None, 0))]);
+    for (restarts, is_told_soon) in [(false, false), (false, true), (true, false), (true, true)] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut world = open(folder.path(), BEGAN);
+        tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
+        let mut paused = snapshot(1020, vec![job(1, Suspended, (1001, Some(1002), None, 10))]);
+        paused.suspensions.insert(1, Suspension { at: 1012, ran_before: 10 });
+        tell(&mut world, &paused);
+        let told = |at: i64| ClusterSnapshot { runs: vec![row.clone()], ..waits(at) };
+        tell(&mut world, &if is_told_soon { told(1052) } else { waits(1052) });
+        assert_eq!(used(&world, 1052), 20.0);
+        for at in [1100, 1160, 1220] {
+            if restarts {
+                drop(world);
+                world = open(folder.path(), at);
+            }
+            tell(&mut world, &told(at));
+            assert_eq!(used(&world, at), 50.0, "restarts {restarts}, at {at}");
+        }
+        assert_eq!(world.take_oddities(), Oddities::default());
+    }
+}
+
+#[test]
 fn a_new_job_stands_behind_those_of_its_user_and_by_what_its_user_has_used() {
     let folder = tempfile::tempdir().unwrap();
     let mut world = open(folder.path(), BEGAN);
