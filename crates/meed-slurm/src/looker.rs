@@ -16,7 +16,7 @@ use crate::read::config::SlurmConfig;
 use crate::read::fair::FairRow;
 use crate::read::nodes::pool_of;
 use crate::read::runs::joined;
-use crate::run::{RunArgs, time};
+use crate::run::{RunArgs, time, whole_seconds};
 use crate::slurm::{Slurm, SlurmError, to_ask_of};
 use crate::snapshot::{AUDIT, ClusterSnapshot};
 use crate::spread::{FactorChange, Scale};
@@ -69,10 +69,11 @@ impl Looker {
     pub(crate) fn open(args: &RunArgs, out: &mut Out) -> Result<Looker, ProgramError> {
         let input = |why: String| ProgramError::Input(format!("--policy {}: {why}", args.policy));
         let policy = policy_of(&args.policy).map_err(input)?;
-        let slurm = Slurm::find(time("--limit", &args.limit)?, args.read)?;
+        let slurm = Slurm::find(whole_seconds("--limit", &args.limit)?, args.read)?;
         let config = slurm.config()?;
         let remarks = checked(&slurm, &config, args.apply)?;
-        let scale = Scale::new(config.overruled(), args.first).map_err(ProgramError::Input)?;
+        let scale =
+            Scale::new(config.overruled(), args.first.get()).map_err(ProgramError::Input)?;
         let history = time("--history", &args.history)?;
         let open = OpenWorld {
             folder: &args.place.state,
@@ -97,8 +98,8 @@ impl Looker {
             world,
             place: args.place.clone(),
             scale,
-            first: args.first,
-            changes: args.changes,
+            first: args.first.get(),
+            changes: args.changes.get(),
             cluster,
             shares: args.shares,
             suspended: args.suspended,

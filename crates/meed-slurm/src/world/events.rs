@@ -358,8 +358,7 @@ impl Names {
         let id = job.id;
         let end = job.end.unwrap_or(snapshot.at - 1);
         if end >= snapshot.at {
-            // In all seconds that are told now it ran.
-            return self.plan_running(plan, snapshot, job, what);
+            return self.plan_ending(plan, snapshot, job, what);
         }
         let is_known = self.known.contains_key(&id);
         let mut charged = self.known.get(&id).map_or(0, |known| known.charged);
@@ -379,7 +378,10 @@ impl Names {
             }
             (None, _) => {}
         }
-        if let Some(start) = job.start.filter(|_| end > plan.through && job.used > 0) {
+        // It may be told already, by the look in whose second it ended.
+        let is_new = |start: &i64| is_known || !self.charged.contains_key(&(id, *start));
+        let is_untold = end > plan.through && job.used > 0;
+        if let Some(start) = job.start.filter(|_| is_untold).filter(is_new) {
             let since = end - (job.used - charged).max(0);
             if since < end {
                 plan.add(since, Fact::Start { id, began: Began::of(start, since), what });
@@ -389,6 +391,37 @@ impl Names {
             return;
         }
         plan.add(end, Fact::Gone { id });
+    }
+
+    /// It ended in the second of the look, which is told by the next one. Until then it ran, unless
+    /// it was suspended before: for how long it ran is known now.
+    fn plan_ending(
+        &mut self,
+        plan: &mut Plan,
+        snapshot: &ClusterSnapshot,
+        job: &SlurmJob,
+        what: What,
+    ) {
+        let (id, Some(start)) = (job.id, job.start) else { return };
+        let known = self.known.get(&id);
+        let charged = known.map_or(0, |known| known.charged);
+        let run = known.and_then(|known| known.run.as_ref());
+        let since = match run {
+            Some(run) if is_same(run, start) => Some(run.since),
+            None if charged == 0 && start > plan.through => Some(start),
+            _ => None,
+        };
+        let is_new = run.is_none();
+        match since.map(|since| since + job.used - charged).filter(|over| *over < snapshot.at) {
+            None => self.plan_running(plan, snapshot, job, what),
+            Some(_) if is_new && job.used == 0 => {}
+            Some(over) => {
+                if is_new {
+                    plan.add(start, Fact::Start { id, began: Began::of(start, start), what });
+                }
+                plan.add_end(over, id, true);
+            }
+        }
     }
 
     fn plan_running(
@@ -408,15 +441,18 @@ impl Names {
         {
             if is_same(run, start) {
                 run.start = Some(start);
-                if let Some(told) = told
-                    && told.at > run.since
-                    && told.at < snapshot.at
-                {
-                    // It was suspended and resumed between two looks.
+                if let Some(told) = told.filter(|told| told.at > run.since) {
+                    // It was suspended and resumed between two looks, or goes on since the second
+                    // of this one, which is told by the next one.
                     let paused = run.since + told.ran_before - known.charged;
-                    plan.add(paused.min(told.at), Fact::End { id, how: How::Paused });
-                    plan.add(told.at, Fact::Start { id, began: Began::of(start, told.at), what });
-                    return;
+                    let (paused, began) = (paused.min(told.at), Began::of(start, told.at));
+                    if paused < snapshot.at {
+                        plan.add(paused, Fact::End { id, how: How::Paused });
+                        if told.at < snapshot.at {
+                            plan.add(told.at, Fact::Start { id, began, what });
+                        }
+                        return;
+                    }
                 }
                 if known.what.tres != what.tres {
                     let since = snapshot.at - 1;

@@ -569,6 +569,48 @@ fn a_run_that_ended_or_paused_in_the_second_of_the_look_is_charged_from_its_star
 }
 
 #[test]
+fn a_pause_that_is_over_in_the_second_of_the_look_is_left_out() {
+    // Known since 1002: it paused at 1014, and went on at 1020. Or it ended at 1020, after it went
+    // on at 1018. Or nobody saw it before it ended.
+    let resumed = |at: i64| job(1, Running, (1001, Some(1002), None, 12 + at - 1020));
+    let ended = |start: i64, used: i64| job(1, Ended, (1001, Some(start), Some(1020), used));
+    for (first, last, expected) in [
+        (Some(1002), None, 12 + 10),
+        (Some(1002), Some(ended(1002, 14)), 14),
+        (None, Some(ended(1014, 2)), 2),
+        (None, Some(ended(1014, 0)), 0),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut world = open(folder.path(), BEGAN);
+        for at in [1010, 1014, 1020, 1022, 1024, 1030] {
+            let mut now = match (at < 1020, first, &last) {
+                (true, None, _) => snapshot(at, vec![]),
+                (true, Some(start), _) => {
+                    snapshot(at, vec![job(1, Running, (1001, Some(start), None, at - start))])
+                }
+                (false, _, Some(last)) => snapshot(at, vec![last.clone()]),
+                (false, _, None) => {
+                    let mut now = snapshot(at, vec![resumed(at)]);
+                    now.suspensions.insert(1, Suspension { at: 1020, ran_before: 12 });
+                    now
+                }
+            };
+            // Time goes on by the jobs of others.
+            let other = job(at as u32, Ended, (at - 3, Some(at - 2), Some(at - 1), 1));
+            let (user, account) = ("bob".to_owned(), "chem".to_owned());
+            now.jobs.insert(other.id, SlurmJob { user, account, ..other });
+            tell(&mut world, &now);
+            if at == 1024 {
+                drop(world);
+                world = open(folder.path(), 1024);
+            }
+        }
+        assert_eq!(used(&world, 1030), 2.0 * expected as f64, "{first:?}, {last:?}");
+        assert_eq!(world.take_oddities(), Oddities::default());
+    }
+}
+
+#[test]
 fn a_run_that_is_told_late_in_a_short_round_is_charged_whole() {
     let folder = tempfile::tempdir().unwrap();
     let mut world = open(folder.path(), BEGAN);
