@@ -1,10 +1,10 @@
 //! Which runs are charged, from the journal: what accounting tells later of a run that nobody saw
 //! is told from what is charged already, over restarts too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use meed_journal::{Fact, Record, TaskKey};
+use meed_journal::{Fact, JobKey, Record, TaskKey};
 use meed_store::{Seq, Store, StoreError};
 
 use super::events::Began;
@@ -62,6 +62,8 @@ impl Names {
     pub(super) fn charges(&self, store: &dyn Store, floor: i64) -> Result<Charges, StoreError> {
         let mut charges = Charges::new();
         let mut running: BTreeMap<TaskKey, Began> = BTreeMap::new();
+        // Runs that went on after they were suspended, and whose end is told.
+        let mut went_on: BTreeSet<JobKey> = BTreeSet::new();
         let Some(from) = self.first_after(store, floor)? else { return Ok(charges) };
         store.read(from, &mut |_, line| {
             let Ok(record) = Record::decode(line) else { return ControlFlow::Continue(()) };
@@ -78,6 +80,7 @@ impl Names {
                     let Some(id) = number_of(&task.job.to_string()) else {
                         return ControlFlow::Continue(());
                     };
+                    went_on.insert(task.job.clone());
                     // What began before these records ran in the second before them.
                     let began = running.remove(&task.key());
                     let start = began.map_or(floor, |began| began.start);
@@ -88,7 +91,8 @@ impl Names {
                     close(&mut charges, id, start, charge);
                 }
                 Fact::JobCancelled(cancelled) => {
-                    let key = cancelled.job.as_ref().map(ToString::to_string).unwrap_or_default();
+                    let job = cancelled.job.as_ref().filter(|job| !went_on.contains(job));
+                    let key = job.map(ToString::to_string).unwrap_or_default();
                     let (told, charged) = (number_of(&key).zip(told_of(&key)), charged_of(&key));
                     if let Some((id, at)) = told.filter(|_| charged > 0) {
                         charges.insert((id, at), self.open_since(at, charged));

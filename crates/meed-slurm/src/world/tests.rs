@@ -569,6 +569,32 @@ fn a_run_that_ended_or_paused_in_the_second_of_the_look_is_charged_from_its_star
 }
 
 #[test]
+fn a_suspended_run_that_was_seen_to_go_on_is_charged_once_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut world = open(folder.path(), BEGAN);
+    tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
+    let mut paused = snapshot(1020, vec![job(1, Suspended, (1001, Some(1002), None, 10))]);
+    paused.suspensions.insert(1, Suspension { at: 1012, ran_before: 10 });
+    tell(&mut world, &paused);
+    let mut on = snapshot(1024, vec![job(1, Running, (1001, Some(1002), None, 14))]);
+    on.suspensions.insert(1, Suspension { at: 1020, ran_before: 10 });
+    tell(&mut world, &on);
+    // It is put back, waits for somebody else, and accounting tells its run.
+    let held =
+        SlurmJob { reason: "JobHeldUser".to_owned(), ..job(1, Pending, (1030, None, None, 0)) };
+    let row = SlurmRun { elapsed: 20, ..run(1, 1002, 1030) };
+    for at in [1040, 1100, 1160] {
+        tell(
+            &mut world,
+            &ClusterSnapshot { runs: vec![row.clone()], ..snapshot(at, vec![held.clone()]) },
+        );
+        assert_eq!(used(&world, at), 40.0, "at {at}");
+        drop(world);
+        world = open(folder.path(), at + 2);
+    }
+}
+
+#[test]
 fn a_pause_that_is_over_in_the_second_of_the_look_is_left_out() {
     // Known since 1002: it paused at 1014, and went on at 1020. Or it ended at 1020, after it went
     // on at 1018. Or nobody saw it before it ended.

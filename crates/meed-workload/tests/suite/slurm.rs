@@ -369,8 +369,8 @@ fn sacct_json_is_read_whole_and_line_by_line() {
     assert_eq!(source.queues(), ["ann", "bob"]);
 }
 
-/// As Slurm 24.11.5 and 26.05.5 print it, shortened: a job that was cancelled before it started,
-/// whose start is 2^32 - 2, and one that ran.
+/// As Slurm 24.11.5 and 26.05.5 print it, shortened: a job that was put back and cancelled before it
+/// started again, whose start is 2^32 - 2, and one that ran.
 #[test]
 fn a_start_of_sacct_json_that_is_no_instant_is_none() {
     let text = r#"{"jobs": [
@@ -380,7 +380,8 @@ fn a_start_of_sacct_json_that_is_no_instant_is_none() {
  "time": {"elapsed": 0, "eligible": 1796079571, "end": 1796079572, "start": 4294967294,
           "submission": 1796079394, "suspended": 0,
           "limit": {"set": true, "infinite": false, "number": 5}},
- "tres": {"allocated": [], "requested": [{"type": "cpu", "name": "", "id": 1, "count": 4}]}},
+ "tres": {"allocated": [{"type": "cpu", "name": "", "id": 1, "count": 4},
+                        {"type": "billing", "name": "", "id": 5, "count": 4}]}},
 {"account": "bio", "user": "ann", "job_id": 185, "steps": [],
  "array": {"job_id": 0, "task_id": {"set": false, "infinite": false, "number": 0}},
  "state": {"current": ["COMPLETED"], "reason": "None"},
