@@ -383,7 +383,8 @@ impl Names {
         let is_untold = end > plan.through && job.used > 0;
         if let Some(start) = job.start.filter(|_| is_untold).filter(is_new) {
             let since = end - (job.used - charged).max(0);
-            if since < end {
+            // Where its seconds are told already, accounting's row is charged late.
+            if (plan.through + 1..end).contains(&since) {
                 plan.add(since, Fact::Start { id, began: Began::of(start, since), what });
                 plan.add(end, Fact::End { id, how: How::Over });
             }
@@ -408,13 +409,14 @@ impl Names {
         let run = known.and_then(|known| known.run.as_ref());
         let since = match run {
             Some(run) if is_same(run, start) => Some(run.since),
-            None if charged == 0 && start > plan.through => Some(start),
+            None if charged == 0 => Some(start),
             _ => None,
         };
         let is_new = run.is_none();
         match since.map(|since| since + job.used - charged).filter(|over| *over < snapshot.at) {
             None => self.plan_running(plan, snapshot, job, what),
-            Some(_) if is_new && job.used == 0 => {}
+            // Where its start is told already, the next look charges the seconds before its end.
+            Some(_) if is_new && (job.used == 0 || start <= plan.through) => {}
             Some(over) => {
                 if is_new {
                     plan.add(start, Fact::Start { id, began: Began::of(start, start), what });
@@ -477,7 +479,10 @@ impl Names {
                     plan.add(start, Fact::Start { id, began: Began::of(start, start), what });
                     plan.add(paused, Fact::End { id, how: How::Paused });
                 }
-                told.at.max(start)
+                // It went on and was suspended once more, which nobody saw: so many seconds sooner.
+                let missed = if charged > 0 { told.ran_before - charged } else { 0 };
+                let paused = self.known.get(&id).and_then(Known::paused).unwrap_or(start);
+                (told.at - missed.max(0)).max(paused).max(start)
             }
             // It went on so soon that nobody asked when: as many seconds ago as are not charged.
             _ if charged > 0 => start.max(snapshot.at - (job.used - charged)),

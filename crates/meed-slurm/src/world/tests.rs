@@ -595,6 +595,23 @@ fn a_suspended_run_that_was_seen_to_go_on_is_charged_once_after_a_restart() {
 }
 
 #[test]
+fn a_piece_between_two_pauses_that_nobody_saw_is_charged() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut world = open(folder.path(), BEGAN);
+    tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
+    let paused = |at: i64, stage, used, told| {
+        let mut now = snapshot(at, vec![job(1, stage, (1001, Some(1002), None, used))]);
+        now.suspensions.insert(1, told);
+        now
+    };
+    tell(&mut world, &paused(1020, Suspended, 10, Suspension { at: 1012, ran_before: 10 }));
+    // It went on for 3 s, was suspended for 4 s, and goes on since 1028.
+    tell(&mut world, &paused(1024, Suspended, 13, Suspension { at: 1024, ran_before: 13 }));
+    tell(&mut world, &paused(1032, Running, 17, Suspension { at: 1028, ran_before: 13 }));
+    assert_eq!(used(&world, 1032), 2.0 * 17.0);
+}
+
+#[test]
 fn a_pause_that_is_over_in_the_second_of_the_look_is_left_out() {
     // Known since 1002: it paused at 1014, and went on at 1020. Or it ended at 1020, after it went
     // on at 1018. Or nobody saw it before it ended.
@@ -605,6 +622,8 @@ fn a_pause_that_is_over_in_the_second_of_the_look_is_left_out() {
         (Some(1002), Some(ended(1002, 14)), 14),
         (None, Some(ended(1014, 2)), 2),
         (None, Some(ended(1014, 0)), 0),
+        (None, Some(ended(1005, 0)), 0),
+        (None, Some(ended(1005, 1)), 1),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let mut world = open(folder.path(), BEGAN);
@@ -621,7 +640,12 @@ fn a_pause_that_is_over_in_the_second_of_the_look_is_left_out() {
                     now
                 }
             };
-            // Time goes on by the jobs of others.
+            // Accounting tells of it late; time goes on by the jobs of others.
+            now.runs.extend(
+                last.iter()
+                    .filter(|_| at > 1022)
+                    .map(|job| SlurmRun { elapsed: job.used, ..run(1, job.start.unwrap(), 1020) }),
+            );
             let other = job(at as u32, Ended, (at - 3, Some(at - 2), Some(at - 1), 1));
             let (user, account) = ("bob".to_owned(), "chem".to_owned());
             now.jobs.insert(other.id, SlurmJob { user, account, ..other });
