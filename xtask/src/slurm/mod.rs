@@ -3,8 +3,8 @@
 //! Debian's packages are installed where that may be done: as root, with apt-get. Slurm runs in a
 //! temporary folder without systemd: munged, mariadbd, slurmdbd, slurmctld and two slurmd, in a
 //! network namespace with nothing but the loopback interface ([`inside`]). Each is ended by its
-//! number. `--debian=RELEASE` runs the stories with the Slurm of another release ([`release`]). Jobs
-//! are submitted for users that every Debian has (`games`, `man`, `mail`, `news`,
+//! number. `--debian=RELEASE` runs the stories with the Slurm of another release ([`release`]).
+//! Jobs are submitted for users that every Debian has (`games`, `man`, `mail`, `news`,
 //! `lp`).
 //!
 //! | story | what |

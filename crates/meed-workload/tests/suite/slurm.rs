@@ -369,8 +369,8 @@ fn sacct_json_is_read_whole_and_line_by_line() {
     assert_eq!(source.queues(), ["ann", "bob"]);
 }
 
-/// As Slurm 24.11.5 and 26.05.5 print it, shortened: a job that was put back and cancelled before it
-/// started again, whose start is 2^32 - 2, and one that ran.
+/// As Slurm 24.11.5 and 26.05.5 print it, shortened: a job that was put back and cancelled before
+/// it started again, whose start is 2^32 - 2, and one that ran.
 #[test]
 fn a_start_of_sacct_json_that_is_no_instant_is_none() {
     let text = r#"{"jobs": [
