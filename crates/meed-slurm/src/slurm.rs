@@ -259,8 +259,9 @@ pub(crate) fn to_ask_of(
     let asks = jobs.values().filter(|job| match job.stage {
         JobStage::Suspended => ran(job.id).is_some(),
         JobStage::Running => {
+            // squeue counts up to its own second, which is not before `at`.
             let since = at - job.start.unwrap_or(at);
-            ran(job.id).unwrap_or(since) > job.used + 1
+            ran(job.id).unwrap_or(since) > job.used
         }
         JobStage::Pending | JobStage::Ended => false,
     });
@@ -372,6 +373,17 @@ mod tests {
         assert!(why.to_string().contains("no answer"), "{why}");
         let why = ask("no-such-program", &[], Duration::from_secs(1)).unwrap_err();
         assert!(why.to_string().contains("where Slurm's commands"), "{why}");
+    }
+
+    #[test]
+    fn a_pause_of_one_second_is_asked_about() {
+        let line = |id: u32, used: u32| {
+            format!("{id}|{id}|bio|ann|RUNNING|100|110|410|0:{used:02}|None|cpu=1|main\n")
+        };
+        let jobs = parse_jobs(&[line(1, 10), line(2, 9), line(3, 11)].concat()).unwrap();
+        let jobs = jobs.into_iter().map(|job| (job.id, job)).collect();
+        assert_eq!(to_ask_of(&jobs, 120, |_| None), [2]);
+        assert_eq!(to_ask_of(&jobs, 120, |job| (job == 3).then_some(12)), [2, 3]);
     }
 
     #[test]
