@@ -19,7 +19,10 @@ running=$(slurmctld -V | sed 's/.* //')
 [ "$version" = "$running" ] ||
     refuse "the source is of Slurm $version, and slurmctld here is of $running, which refuses a \
 plug-in of another version: take the source of $running"
-[ "$version" = 22.05.8 ] || echo "site_factor/meed: was tried with Slurm 22.05.8 only" >&2
+case $version in
+22.05.8 | 24.11.5) ;;
+*) echo "site_factor/meed: was loaded by Slurm 22.05.8 and 24.11.5 only" >&2 ;;
+esac
 
 # What configure would have found out, as far as the headers ask.
 made=$(mktemp -d)

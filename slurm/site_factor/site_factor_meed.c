@@ -2,7 +2,7 @@
  * Slurm's plug-in site_factor/meed: a new job has its place in Meed's order as soon as it is
  * submitted. Without it, it waits for the next round of `meed slurm run`.
  *
- * PrioritySiteFactorParameters names the file that the program leaves with each order (--places):
+ * PrioritySiteFactorParameters names the file that the program leaves with each order:
  * a first line `meed-places 1 SECOND`, then a line `FACTOR ACCOUNT USER` for each user. The plug-in
  * reads it when it has changed, sets the factor of jobs that have none, and does nothing else: a
  * file that is missing, too old or of another form leaves jobs as they are without the plug-in.

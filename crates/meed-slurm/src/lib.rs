@@ -29,6 +29,7 @@ mod metrics;
 mod out;
 mod people;
 mod place;
+mod policy;
 mod read;
 mod reasons;
 mod reset;

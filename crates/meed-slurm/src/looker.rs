@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use meed::{Policy, Quantum, Untried};
-use meed_config::policy::{PolicySpec, SpecError};
 use meed_store::{Retention, UnixMillis};
 
 use crate::clock;
@@ -13,11 +11,12 @@ use crate::error::ProgramError;
 use crate::metrics::Measured;
 use crate::out::Out;
 use crate::place::{StateArgs, write_whole};
+use crate::policy::policy_of;
 use crate::read::config::SlurmConfig;
 use crate::read::fair::FairRow;
 use crate::read::nodes::pool_of;
 use crate::read::runs::joined;
-use crate::run::{RunArgs, time};
+use crate::run::{RunArgs, time, whole_seconds};
 use crate::slurm::{Slurm, SlurmError, to_ask_of};
 use crate::snapshot::{AUDIT, ClusterSnapshot};
 use crate::spread::{FactorChange, Scale};
@@ -69,12 +68,12 @@ impl Looker {
     /// What the site lacks, a policy that is none, a folder that another instance holds.
     pub(crate) fn open(args: &RunArgs, out: &mut Out) -> Result<Looker, ProgramError> {
         let input = |why: String| ProgramError::Input(format!("--policy {}: {why}", args.policy));
-        let spec: PolicySpec = args.policy.parse().map_err(|why| input(format!("{why}")))?;
-        let policy = policy_of(&spec).map_err(|why| input(why.to_string()))?;
-        let slurm = Slurm::find(time("--limit", &args.limit)?, args.read)?;
+        let policy = policy_of(&args.policy).map_err(input)?;
+        let slurm = Slurm::find(whole_seconds("--limit", &args.limit)?, args.read)?;
         let config = slurm.config()?;
         let remarks = checked(&slurm, &config, args.apply)?;
-        let scale = Scale::new(config.overruled(), args.first).map_err(ProgramError::Input)?;
+        let scale =
+            Scale::new(config.overruled(), args.first.get()).map_err(ProgramError::Input)?;
         let history = time("--history", &args.history)?;
         let open = OpenWorld {
             folder: &args.place.state,
@@ -99,8 +98,8 @@ impl Looker {
             world,
             place: args.place.clone(),
             scale,
-            first: args.first,
-            changes: args.changes,
+            first: args.first.get(),
+            changes: args.changes.get(),
             cluster,
             shares: args.shares,
             suspended: args.suspended,
@@ -343,18 +342,6 @@ impl Looker {
     }
 }
 
-/// The policy of a spec. A Slurm job has one task and waits by hundreds, so where nothing else is
-/// asked for, one that waits is assumed to take what ended jobs of its user took.
-fn policy_of(spec: &PolicySpec) -> Result<Policy, SpecError> {
-    let mut policy = spec.policy(&kinds())?;
-    if let Quantum::Adaptive { untried, .. } = &mut policy.quantum
-        && spec.get("quantum_waiting").is_none()
-    {
-        *untried = Untried::Ended;
-    }
-    Ok(policy)
-}
-
 /// What the site lacks: errors where factors are set, else remarks.
 fn checked(slurm: &Slurm, config: &SlurmConfig, apply: bool) -> Result<Vec<String>, ProgramError> {
     let (mut wrong, mut remarks) = config.check();
@@ -366,24 +353,4 @@ fn checked(slurm: &Slurm, config: &SlurmConfig, apply: bool) -> Result<Vec<Strin
     }
     remarks.extend(wrong);
     Ok(remarks)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn quantum(words: &str) -> Quantum {
-        policy_of(&words.parse().unwrap()).unwrap().quantum
-    }
-
-    #[test]
-    fn jobs_that_wait_take_what_ended_ones_took_unless_told_otherwise() {
-        let untried = |words| match quantum(words) {
-            Quantum::Adaptive { untried, .. } => Some(untried),
-            Quantum::Fixed(_) => None,
-        };
-        assert_eq!(untried("long-term,half_life=7d"), Some(Untried::Ended));
-        assert_eq!(untried("long-term,quantum_waiting=handed"), Some(Untried::Handed));
-        assert_eq!(untried("long-term,quantum=5s"), None);
-    }
 }

@@ -128,6 +128,10 @@ pub(crate) fn table<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
 /// A job that does not wait, as far as the last look knows.
 pub(crate) fn why(args: &WhyArgs, out: &mut Out) -> Result<(), ProgramError> {
     let standings = args.place.standings()?;
+    if !args.job.starts_with(|letter: char| letter.is_ascii_digit()) {
+        let why = format!("`{}` is no job such as 1234, 1234_5 or 12+1", args.job);
+        return Err(ProgramError::Input(why));
+    }
     let job = find(&standings, &args.job).ok_or_else(|| {
         ProgramError::Input(format!(
             "job {} does not wait, as of the last look {} s ago: it runs, has ended, or is newer \

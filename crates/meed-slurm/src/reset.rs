@@ -40,6 +40,10 @@ pub(crate) fn reset(place: &StateArgs, out: &mut Out) -> Result<(), ProgramError
         }
     };
     let slurm = Slurm::find(LIMIT, ReadAs::Text)?;
+    let config = slurm.config()?;
+    if let Some(why) = slurm.lacks_rights(&config)? {
+        return Err(ProgramError::Run(why));
+    }
     let ((jobs, _), priorities) = (slurm.jobs(clock::seconds())?, slurm.priorities()?);
     let is_zero = |id: &u32| priorities.get(id).is_some_and(|of| of.site_factor == 0);
     // Of a job that runs nobody can say which factor it has.
@@ -49,7 +53,7 @@ pub(crate) fn reset(place: &StateArgs, out: &mut Out) -> Result<(), ProgramError
         .map(|job| FactorChange { job: job.id, site_factor: 0 })
         .collect();
     // First, so that no new job gets a factor meanwhile.
-    if let Some(places) = slurm.config()?.places() {
+    if let Some(places) = config.places() {
         remove(places)?;
     }
     let complaints = slurm.set(&back)?;

@@ -1,5 +1,6 @@
 //! `meed slurm run`: look, tell the ledger, put in order, set what changed; again and again.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,25 +42,26 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TIME", default_value = "2s")]
     every: String,
     /// So many of the first jobs get a place in the order; all others have factor 0.
-    #[arg(long, value_name = "JOBS", default_value_t = 100)]
-    pub first: usize,
+    #[arg(long, value_name = "JOBS", default_value = "100")]
+    pub first: NonZeroUsize,
     /// At most so many changes in one round, those of the first jobs first.
-    #[arg(long, value_name = "CHANGES", default_value_t = 400)]
-    pub changes: usize,
+    #[arg(long, value_name = "CHANGES", default_value = "400")]
+    pub changes: NonZeroUsize,
     /// A new ledger begins with what accounting knows of so long before.
     #[arg(long, value_name = "TIME", default_value = "0s")]
     pub history: String,
     /// How long the journal is kept.
     #[arg(long, value_name = "TIME", default_value = "90d")]
     pub keep: String,
-    /// How long one command of Slurm's may take.
+    /// How long one command of Slurm's may take, at least 1s.
     #[arg(long, value_name = "TIME", default_value = "30s")]
     pub limit: String,
     /// How jobs, runs and nodes are read from Slurm's commands.
     #[arg(long, value_name = "FORM", value_enum, default_value_t)]
     pub read: ReadAs,
-    /// Leaves metrics in this file after each round, in the text format of Prometheus.
-    #[arg(long, value_name = "FILE")]
+    /// Leaves metrics in this file after each round, in the text format of Prometheus; its name
+    /// ends in `.prom`.
+    #[arg(long, value_name = "FILE", value_parser = metrics_file)]
     pub metrics: Option<PathBuf>,
     /// Ends after so many rounds.
     #[arg(long, value_name = "ROUNDS")]
@@ -84,7 +86,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut Out) -> Result<(), ProgramError> {
         signal_hook::flag::register(signal, Arc::clone(&stop))
             .map_err(|why| ProgramError::Run(format!("signal {signal}: {why}")))?;
     }
-    let every = time("--every", &args.every)?.max(Duration::from_secs(1));
+    let every = whole_seconds("--every", &args.every)?;
     let mut looker = Looker::open(args, out)?;
     let mut pause = every;
     let mut rounds = 0;
@@ -112,9 +114,60 @@ pub(crate) fn run(args: &RunArgs, out: &mut Out) -> Result<(), ProgramError> {
     Ok(())
 }
 
+/// The name of a file of metrics: the node exporter reads no others.
+fn metrics_file(name: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(name);
+    match path.extension().is_some_and(|ending| ending == "prom") {
+        true => Ok(path),
+        false => Err("its name must end in .prom, or Prometheus' node exporter skips it".into()),
+    }
+}
+
+/// A time that an option gives, of a second or more.
+pub(crate) fn whole_seconds(option: &str, text: &str) -> Result<Duration, ProgramError> {
+    let given = time(option, text)?;
+    match given >= Duration::from_secs(1) {
+        true => Ok(given),
+        false => Err(ProgramError::Input(format!("{option} {text}: it must be at least 1s"))),
+    }
+}
+
 /// A time that an option gives.
 pub(crate) fn time(option: &str, text: &str) -> Result<Duration, ProgramError> {
     let span = parse_span(text);
     let span = span.map_err(|why| ProgramError::Input(format!("{option} {text}: {why}")))?;
     Ok(Duration::from_micros(span.as_micros()))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: RunArgs,
+    }
+
+    #[test]
+    fn options_that_would_have_nothing_done_are_refused() {
+        let parse = |words: &[&str]| Line::try_parse_from([&["run"], words].concat());
+        let args = parse(&["--first", "1", "--changes", "1", "--metrics", "a/m.prom"]);
+        assert_eq!(args.map(|line| line.args.first.get()).ok(), Some(1));
+        for (words, says) in [
+            (["--first", "0"], "--first"),
+            (["--changes", "0"], "--changes"),
+            (["--metrics", "m.txt"], "must end in .prom"),
+        ] {
+            let why = parse(&words).err().map(|why| why.to_string()).unwrap_or_default();
+            assert!(why.contains(says), "{words:?}: {why}");
+        }
+        for text in ["0s", "0.5s", "900ms"] {
+            let why = whole_seconds("--every", text).unwrap_err().to_string();
+            assert_eq!(why, format!("--every {text}: it must be at least 1s"));
+        }
+        assert_eq!(whole_seconds("--every", "1.5s").unwrap(), Duration::from_millis(1500));
+    }
 }

@@ -112,7 +112,7 @@ impl Slurm {
 
     /// All nodes.
     pub(crate) fn nodes(&self) -> Result<Vec<SlurmNode>, SlurmError> {
-        let nodes = match self.json {
+        let nodes = match self.json.filter(|json| json.has_nodes) {
             Some(json) => parse_nodes_json(&self.ask("scontrol", &["show", "nodes", json.option])?),
             None => parse_nodes(&self.ask("scontrol", &["show", "node", "--oneliner"])?),
         };
@@ -259,8 +259,9 @@ pub(crate) fn to_ask_of(
     let asks = jobs.values().filter(|job| match job.stage {
         JobStage::Suspended => ran(job.id).is_some(),
         JobStage::Running => {
+            // squeue counts up to its own second, which is not before `at`.
             let since = at - job.start.unwrap_or(at);
-            ran(job.id).unwrap_or(since) > job.used + 1
+            ran(job.id).unwrap_or(since) > job.used
         }
         JobStage::Pending | JobStage::Ended => false,
     });
@@ -292,11 +293,7 @@ fn run(
     limit: Duration,
 ) -> Result<Said, SlurmError> {
     let missing = |why| SlurmError::Missing { program: program.to_owned(), why };
-    let mut child = Command::new(program)
-        .args(args)
-        .env("SLURM_TIME_FORMAT", "%s")
-        .env("SLURM_BITSTR_LEN", "0")
-        .env_remove("SQUEUE_FORMAT")
+    let mut child = command(program, args)
         .stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() })
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -348,6 +345,19 @@ fn run(
     Ok(Said { stdout, stderr, is_well: status.success() })
 }
 
+/// A command of Slurm's, that prints instants as seconds and no list cut short.
+fn command(program: &str, args: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(args).env("SLURM_BITSTR_LEN", "0").env_remove("SQUEUE_FORMAT");
+    // In JSON they are numbers, and `sacct --json` of 22.05 reads the times of its own question in
+    // this format, and fails (findings/slurm-json-time-format.sh).
+    match args.iter().any(|arg| arg.starts_with("--json")) {
+        true => command.env_remove("SLURM_TIME_FORMAT"),
+        false => command.env("SLURM_TIME_FORMAT", "%s"),
+    };
+    command
+}
+
 /// A second as `sacct` takes it: `uts` and the seconds since 1970.
 fn calendar(second: i64) -> String {
     format!("uts{second}")
@@ -363,6 +373,29 @@ mod tests {
         assert!(why.to_string().contains("no answer"), "{why}");
         let why = ask("no-such-program", &[], Duration::from_secs(1)).unwrap_err();
         assert!(why.to_string().contains("where Slurm's commands"), "{why}");
+    }
+
+    #[test]
+    fn a_pause_of_one_second_is_asked_about() {
+        let line = |id: u32, used: u32| {
+            format!("{id}|{id}|bio|ann|RUNNING|100|110|410|0:{used:02}|None|cpu=1|main\n")
+        };
+        let jobs = parse_jobs(&[line(1, 10), line(2, 9), line(3, 11)].concat()).unwrap();
+        let jobs = jobs.into_iter().map(|job| (job.id, job)).collect();
+        assert_eq!(to_ask_of(&jobs, 120, |_| None), [2]);
+        assert_eq!(to_ask_of(&jobs, 120, |job| (job == 3).then_some(12)), [2, 3]);
+    }
+
+    #[test]
+    fn json_is_asked_for_without_a_format_of_times() {
+        let format = |args: &[&str]| {
+            let command = command("sacct", args);
+            let found = command.get_envs().find(|(name, _)| *name == "SLURM_TIME_FORMAT");
+            found.and_then(|(_, value)| value?.to_str().map(str::to_owned))
+        };
+        assert_eq!(format(&["--parsable2"]).as_deref(), Some("%s"));
+        assert_eq!(format(&["--json"]), None);
+        assert_eq!(format(&["--jobs=1", "--json=v0.0.40"]), None);
     }
 
     #[test]

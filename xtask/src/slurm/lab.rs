@@ -120,7 +120,19 @@ impl Lab {
             let path = self.folder.join(name);
             fs::write(&path, fill(text)).map_err(|why| why.to_string())?;
         }
+        if self.knows_no_groups()? {
+            let path = self.folder.join("cgroup.conf");
+            fs::write(path, "CgroupPlugin=disabled\n").map_err(|why| why.to_string())?;
+        }
         self.sh("chmod 600 slurmdbd.conf").map(drop)
+    }
+
+    /// slurmd may be told to do without control groups: it ends where there are none, and knows
+    /// the word from 23.11 on.
+    fn knows_no_groups(&self) -> Result<bool, String> {
+        let said = self.said("slurmctld -V | sed 's/.* //'")?;
+        let mut parts = said.trim().split('.').map_while(|part| part.parse::<u32>().ok());
+        Ok((parts.next(), parts.next()) >= (Some(23), Some(11)))
     }
 
     fn setting(&self, name: &str) -> String {

@@ -3,7 +3,8 @@
 //! Debian's packages are installed where that may be done: as root, with apt-get. Slurm runs in a
 //! temporary folder without systemd: munged, mariadbd, slurmdbd, slurmctld and two slurmd, in a
 //! network namespace with nothing but the loopback interface ([`inside`]). Each is ended by its
-//! number. Jobs are submitted for users that every Debian has (`games`, `man`, `mail`, `news`,
+//! number. `--debian=RELEASE` runs the stories with the Slurm of another release ([`release`]).
+//! Jobs are submitted for users that every Debian has (`games`, `man`, `mail`, `news`,
 //! `lp`).
 //!
 //! | story | what |
@@ -37,6 +38,7 @@ mod ledger;
 mod page;
 mod pending;
 mod plugin;
+mod release;
 mod shares;
 mod turns;
 mod wide;
@@ -46,10 +48,11 @@ use std::process::{Command, Stdio};
 
 use crate::tools::{cargo, now, runs, succeed, succeed_quietly, target_folder};
 use lab::Lab;
+use release::Release;
 
-const USAGE: &str = "cargo xtask slurm [--debug] [STORY...]: turns, pending, ledger, guard, page, \
-                     plugin, failover, shares; and by name alone: many, idle, turns-soon, \
-                     turns-slow, day, long-day, wide, calls";
+const USAGE: &str = "cargo xtask slurm [--debug] [--debian=RELEASE] [STORY...]: turns, pending, \
+                     ledger, guard, page, plugin, failover, shares; and by name alone: many, \
+                     idle, turns-soon, turns-slow, day, long-day, wide, calls";
 
 type Story = fn(&Lab) -> Result<(), String>;
 
@@ -88,18 +91,23 @@ const STORIES: [Row; 16] = [
 pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
     let (options, names): (Vec<_>, Vec<_>) = args.partition(|arg| arg.starts_with("--"));
     let known = |name: &String| STORIES.iter().any(|(story, ..)| story == name);
-    let is_debug = options == ["--debug"];
-    if !names.iter().all(known) || !(options.is_empty() || is_debug) {
+    let is_debug = options.iter().any(|option| option == "--debug");
+    let release = options.iter().find_map(|option| option.strip_prefix("--debian="));
+    let told = usize::from(is_debug) + usize::from(release.is_some());
+    if !names.iter().all(known) || options.len() != told {
         return Err(USAGE.to_owned());
     }
     if !inside::is_inside() {
-        if let Some(why) = missing()? {
-            crate::say(&format!("LEFT OUT: Meed on a real Slurm: {why}"));
-            return Ok(());
-        }
+        let release = match there(release)? {
+            Ok(release) => release,
+            Err(why) => {
+                crate::say(&format!("LEFT OUT: Meed on a real Slurm: {why}"));
+                return Ok(());
+            }
+        };
         build(is_debug)?;
-        plugin::fetch();
-        return inside::run_again(options.into_iter().chain(names));
+        plugin::fetch(release.as_ref());
+        return inside::run_again(options.into_iter().chain(names), release.as_ref());
     }
     let programs = target_folder().join(if is_debug { "debug" } else { "release" });
     let is_wanted = |name: &str, when: When| match names.is_empty() {
@@ -138,6 +146,32 @@ fn tell(name: &str, story: Story, programs: &Path) -> Result<(), String> {
     Ok(())
 }
 
+/// The release in which the stories run, `None`: the Slurm that is here; or why they do not run.
+fn there(release: Option<&str>) -> Result<Result<Option<Release>, String>, String> {
+    let Some(name) = release else {
+        return Ok(missing()?.map_or(Ok(None), Err));
+    };
+    if !is_root() {
+        return Ok(Err(NEEDS_ROOT.to_owned()));
+    }
+    if let Some(why) = inside::missing() {
+        return Ok(Err(why));
+    }
+    Ok(match Release::find(name) {
+        Ok(release) => {
+            crate::say(&format!("Debian {name}: {}", release.version()?));
+            Ok(Some(release))
+        }
+        Err(why) => Err(why),
+    })
+}
+
+const NEEDS_ROOT: &str = "it needs root, to run jobs of several users";
+
+fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n")
+}
+
 /// Installs what is missing; why it is missing still.
 fn missing() -> Result<Option<String>, String> {
     // slurmdbd -V prints its version and fails.
@@ -148,9 +182,8 @@ fn missing() -> Result<Option<String>, String> {
         find_all.args(["-c", find]).stdout(Stdio::null());
         find_all.status().is_ok_and(|status| status.success())
     };
-    let is_root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n");
-    if !is_root {
-        return Ok(Some("it needs root, to run jobs of several users".to_owned()));
+    if !is_root() {
+        return Ok(Some(NEEDS_ROOT.to_owned()));
     }
     if is_there() {
         return Ok(inside::missing());

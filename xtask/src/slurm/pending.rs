@@ -15,16 +15,20 @@ struct Most {
     order: Duration,
     /// Of one core, in percent, when nothing happens: with the commands that are asked.
     idle: f64,
+    /// For so long that is counted: where jobs are read rarely, as long as two readings are apart.
+    during: Duration,
 }
 
 /// 2,000 jobs.
 pub(super) fn run(lab: &Lab) -> Result<(), String> {
-    wait(lab, 2_000, &Most { order: Duration::from_secs(10), idle: 2.0 })
+    let (order, during) = (Duration::from_secs(10), Duration::from_secs(8));
+    wait(lab, 2_000, &Most { order, idle: 2.0, during })
 }
 
-/// 20,000 jobs; to read them once takes 2 % of the time in which it is counted.
+/// 20,000 jobs, which are read once a minute while nothing happens.
 pub(super) fn many(lab: &Lab) -> Result<(), String> {
-    wait(lab, 20_000, &Most { order: Duration::from_secs(15), idle: 4.0 })
+    let (order, during) = (Duration::from_secs(15), Duration::from_secs(120));
+    wait(lab, 20_000, &Most { order, idle: 2.0, during })
 }
 
 fn wait(lab: &Lab, jobs: usize, most: &Most) -> Result<(), String> {
@@ -60,7 +64,7 @@ fn wait(lab: &Lab, jobs: usize, most: &Most) -> Result<(), String> {
     ));
     // Accounting is asked again and again until then.
     std::thread::sleep(Duration::from_secs(22).saturating_sub(first));
-    let full = taken(&meed, Duration::from_secs(8))?;
+    let full = taken(&meed, most.during)?;
     // Of a user who has used nothing.
     let came = now();
     let job = lab.submit("backup", "-A chem -n1 -t 5 --wrap true")?;

@@ -5,13 +5,15 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use super::inside;
 use super::lab::Lab;
 use super::ledger::SHARES;
+use super::release::Release;
 use crate::tools::{printed, root, runs, target_folder};
 
 /// See `mod.rs`.
 pub(super) fn run(lab: &Lab) -> Result<(), String> {
-    let source = match source() {
+    let source = match source(inside::release().as_deref()) {
         Ok(source) => source,
         Err(why) => {
             crate::say(&format!("LEFT OUT: Slurm's plug-in site_factor/meed: {why}"));
@@ -83,53 +85,64 @@ fn factors(lab: &Lab, user: &str) -> Result<Vec<i64>, String> {
 
 /// Another version's source is refused, with a sentence.
 fn refuses(lab: &Lab, build: &str, source: &str, folder: &str) -> Result<(), String> {
-    lab.sh(&format!("mkdir other && sed 's/22.05.8/22.05.7/' {source}/META >other/META"))?;
+    lab.sh(&format!(
+        "mkdir other && sed 's/^\\( *Version:\\).*/\\1 1.2.3/' {source}/META >other/META"
+    ))?;
     let said = lab.said(&format!("{build} other {folder}")).err().unwrap_or_default();
-    match said.contains("of Slurm 22.05.7") && said.contains("take the source of") {
+    match said.contains("of Slurm 1.2.3") && said.contains("take the source of") {
         true => Ok(()),
         false => Err(format!("the source of another version was not refused: {said}")),
     }
 }
 
 /// Where the source package is unpacked.
-fn folder() -> PathBuf {
-    target_folder().join("slurm-source")
+fn folder(release: Option<&str>) -> PathBuf {
+    let of = release.map(|name| format!("-{name}")).unwrap_or_default();
+    target_folder().join(format!("slurm-source{of}"))
 }
 
 /// The source of the Slurm that is installed; why there is none.
-fn source() -> Result<PathBuf, String> {
+fn source(release: Option<&str>) -> Result<PathBuf, String> {
     if !runs("cc", "--version") {
         return Err("there is no C compiler".to_owned());
     }
-    let found = fs::read_dir(folder()).into_iter().flatten().flatten().map(|entry| entry.path());
+    let found =
+        fs::read_dir(folder(release)).into_iter().flatten().flatten().map(|entry| entry.path());
     let unpacked = found.into_iter().find(|path| path.join("META").is_file());
     unpacked.ok_or_else(|| "its source package could not be fetched".to_owned())
 }
 
 /// Fetches that source, if it is not there. Why not is told.
-pub(super) fn fetch() {
-    if let Err(why) = source().or_else(|_| fetch_anew()) {
+pub(super) fn fetch(release: Option<&Release>) {
+    if let Err(why) = source(release.map(Release::name)).or_else(|_| fetch_anew(release)) {
         crate::say(&format!("apt-get source slurm-wlm: {why}"));
     }
 }
 
-fn fetch_anew() -> Result<PathBuf, String> {
-    let folder = folder();
+/// The system's own sources, or those of the release, as lists of their own: nothing of the
+/// system's apt is changed. The description of the package may be gone where its source is there.
+const FETCH: &str = "\
+for file in $FOLDER/etc/apt/sources.list $FOLDER/etc/apt/sources.list.d/*.list; do
+    [ ! -f $file ] || sed -n 's/^deb /deb-src /p' $file >parts/$(basename $file)
+done
+for file in $FOLDER/etc/apt/sources.list.d/*.sources; do
+    [ ! -f $file ] || sed 's/^Types:.*/Types: deb-src/' $file >parts/$(basename $file)
+done
+apt=\"timeout 90 apt-get -q -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts=$PWD/parts \
+     -o Dir::State::lists=$PWD/lists -o APT::Sandbox::User=root \
+     -o Acquire::Check-Valid-Until=false\"
+version=$(dpkg-query --admindir=$FOLDER/var/lib/dpkg -W -f '${Version}' slurmctld)
+{ $apt update && $apt source --download-only slurm-wlm=$version; } 2>&1
+tar -xf slurm-wlm_*.orig.tar.*";
+
+fn fetch_anew(release: Option<&Release>) -> Result<PathBuf, String> {
+    let name = release.map(Release::name);
+    let folder = folder(name);
     fs::create_dir_all(folder.join("lists/partial")).map_err(|why| why.to_string())?;
     fs::create_dir_all(folder.join("parts")).map_err(|why| why.to_string())?;
-    // The system's own sources, as lists of its own: nothing of the system's apt is changed.
-    let lists = "for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do \
-                 [ ! -f $file ] || sed -n 's/^deb /deb-src /p' $file >parts/$(basename $file); \
-                 done; for file in /etc/apt/sources.list.d/*.sources; do [ ! -f $file ] || \
-                 sed 's/^Types:.*/Types: deb-src/' $file >parts/$(basename $file); done";
-    let fetch = "apt=\"timeout 90 apt-get -q -o Dir::Etc::sourcelist=/dev/null \
-                 -o Dir::Etc::sourceparts=$PWD/parts -o Dir::State::lists=$PWD/lists \
-                 -o APT::Sandbox::User=root\"; $apt update && $apt source --download-only \
-                 slurm-wlm=$(dpkg-query -W -f '${Version}' slurmctld) && \
-                 tar -xzf slurm-wlm_*.orig.tar.gz";
-    let line = format!("cd {} && {lists} && {{ {fetch}; }} 2>&1", folder.display());
     let mut command = Command::new("bash");
-    command.arg("-c").arg(line);
+    command.args(["-c", FETCH]).current_dir(&folder);
+    command.env("FOLDER", release.map_or_else(PathBuf::new, |release| release.folder().into()));
     printed(&mut command, "apt-get source slurm-wlm")?;
-    source()
+    source(name)
 }

@@ -241,7 +241,7 @@ impl Family {
 
     /// Queues have come or are forgotten: where the rows of its children stand. To the rule one
     /// that is forgotten is as any that is gone.
-    fn meet(&mut self, engine: &Engine) {
+    fn meet(&mut self, engine: View<'_>) {
         let weight = 1.0;
         self.seen.resize(self.children.len(), Child { weight, is_leaf: true, ..Child::default() });
         self.made.resize(self.children.len(), Made::default());

@@ -49,7 +49,7 @@ const fn json(from: (u32, u32), parser: &'static str, option: &'static str) -> S
 }
 
 /// The forms, oldest first.
-pub(crate) const FORMS: [SlurmForm; 7] = [
+pub(crate) const FORMS: [SlurmForm; 8] = [
     FIRST,
     json((23, 2), "v0.0.39", "--json"),
     json((23, 11), "v0.0.40", "--json=v0.0.40"),
@@ -57,6 +57,7 @@ pub(crate) const FORMS: [SlurmForm; 7] = [
     json((24, 11), "v0.0.42", "--json=v0.0.42"),
     json((25, 5), "v0.0.43", "--json=v0.0.43"),
     json((25, 11), "v0.0.44", "--json=v0.0.44"),
+    json((26, 5), "v0.0.45", "--json=v0.0.45"),
 ];
 
 /// The form of a version such as `slurm-wlm 22.05.8`; in a sentence why there is none.
@@ -87,6 +88,8 @@ mod tests {
             ("slurm 23.02.7", "v0.0.39"),
             ("slurm 24.08.1", "v0.0.41"),
             ("slurm 25.11.0-1", "v0.0.44"),
+            ("slurm-wlm 26.05.5", "v0.0.45"),
+            ("slurm 27.05.0", "v0.0.45"),
         ] {
             assert_eq!(form_of(version).unwrap().json.parser, parser, "{version}");
         }

@@ -3,12 +3,13 @@
 //! The forms differ by the version of Slurm's `data_parser` ([`super::form`]); all of each are
 //! read, wherever they stand:
 //!
-//! | | v0.0.38 (22.05) | v0.0.39 (23.02) | v0.0.40 to v0.0.44 (23.11 to 25.11) |
+//! | | v0.0.38 (22.05) | v0.0.39 (23.02) | v0.0.40 to v0.0.45 (23.11 to 26.05) |
 //! |---|---|---|---|
 //! | a state | a word | a word | a list: the state, and flags behind it |
 //! | an instant of `squeue` | a number | a number | `{set, infinite, number}` |
 //! | a number of an array, of a component | a number, or null | `{set, infinite, number}` | the same |
 //! | an instant of `sacct` | a number, 0 for none | the same | the same |
+//! | a run that was put back, in `sacct` | `REQUEUED` | the same | `PENDING`, `REQUEUED` |
 
 use std::collections::BTreeMap;
 
@@ -54,9 +55,10 @@ impl Words {
     }
 }
 
-/// An instant, a number of an array: 0 where there is none.
+/// An instant, a number of an array: 0 where there is none, or Slurm's own number for none, which
+/// stands bare as the start of what was cancelled before (24.11.5, 26.05.5).
 fn some(number: Option<&Number>) -> Option<i64> {
-    number.and_then(Number::get).filter(|number| *number > 0)
+    number.and_then(Number::get).filter(|number| (1..0xffff_fffe).contains(number))
 }
 
 #[derive(Deserialize)]
@@ -239,7 +241,8 @@ pub(crate) fn parse_runs_json(text: &str) -> Result<Vec<SlurmRun>, String> {
 
 fn run(told: &AccountedJob) -> Result<Option<SlurmRun>, String> {
     let states = told.state.current.as_slice();
-    let waits = states.first().is_some_and(|state| state == "PENDING");
+    // A run that was put back has a flag, too: PENDING, REQUEUED.
+    let waits = states == ["PENDING"];
     let Some(start) = some(told.time.start.as_ref()) else { return Ok(None) };
     if waits || told.tres.allocated.is_empty() {
         return Ok(None);

@@ -1,14 +1,15 @@
 //! Which runs are charged, from the journal: what accounting tells later of a run that nobody saw
 //! is told from what is charged already, over restarts too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use meed_journal::{Fact, Record, TaskKey};
+use meed_journal::{Fact, JobKey, Record, TaskKey};
 use meed_store::{Seq, Store, StoreError};
 
 use super::events::Began;
-use super::names::{Charge, Charges, Names};
+use super::names::{Charge, Charges, Names, close};
+use super::pieces::{charged_of, told_of};
 use super::turn::number_of;
 
 /// Who started a run, for readers of the journal, and when, where that is not its time.
@@ -43,10 +44,26 @@ impl Began {
 }
 
 impl Names {
+    /// A record is gone, or begins anew, while its run is suspended as far as the ledger knows:
+    /// accounting may tell that the run went on.
+    pub(super) fn lose_sight(&mut self, id: u32) {
+        let Some(known) = self.known.get(&id) else { return };
+        if let Some(paused) = known.paused() {
+            self.charged.insert((id, paused), self.open_since(paused, known.charged));
+        }
+    }
+
+    /// A run that was suspended then, after it was charged for so many seconds.
+    fn open_since(&self, paused: i64, charged: i64) -> Charge {
+        Charge { end: paused, seen: self.looked, is_exact: false, paused_after: Some(charged) }
+    }
+
     /// The runs that ended after the second `floor` and are charged.
     pub(super) fn charges(&self, store: &dyn Store, floor: i64) -> Result<Charges, StoreError> {
         let mut charges = Charges::new();
         let mut running: BTreeMap<TaskKey, Began> = BTreeMap::new();
+        // Runs that went on after they were suspended, and whose end is told.
+        let mut went_on: BTreeSet<JobKey> = BTreeSet::new();
         let Some(from) = self.first_after(store, floor)? else { return Ok(charges) };
         store.read(from, &mut |_, line| {
             let Ok(record) = Record::decode(line) else { return ControlFlow::Continue(()) };
@@ -63,12 +80,23 @@ impl Names {
                     let Some(id) = number_of(&task.job.to_string()) else {
                         return ControlFlow::Continue(());
                     };
+                    went_on.insert(task.job.clone());
                     // What began before these records ran in the second before them.
                     let began = running.remove(&task.key());
                     let start = began.map_or(floor, |began| began.start);
                     let end = began.and_then(|began| began.over).unwrap_or(second);
-                    let charge = Charge { end, seen: self.looked, is_exact: began.is_some() };
-                    charges.insert((id, start), charge);
+                    let (seen, is_exact) = (self.looked, began.is_some());
+                    let charge = Charge { end, seen, is_exact, paused_after: None };
+                    charges.remove(&(id, start));
+                    close(&mut charges, id, start, charge);
+                }
+                Fact::JobCancelled(cancelled) => {
+                    let job = cancelled.job.as_ref().filter(|job| !went_on.contains(job));
+                    let key = job.map(ToString::to_string).unwrap_or_default();
+                    let (told, charged) = (number_of(&key).zip(told_of(&key)), charged_of(&key));
+                    if let Some((id, at)) = told.filter(|_| charged > 0) {
+                        charges.insert((id, at), self.open_since(at, charged));
+                    }
                 }
                 _ => {}
             }

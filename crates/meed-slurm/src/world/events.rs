@@ -153,7 +153,7 @@ impl Names {
             let Some(what) = self.what(&job.account, &job.user, &job.name, job.tres) else {
                 continue;
             };
-            self.plan_anew(&mut plan, snapshot, job);
+            self.plan_anew(&mut plan, job);
             match job.stage {
                 JobStage::Ended => self.plan_ended(&mut plan, snapshot, job, what),
                 JobStage::Running => self.plan_running(&mut plan, snapshot, job, what),
@@ -219,17 +219,17 @@ impl Names {
     }
 
     /// A record that was suspended waits again, or another run of it began.
-    fn plan_anew(&mut self, plan: &mut Plan, snapshot: &ClusterSnapshot, job: &SlurmJob) {
+    fn plan_anew(&mut self, plan: &mut Plan, job: &SlurmJob) {
         let id = job.id;
-        let Some(known) = self.known.get_mut(&id) else { return };
-        let Some(paused) = known.paused() else { return };
+        let Some(paused) = self.known.get(&id).and_then(Known::paused) else { return };
         let is_new = job.start.is_some_and(|start| start > paused);
         if job.stage != JobStage::Pending && !is_new {
             return;
         }
-        (known.charged, known.waits) = (0, 0);
-        let charge = Charge { end: paused, seen: snapshot.at, is_exact: false };
-        self.charged.insert((id, paused), charge);
+        self.lose_sight(id);
+        if let Some(known) = self.known.get_mut(&id) {
+            (known.charged, known.waits) = (0, 0);
+        }
         plan.add(paused, Fact::Anew { id });
     }
 
@@ -239,6 +239,11 @@ impl Names {
             let Some(end) = row.end.filter(|end| *end > self.floor && *end < snapshot.at) else {
                 continue;
             };
+            if let Some(rest) = self.rest_of(row) {
+                let row = SlurmRun { elapsed: rest, before: Vec::new(), ..row.clone() };
+                self.plan_unseen(plan, snapshot, &row, end);
+                continue;
+            }
             let run = self.known.get(&row.id).and_then(|known| known.run.as_ref());
             let is_known = run.is_some_and(|run| is_same(run, row.start))
                 || self.is_charged(row)
@@ -253,12 +258,24 @@ impl Names {
             if is_known || is_told || row.elapsed <= 0 {
                 continue;
             }
-            // Of a record that is still there another run is told, or it waits.
-            let is_gone = has_ended || !snapshot.jobs.contains_key(&row.id);
-            match end - row.elapsed > plan.through {
-                true => self.plan_whole(plan, row, end, is_gone),
-                false => self.plan_late(plan, snapshot, row, is_gone),
-            }
+            self.plan_unseen(plan, snapshot, row, end);
+        }
+    }
+
+    /// A run, or the rest of one, that only accounting knows.
+    fn plan_unseen(
+        &mut self,
+        plan: &mut Plan,
+        snapshot: &ClusterSnapshot,
+        row: &SlurmRun,
+        end: i64,
+    ) {
+        // Of a record that is still there another run is told, or it waits.
+        let job = snapshot.jobs.get(&row.id);
+        let is_gone = job.is_none_or(|job| job.stage == JobStage::Ended);
+        match end - row.elapsed > plan.through {
+            true => self.plan_whole(plan, row, end, is_gone),
+            false => self.plan_late(plan, snapshot, row, is_gone),
         }
     }
 
@@ -306,8 +323,9 @@ impl Names {
                 false => plan.add(until, Fact::End { id, how: How::Paused }),
             }
         }
-        let charge = Charge { end, seen: snapshot.at, is_exact: true };
-        self.charged.insert((id, row.start), charge);
+        let charge = Charge { end, seen: snapshot.at, is_exact: true, paused_after: None };
+        self.charged.remove(&(id, row.start));
+        self.close(id, row.start, charge);
     }
 
     /// A run that nobody saw, of which no second is told yet.
@@ -340,8 +358,7 @@ impl Names {
         let id = job.id;
         let end = job.end.unwrap_or(snapshot.at - 1);
         if end >= snapshot.at {
-            // In all seconds that are told now it ran.
-            return self.plan_running(plan, snapshot, job, what);
+            return self.plan_ending(plan, snapshot, job, what);
         }
         let is_known = self.known.contains_key(&id);
         let mut charged = self.known.get(&id).map_or(0, |known| known.charged);
@@ -361,9 +378,13 @@ impl Names {
             }
             (None, _) => {}
         }
-        if let Some(start) = job.start.filter(|_| end > plan.through && job.used > 0) {
+        // It may be told already, by the look in whose second it ended.
+        let is_new = |start: &i64| is_known || !self.charged.contains_key(&(id, *start));
+        let is_untold = end > plan.through && job.used > 0;
+        if let Some(start) = job.start.filter(|_| is_untold).filter(is_new) {
             let since = end - (job.used - charged).max(0);
-            if since < end {
+            // Where its seconds are told already, accounting's row is charged late.
+            if (plan.through + 1..end).contains(&since) {
                 plan.add(since, Fact::Start { id, began: Began::of(start, since), what });
                 plan.add(end, Fact::End { id, how: How::Over });
             }
@@ -371,6 +392,38 @@ impl Names {
             return;
         }
         plan.add(end, Fact::Gone { id });
+    }
+
+    /// It ended in the second of the look, which is told by the next one. Until then it ran, unless
+    /// it was suspended before: for how long it ran is known now.
+    fn plan_ending(
+        &mut self,
+        plan: &mut Plan,
+        snapshot: &ClusterSnapshot,
+        job: &SlurmJob,
+        what: What,
+    ) {
+        let (id, Some(start)) = (job.id, job.start) else { return };
+        let known = self.known.get(&id);
+        let charged = known.map_or(0, |known| known.charged);
+        let run = known.and_then(|known| known.run.as_ref());
+        let since = match run {
+            Some(run) if is_same(run, start) => Some(run.since),
+            None if charged == 0 => Some(start),
+            _ => None,
+        };
+        let is_new = run.is_none();
+        match since.map(|since| since + job.used - charged).filter(|over| *over < snapshot.at) {
+            None => self.plan_running(plan, snapshot, job, what),
+            // Where its start is told already, the next look charges the seconds before its end.
+            Some(_) if is_new && (job.used == 0 || start <= plan.through) => {}
+            Some(over) => {
+                if is_new {
+                    plan.add(start, Fact::Start { id, began: Began::of(start, start), what });
+                }
+                plan.add_end(over, id, true);
+            }
+        }
     }
 
     fn plan_running(
@@ -390,15 +443,18 @@ impl Names {
         {
             if is_same(run, start) {
                 run.start = Some(start);
-                if let Some(told) = told
-                    && told.at > run.since
-                    && told.at < snapshot.at
-                {
-                    // It was suspended and resumed between two looks.
+                if let Some(told) = told.filter(|told| told.at > run.since) {
+                    // It was suspended and resumed between two looks, or goes on since the second
+                    // of this one, which is told by the next one.
                     let paused = run.since + told.ran_before - known.charged;
-                    plan.add(paused.min(told.at), Fact::End { id, how: How::Paused });
-                    plan.add(told.at, Fact::Start { id, began: Began::of(start, told.at), what });
-                    return;
+                    let (paused, began) = (paused.min(told.at), Began::of(start, told.at));
+                    if paused < snapshot.at {
+                        plan.add(paused, Fact::End { id, how: How::Paused });
+                        if told.at < snapshot.at {
+                            plan.add(told.at, Fact::Start { id, began, what });
+                        }
+                        return;
+                    }
                 }
                 if known.what.tres != what.tres {
                     let since = snapshot.at - 1;
@@ -423,7 +479,10 @@ impl Names {
                     plan.add(start, Fact::Start { id, began: Began::of(start, start), what });
                     plan.add(paused, Fact::End { id, how: How::Paused });
                 }
-                told.at.max(start)
+                // It went on and was suspended once more, which nobody saw: so many seconds sooner.
+                let missed = if charged > 0 { told.ran_before - charged } else { 0 };
+                let paused = self.known.get(&id).and_then(Known::paused).unwrap_or(start);
+                (told.at - missed.max(0)).max(paused).max(start)
             }
             // It went on so soon that nobody asked when: as many seconds ago as are not charged.
             _ if charged > 0 => start.max(snapshot.at - (job.used - charged)),

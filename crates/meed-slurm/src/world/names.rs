@@ -58,10 +58,23 @@ pub(super) struct Charge {
     pub(super) seen: i64,
     /// Its start is Slurm's: else the run began then or before.
     pub(super) is_exact: bool,
+    /// Of a run that was suspended then, and that nobody saw since: for how many seconds it is
+    /// charged. It may have gone on.
+    pub(super) paused_after: Option<i64>,
 }
 
 /// Runs that are charged, by record and start.
 pub(super) type Charges = BTreeMap<(u32, i64), Charge>;
+
+/// See [`Names::close`].
+pub(super) fn close(charges: &mut Charges, id: u32, start: i64, charge: Charge) {
+    let end = charge.end.max(start);
+    let open = charges.range((id, start)..=(id, end));
+    let open: Vec<(u32, i64)> =
+        open.filter(|(_, open)| open.paused_after.is_some()).map(|(&key, _)| key).collect();
+    charges.retain(|key, _| !open.contains(key));
+    charges.entry((id, start)).or_insert(charge);
+}
 
 /// What could not be taken as it was told.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -125,6 +138,21 @@ impl Names {
             let is_it = !charge.is_exact && row.start <= start && start <= end;
             start == row.start || is_part || is_it
         })
+    }
+
+    /// Notes a run whose end is charged: what was open of it is not any more. Of a run that is told
+    /// late the entry is there, with its own end.
+    pub(super) fn close(&mut self, id: u32, start: i64, charge: Charge) {
+        close(&mut self.charged, id, start, charge);
+    }
+
+    /// For how many seconds of the row nothing is charged, where its run was suspended, went on and
+    /// was put back between two looks.
+    pub(super) fn rest_of(&self, row: &SlurmRun) -> Option<i64> {
+        let end = row.end.filter(|end| *end >= row.start)?;
+        let mut open = self.charged.range((row.id, row.start)..=(row.id, end));
+        let charged = open.find_map(|(_, charge)| charge.paused_after)?;
+        Some(row.elapsed - charged).filter(|rest| *rest > 0)
     }
 
     /// Tells queues that are new or have another weight, parents first.

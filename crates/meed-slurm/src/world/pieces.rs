@@ -52,20 +52,15 @@ impl Names {
             How::Paused => self.bring_to(batch, second, id, 1, &what),
             How::Over | How::PutBack => {
                 let (is_exact, seen) = (run.start.is_some(), self.looked);
-                let charge = Charge { end: second, seen, is_exact };
-                // Of a run that is told late the entry is there, with its own end.
-                self.charged.entry((id, run.start.unwrap_or(run.since))).or_insert(charge);
+                let charge = Charge { end: second, seen, is_exact, paused_after: None };
+                self.close(id, run.start.unwrap_or(run.since), charge);
                 Ok(())
             }
         }
     }
 
     fn gone(&mut self, batch: Tell<'_, '_>, id: u32) -> Result<(), Failed> {
-        if let Some(paused) = self.known.get(&id).and_then(Known::paused) {
-            // It ended while it was suspended: nothing of its run is left to be charged.
-            let charge = Charge { end: paused, seen: self.looked, is_exact: false };
-            self.charged.insert((id, paused), charge);
-        }
+        self.lose_sight(id);
         self.cancel(batch, id)?;
         self.known.remove(&id);
         Ok(())

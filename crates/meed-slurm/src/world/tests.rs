@@ -269,16 +269,16 @@ fn the_run_that_ended_is_not_taken_for_the_run_before_it() {
 }
 
 #[test]
-fn a_suspension_that_nobody_asked_about_does_not_charge_the_run_again() {
+fn a_suspension_of_which_nothing_is_told_does_not_charge_the_run_again() {
     let folder = tempfile::tempdir().unwrap();
     let mut world = open(folder.path(), BEGAN);
     tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
     let mut paused = snapshot(1013, vec![job(1, Suspended, (1001, Some(1002), None, 10))]);
     paused.suspensions.insert(1, Suspension { at: 1012, ran_before: 10 });
     tell(&mut world, &paused);
-    // It went on at 1013: it ran for a second less than since its start, which says nothing.
+    // It went on at 1013: it is asked about, and nothing is answered.
     let resumed = snapshot(1016, vec![job(1, Running, (1001, Some(1002), None, 13))]);
-    assert!(crate::slurm::to_ask_of(&resumed.jobs, 1016, |id| world.ran(id, 1016)).is_empty());
+    assert_eq!(crate::slurm::to_ask_of(&resumed.jobs, 1016, |id| world.ran(id, 1016)), [1]);
     // The ledger charges from that second on, however early it is.
     let plan = world.names.plan(&resumed, world.through());
     let starts = plan.iter().flat_map(|(_, facts)| facts).filter_map(|fact| match fact {
@@ -494,6 +494,33 @@ fn what_became_of_a_suspended_run_is_charged_once() {
 }
 
 #[test]
+fn a_suspended_run_that_went_on_and_was_put_back_between_two_looks_is_charged_whole() {
+    // It ran for 10 s, was suspended, went on unseen for 15 s, and its node failed.
+    let row = SlurmRun { elapsed: 25, ..run(1, 1002, 1050) };
+    let waits = |at| snapshot(at, vec![job(1, Pending, (1050, None, None, 0))]);
+    for (restarts, is_told_soon) in [(false, false), (false, true), (true, false), (true, true)] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut world = open(folder.path(), BEGAN);
+        tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
+        let mut paused = snapshot(1020, vec![job(1, Suspended, (1001, Some(1002), None, 10))]);
+        paused.suspensions.insert(1, Suspension { at: 1012, ran_before: 10 });
+        tell(&mut world, &paused);
+        let told = |at: i64| ClusterSnapshot { runs: vec![row.clone()], ..waits(at) };
+        tell(&mut world, &if is_told_soon { told(1052) } else { waits(1052) });
+        assert_eq!(used(&world, 1052), 20.0);
+        for at in [1100, 1160, 1220] {
+            if restarts {
+                drop(world);
+                world = open(folder.path(), at);
+            }
+            tell(&mut world, &told(at));
+            assert_eq!(used(&world, at), 50.0, "restarts {restarts}, at {at}");
+        }
+        assert_eq!(world.take_oddities(), Oddities::default());
+    }
+}
+
+#[test]
 fn a_new_job_stands_behind_those_of_its_user_and_by_what_its_user_has_used() {
     let folder = tempfile::tempdir().unwrap();
     let mut world = open(folder.path(), BEGAN);
@@ -538,6 +565,98 @@ fn a_run_that_ended_or_paused_in_the_second_of_the_look_is_charged_from_its_star
             tell(&mut world, &now);
         }
         assert_eq!(used(&world, 1024), 8.0, "{last:?}");
+    }
+}
+
+#[test]
+fn a_suspended_run_that_was_seen_to_go_on_is_charged_once_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut world = open(folder.path(), BEGAN);
+    tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
+    let mut paused = snapshot(1020, vec![job(1, Suspended, (1001, Some(1002), None, 10))]);
+    paused.suspensions.insert(1, Suspension { at: 1012, ran_before: 10 });
+    tell(&mut world, &paused);
+    let mut on = snapshot(1024, vec![job(1, Running, (1001, Some(1002), None, 14))]);
+    on.suspensions.insert(1, Suspension { at: 1020, ran_before: 10 });
+    tell(&mut world, &on);
+    // It is put back, waits for somebody else, and accounting tells its run.
+    let held =
+        SlurmJob { reason: "JobHeldUser".to_owned(), ..job(1, Pending, (1030, None, None, 0)) };
+    let row = SlurmRun { elapsed: 20, ..run(1, 1002, 1030) };
+    for at in [1040, 1100, 1160] {
+        tell(
+            &mut world,
+            &ClusterSnapshot { runs: vec![row.clone()], ..snapshot(at, vec![held.clone()]) },
+        );
+        assert_eq!(used(&world, at), 40.0, "at {at}");
+        drop(world);
+        world = open(folder.path(), at + 2);
+    }
+}
+
+#[test]
+fn a_piece_between_two_pauses_that_nobody_saw_is_charged() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut world = open(folder.path(), BEGAN);
+    tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
+    let paused = |at: i64, stage, used, told| {
+        let mut now = snapshot(at, vec![job(1, stage, (1001, Some(1002), None, used))]);
+        now.suspensions.insert(1, told);
+        now
+    };
+    tell(&mut world, &paused(1020, Suspended, 10, Suspension { at: 1012, ran_before: 10 }));
+    // It went on for 3 s, was suspended for 4 s, and goes on since 1028.
+    tell(&mut world, &paused(1024, Suspended, 13, Suspension { at: 1024, ran_before: 13 }));
+    tell(&mut world, &paused(1032, Running, 17, Suspension { at: 1028, ran_before: 13 }));
+    assert_eq!(used(&world, 1032), 2.0 * 17.0);
+}
+
+#[test]
+fn a_pause_that_is_over_in_the_second_of_the_look_is_left_out() {
+    // Known since 1002: it paused at 1014, and went on at 1020. Or it ended at 1020, after it went
+    // on at 1018. Or nobody saw it before it ended.
+    let resumed = |at: i64| job(1, Running, (1001, Some(1002), None, 12 + at - 1020));
+    let ended = |start: i64, used: i64| job(1, Ended, (1001, Some(start), Some(1020), used));
+    for (first, last, expected) in [
+        (Some(1002), None, 12 + 10),
+        (Some(1002), Some(ended(1002, 14)), 14),
+        (None, Some(ended(1014, 2)), 2),
+        (None, Some(ended(1014, 0)), 0),
+        (None, Some(ended(1005, 0)), 0),
+        (None, Some(ended(1005, 1)), 1),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut world = open(folder.path(), BEGAN);
+        for at in [1010, 1014, 1020, 1022, 1024, 1030] {
+            let mut now = match (at < 1020, first, &last) {
+                (true, None, _) => snapshot(at, vec![]),
+                (true, Some(start), _) => {
+                    snapshot(at, vec![job(1, Running, (1001, Some(start), None, at - start))])
+                }
+                (false, _, Some(last)) => snapshot(at, vec![last.clone()]),
+                (false, _, None) => {
+                    let mut now = snapshot(at, vec![resumed(at)]);
+                    now.suspensions.insert(1, Suspension { at: 1020, ran_before: 12 });
+                    now
+                }
+            };
+            // Accounting tells of it late; time goes on by the jobs of others.
+            now.runs.extend(
+                last.iter()
+                    .filter(|_| at > 1022)
+                    .map(|job| SlurmRun { elapsed: job.used, ..run(1, job.start.unwrap(), 1020) }),
+            );
+            let other = job(at as u32, Ended, (at - 3, Some(at - 2), Some(at - 1), 1));
+            let (user, account) = ("bob".to_owned(), "chem".to_owned());
+            now.jobs.insert(other.id, SlurmJob { user, account, ..other });
+            tell(&mut world, &now);
+            if at == 1024 {
+                drop(world);
+                world = open(folder.path(), 1024);
+            }
+        }
+        assert_eq!(used(&world, 1030), 2.0 * expected as f64, "{first:?}, {last:?}");
+        assert_eq!(world.take_oddities(), Oddities::default());
     }
 }
 

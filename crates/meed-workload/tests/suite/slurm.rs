@@ -2,7 +2,7 @@
 //!
 //! The inputs are small ones of our own in the form of real outputs: Slurm 22.05.8 (`sacct
 //! --parsable2 --duplicates`) and Grid Engine 8.1.9 (its accounting file). Those of `sacct --json`
-//! are made by hand, as each of them says.
+//! are made by hand, as each of them says, or in the form of 24.11.5.
 
 use std::collections::BTreeMap;
 
@@ -367,6 +367,32 @@ fn sacct_json_is_read_whole_and_line_by_line() {
     assert!(words.contains("1 run requeued"), "{words}");
     assert!(words.contains("1 job ran still when the log ended"), "{words}");
     assert_eq!(source.queues(), ["ann", "bob"]);
+}
+
+/// As Slurm 24.11.5 and 26.05.5 print it, shortened: a job that was put back and cancelled before
+/// it started again, whose start is 2^32 - 2, and one that ran.
+#[test]
+fn a_start_of_sacct_json_that_is_no_instant_is_none() {
+    let text = r#"{"jobs": [
+{"account": "bio", "user": "ann", "job_id": 184, "steps": [],
+ "array": {"job_id": 0, "task_id": {"set": false, "infinite": false, "number": 0}},
+ "state": {"current": ["CANCELLED"], "reason": "BeginTime"},
+ "time": {"elapsed": 0, "eligible": 1796079571, "end": 1796079572, "start": 4294967294,
+          "submission": 1796079394, "suspended": 0,
+          "limit": {"set": true, "infinite": false, "number": 5}},
+ "tres": {"allocated": [{"type": "cpu", "name": "", "id": 1, "count": 4},
+                        {"type": "billing", "name": "", "id": 5, "count": 4}]}},
+{"account": "bio", "user": "ann", "job_id": 185, "steps": [],
+ "array": {"job_id": 0, "task_id": {"set": false, "infinite": false, "number": 0}},
+ "state": {"current": ["COMPLETED"], "reason": "None"},
+ "time": {"elapsed": 7, "eligible": 1796079395, "end": 1796079405, "start": 1796079396,
+          "submission": 1796079395, "suspended": 2},
+ "tres": {"allocated": [{"type": "cpu", "name": "", "id": 1, "count": 2},
+                        {"type": "energy", "name": "", "id": 3, "count": -2}]}}],
+"meta": {"slurm": {"release": "24.11.5"}}, "errors": [], "warnings": []}"#;
+    let mut source = open(text);
+    assert_eq!(shown(&mut source), ["185 @0 0:1x2/0 7s"]);
+    assert_eq!((source.counts().lines, source.counts().ignored), (2, 1));
 }
 
 /// Anybody's table may have a column `steps`, of numbers.

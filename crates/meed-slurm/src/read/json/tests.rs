@@ -1,6 +1,6 @@
-//! Samples **made by hand** from the sources of `data_parser` of each version (`JOB_INFO`, `JOB`,
-//! `NODE`), and of 22.05 from what it prints; no later version was run. Each says what the text of
-//! 22.05 says.
+//! Samples **made by hand**, each of which says what the text of 22.05 says: of v0.0.39 from the
+//! source of `data_parser` (`JOB_INFO`, `JOB`, `NODE`), of the others from what Slurm 22.05.8,
+//! 24.11.5 (v0.0.40 to v0.0.42) and 26.05.5 (v0.0.43 to v0.0.45) print.
 
 use super::*;
 use crate::read::form::FORMS;
@@ -41,7 +41,7 @@ const fn later(parser: &'static str) -> Hand {
     Hand { parser, state: words, instant: |at| told(Some(at)), number: told }
 }
 
-const HANDS: [Hand; 7] = [
+const HANDS: [Hand; 8] = [
     Hand { parser: "v0.0.38", state: word, instant: |at| at.to_string(), number: plain },
     Hand { parser: "v0.0.39", state: word, instant: |at| at.to_string(), number: told },
     later("v0.0.40"),
@@ -49,6 +49,7 @@ const HANDS: [Hand; 7] = [
     later("v0.0.42"),
     later("v0.0.43"),
     later("v0.0.44"),
+    later("v0.0.45"),
 ];
 
 /// What the text of 22.05 says of the same jobs, asked in the second 1795970800.
@@ -180,9 +181,11 @@ fn runs_are_those_of_the_text_in_each_version() {
         let rows = rows.iter().map(|(kind, name, count)| {
             format!(r#"{{"type": "{kind}", "name": "{name}", "id": 1, "count": {count}}}"#)
         });
-        // Slurm prints what it does not measure without a count.
-        let energy = r#"{"type": "energy", "name": null, "id": 3, "count": null}"#.to_owned();
-        rows.chain([energy]).collect::<Vec<_>>().join(",")
+        // What Slurm does not measure has no count, or a negative one.
+        let unknown = ["null", "-2"].map(|count| {
+            format!(r#"{{"type": "energy", "name": null, "id": 3, "count": {count}}}"#)
+        });
+        rows.chain(unknown).collect::<Vec<_>>().join(",")
     };
     for hand in &HANDS {
         let job = |id: u32, who: &str, array: &str, het: &str, state: &str, time: &str, tres| {
@@ -208,7 +211,7 @@ fn runs_are_those_of_the_text_in_each_version() {
                 news,
                 &no_array,
                 &no_het,
-                &(hand.state)("REQUEUED", ""),
+                &(hand.state)("PENDING", "REQUEUED"),
                 &time(at + 1, at + 3, 2),
                 tres(&first),
             ),
@@ -226,9 +229,18 @@ fn runs_are_those_of_the_text_in_each_version() {
                 man,
                 &no_array,
                 &format!(r#"{{"job_id": 7, "job_offset": {}}}"#, (hand.number)(Some(1))),
-                &(hand.state)("COMPLETED", "RESIZING"),
+                &(hand.state)("PENDING", "RESIZING"),
                 &time(at, at + 30, 30),
                 tres(&[("cpu", "", 4)]),
+            ),
+            job(
+                7,
+                man,
+                &no_array,
+                &no_het,
+                &(hand.state)("CANCELLED", ""),
+                &time(0xffff_fffe, at, 0),
+                tres(&[("billing", "", 3)]),
             ),
             job(
                 6,

@@ -8,8 +8,8 @@
 //! | numbers that may be unset | a number; null: unset or infinite | `{set, infinite, number}` |
 //! | `state.current` | a text | a text, or a list with flags: `["PENDING", "REQUEUED"]` |
 //!
-//! The first is known from its source and from a published sample; the others from their sources
-//! only: no output of a later version was at hand.
+//! Both are known from their sources, and from what Slurm 22.05.8, 24.11.5 (v0.0.40 to v0.0.42) and
+//! 26.05.5 (v0.0.43 to v0.0.45) print.
 
 use std::io::ErrorKind;
 
@@ -371,6 +371,10 @@ struct Tres {
     count: Count,
 }
 
+/// Slurm's own number for none (`NO_VAL`). Slurm 24.11.5 and 26.05.5 print it bare as the start of
+/// a job that was cancelled before it started.
+const NO_VALUE: u64 = 0xffff_fffe;
+
 /// A number that may be unset or infinite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Count {
@@ -396,6 +400,7 @@ impl<'de> Deserialize<'de> for Count {
             Other(IgnoredAny),
         }
         Ok(match Form::deserialize(deserializer)? {
+            Form::Whole(NO_VALUE) => Count::Unset,
             Form::Whole(number) => Count::Of(number),
             Form::Marked { infinite: true, .. } => Count::Infinite,
             Form::Marked { set: true, number: Some(number), .. } => Count::Of(number),
