@@ -14,7 +14,7 @@ pub(super) struct Release {
 
 /// What the stories need of it; a C compiler for the plug-in.
 const PACKAGES: &str = "slurm-wlm,slurm-wlm-basic-plugins,slurmdbd,mariadb-server,munge,iproute2,\
-                        gcc,libc6-dev";
+                        mount,gcc,libc6-dev";
 
 impl Release {
     /// Makes the folder where it is not there. A minute or two, 1 GB.
