@@ -104,7 +104,8 @@ pub struct MetricValue {
     pub buckets: Vec<u64>,
 }
 
-/// See the module.
+/// What a live driver counts for whoever watches it: plain numbers, named in [`METRICS`]. They
+/// count from the opening of the journal on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Counters {
     /// In the order of the table.

@@ -19,7 +19,8 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// See the module.
+/// Bytes of the system (an argument, a path, a variable): in JSON a text where they are UTF-8, else
+/// a list of numbers.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Bytes(OsString);
 

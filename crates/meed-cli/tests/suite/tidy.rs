@@ -133,3 +133,23 @@ fn errors_of_the_api_may_grow() {
     assert!(closed.is_empty(), "without #[non_exhaustive]:\n{}", closed.join("\n"));
     assert!(seen > 3, "{seen} errors were looked at");
 }
+
+/// The page of a public type stands by itself: its module may be private.
+#[test]
+fn public_items_say_themselves_what_they_are() {
+    let mut looked_at = 0;
+    for path in files("rs") {
+        let text = fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        for (number, line) in lines.iter().enumerate() {
+            if line.trim() != "/// See the module." {
+                continue;
+            }
+            looked_at += 1;
+            let mut below = lines[number + 1..].iter().map(|line| line.trim());
+            let item = below.find(|line| !line.starts_with("#[")).unwrap_or_default();
+            assert!(!item.starts_with("pub "), "{}:{}: {item}", path.display(), number + 1);
+        }
+    }
+    assert!(looked_at > 0, "others say so");
+}

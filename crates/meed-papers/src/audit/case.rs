@@ -120,7 +120,8 @@ pub(super) enum LieKind {
     Forgo,
 }
 
-/// See the module.
+/// A small shared cluster, its tenants' demands, and what one of them does instead of being
+/// honest. Times are whole minutes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 pub struct Case {
     /// What tasks are like.

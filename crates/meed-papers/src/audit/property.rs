@@ -29,7 +29,8 @@ use serde::{Deserialize, Serialize};
 
 use super::case::{LieKind, Tasks};
 
-/// See the module.
+/// A property of TSC'18 Sec. 3 that is audited. Its value is a part of what a tenant's contribution
+/// alone delivers over the run; above 0 it speaks against the property.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Property {

@@ -27,7 +27,8 @@ pub struct Came {
     pub number: u64,
 }
 
-/// See the module.
+/// The begin of a record that starts in the middle: the state of its driver at the first instant,
+/// and the jobs that were alive then.
 #[derive(Debug)]
 pub struct Begun {
     state: Vec<u8>,

@@ -141,7 +141,8 @@ impl RecordedWorkload {
     }
 }
 
-/// See the module.
+/// A log's jobs as a source: those with a time of their own come at that time, those that the end
+/// of another caused come as long after that end as they did.
 pub struct LogSource {
     workload: RecordedWorkload,
     chains: BTreeMap<u32, VecDeque<(Cause, Job)>>,

@@ -80,7 +80,8 @@ impl Pool {
     }
 }
 
-/// See the module.
+/// What all contributions come to, in order of time: who pays how much and gives how much, from
+/// each instant on at which one of these changes.
 #[derive(Debug)]
 pub struct Timetable {
     /// Full names of the leaves that contribute, in order of their first contributions.

@@ -81,7 +81,8 @@ impl<E: Into<redb::Error>> From<E> for BooksError {
     }
 }
 
-/// See the module.
+/// What the journal does not keep: jobs as they were submitted, and how their tasks ended. A
+/// database beside the journal.
 pub struct JobBooks {
     database: Database,
 }

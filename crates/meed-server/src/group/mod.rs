@@ -22,7 +22,8 @@ use std::path::{Path, PathBuf};
 pub use one::ControlGroup;
 use place::{Found, enable_memory};
 
-/// See the module.
+/// Control groups (version 2) of tasks: what a task starts stays in its group, and the kernel
+/// bounds the memory of the group. Without groups it says why.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Groups {
     /// The server's folder; `None`: there are no groups.

@@ -14,7 +14,7 @@ use super::{Began, StopOrder, TaskEnd, Ticket};
 /// Most bytes of a file here that are read.
 const MAX_BYTES: u64 = 32 << 20;
 
-/// See the module.
+/// The folder of an attempt of a task: what is to run, and what became of it.
 #[derive(Clone, Debug)]
 pub struct TaskFolder {
     path: PathBuf,

@@ -27,7 +27,7 @@ impl Watched {
 /// By token; with those that are this process's own children.
 type Rows = Mutex<BTreeMap<u64, (Watched, Option<Child>)>>;
 
-/// See the module.
+/// Waits for the ends of supervisors, all of them in one thread, through handles of processes.
 pub struct SupervisorWatch {
     epoll: Arc<OwnedFd>,
     all: Arc<Rows>,

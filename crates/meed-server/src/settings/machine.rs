@@ -9,7 +9,7 @@ use meed_config::nodes::{NodeForm, ResourceForm};
 use meed_config::quantity::{AmountsByName, Quantity};
 use meed_config::units::format_amount;
 
-/// See the module.
+/// The machine as it is: what this process may use of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ThisMachine {
     /// Its name.

@@ -182,7 +182,8 @@ impl Places {
     }
 }
 
-/// See the module.
+/// The world of one machine: what the scheduler decides becomes processes, and their ends become
+/// events. One thread calls [`World::turn`] with all that has come since the last turn.
 pub struct World {
     live: Live<()>,
     books: JobBooks,

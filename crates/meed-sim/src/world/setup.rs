@@ -18,7 +18,7 @@ use super::{Failures, RunError, World};
 use crate::accounts::Accounts;
 use crate::log::{Log, SharedLog};
 
-/// See the module.
+/// What a run starts from: the engine's configuration, the placement, and which world it is.
 pub struct WorldSetup<'a> {
     /// The engine's configuration.
     pub config: Config,

@@ -14,7 +14,7 @@ use super::record::Record;
 /// Decimals of `FairShare`.
 const MILLION: u64 = 1_000_000;
 
-/// See the module.
+/// Where a user stands by Slurm's own fair share, as `sshare -P -a` prints it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SlurmStanding {
     /// `FairShare`, in millionths: who has more comes first.

@@ -91,7 +91,7 @@ struct Names {
     touched: Touched,
 }
 
-/// See the module.
+/// A ledger of one ResourceManager: events in, rows out.
 pub struct Core {
     live: Live<()>,
     names: Names,

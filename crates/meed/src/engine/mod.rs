@@ -85,7 +85,11 @@ use room::Room;
 use tree::Tree;
 use work::Work;
 
-/// See the module.
+/// The state machine that decides who is served next, and where.
+///
+/// A world tells it what happens ([`Engine::apply`]), asks what starts ([`Engine::decide`]) and
+/// what stops ([`Engine::next_stop`]), and reads the rest in its [`View`]. The same events give the
+/// same decisions on every machine. The [crate's page](crate) has an example.
 pub struct Engine {
     core: Core,
     /// For whom room is held, if the root's policy makes reservations.

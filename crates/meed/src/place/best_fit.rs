@@ -26,7 +26,8 @@ use crate::order::key::cmp_ratios;
 use crate::resources::Resources;
 use crate::spec::NodeRow;
 
-/// See the module.
+/// The node whose free resources match the demand's direction best (`best-fit`, DRFH Eq. 9): the
+/// least distance of D_i / D_i1 and c_l / c_l1. Ties go to the node that joined first.
 pub struct BestFit {
     nodes: Nodes,
     /// What all nodes have.

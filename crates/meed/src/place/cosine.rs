@@ -16,7 +16,9 @@ use super::{Allowed, Placement};
 use crate::resources::Resources;
 use crate::spec::NodeRow;
 
-/// See the module.
+/// The node whose free resources point most in the demand's direction (`cosine`, named in DRFH
+/// Sec. 5.2): the largest (D . c) / (|D| |c|) over nodes with room. Ties go to the node that joined
+/// first.
 pub struct Cosine {
     scales: Scales,
     nodes: Nodes,

@@ -7,7 +7,7 @@ use super::{Allowed, Placement};
 use crate::resources::Resources;
 use crate::spec::NodeRow;
 
-/// See the module.
+/// The first node, in order of joining, that has room (`first-fit`, DRFH Sec. 5.2).
 pub struct FirstFit {
     tree: MaxTree,
 }

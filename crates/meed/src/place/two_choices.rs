@@ -12,7 +12,8 @@ use super::{Allowed, Placement};
 use crate::resources::Resources;
 use crate::spec::NodeRow;
 
-/// See the module.
+/// Two nodes are drawn at random, and the one that fits better by DRFH Eq. 9 takes the task
+/// (`power-of-two`). Where neither has room, the first node with room takes it.
 pub struct TwoChoices {
     tree: MaxTree,
     free: Vec<Resources>,

@@ -11,7 +11,8 @@ use super::{Allowed, Placement};
 use crate::resources::Resources;
 use crate::spec::NodeRow;
 
-/// See the module.
+/// For worlds that never ask where a task may run: nodes ask for work there
+/// ([`Engine::offer`](crate::Engine::offer)), or another scheduler places. It finds nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unasked;
 

@@ -12,7 +12,8 @@ use crate::order::key::cmp_ratios;
 use crate::resources::Resources;
 use crate::spec::NodeRow;
 
-/// See the module.
+/// The node with most room of the kind of which the task asks for the largest part of the pool
+/// (`worst-fit`). Ties go to the node that joined first.
 pub struct WorstFit {
     tree: MaxTree,
     pool: Resources,

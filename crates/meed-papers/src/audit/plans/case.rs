@@ -101,7 +101,8 @@ pub enum PlanLie {
     },
 }
 
-/// See the module.
+/// Periods of ten minutes with a market price each, and tenants that contribute instances for some
+/// of them and have work in some.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct PlanCase {
     /// Of which problem.

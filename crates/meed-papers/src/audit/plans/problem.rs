@@ -11,7 +11,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// See the module.
+/// A research problem of CloudCom'14 Sec. IV-C: which prices, resources and instances there are.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum PlanProblem {
     /// 1-1.

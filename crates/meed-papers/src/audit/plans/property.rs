@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 
 use super::problem::PlanProblem;
 
-/// See the module.
+/// What is asked of an order under prices and plans. A value above 0 speaks against it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlanProperty {

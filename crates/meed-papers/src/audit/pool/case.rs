@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::property::PoolProperty;
 
-/// See the module.
+/// A pool of servers and users whose tasks never end; what some of them claim, or who leaves.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PoolCase {

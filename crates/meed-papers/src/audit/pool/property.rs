@@ -25,7 +25,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// See the module.
+/// A property of DRFH Sec. 3.3 and 4.5, for whole tasks placed by a greedy policy. Its value is the
+/// largest part of the tasks that a user could have and lacks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PoolProperty {
