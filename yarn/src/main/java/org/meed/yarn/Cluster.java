@@ -163,9 +163,18 @@ final class Cluster {
   }
 
   private static double weightOf(Queue queue) {
-    // What a queue of Capacity is entitled to of its parent's: in weight mode and in percent alike.
-    return queue instanceof FSQueue ? ((FSQueue) queue).getWeight()
-        : ((CSQueue) queue).getCapacity() * 100.0;
+    return queue instanceof FSQueue ? ((FSQueue) queue).getWeight() : weightOf((CSQueue) queue);
+  }
+
+  /**
+   * What a queue of Capacity is entitled to of its parent's, in hundredths, however that is
+   * configured: in weight mode Hadoop's {@code getCapacity()} is 0, while the absolute capacity is
+   * right in each mode.
+   */
+  static double weightOf(CSQueue queue) {
+    CSQueue parent = queue.getParent();
+    float above = parent == null ? 1 : parent.getAbsoluteCapacity();
+    return 100.0 * (above > 0 ? queue.getAbsoluteCapacity() / (double) above : queue.getCapacity());
   }
 
   /**

@@ -44,7 +44,8 @@ public class LongTermQueueOrderingPolicy implements QueueOrderingPolicy {
       String name = queue.getQueuePath();
       Row row = snapshot.row(name);
       if (row == null && like != null) {
-        row = snapshot.newcomer(name, like, Math.round(queue.getCapacity() * 100_000.0));
+        long weight = new Settings.Queue(name, Cluster.weightOf(queue)).weight;
+        row = snapshot.newcomer(name, like, weight);
       }
       // What is reserved runs nowhere: the ledger does not count it.
       ResourceUsage usage = queue.getQueueResourceUsage();

@@ -156,6 +156,44 @@ public class CapacityTest {
     assertArrayEquals(new int[] {8, 0}, lend(configured(QUEUES, APPS), false, "a", "a"));
   }
 
+  /** Rows' weights of two queues of these capacities, in thousandths of a hundredth. */
+  private long[] weights(String ofA, String ofB) throws Exception {
+    YarnConfiguration conf = configured(QUEUES, null);
+    conf.set("yarn.scheduler.capacity.root.a.capacity", ofA);
+    conf.set("yarn.scheduler.capacity.root.b.capacity", ofB);
+    for (String queue : new String[] {"a", "b"}) {
+      // As a percentage it is refused beside absolute amounts.
+      conf.unset("yarn.scheduler.capacity.root." + queue + ".maximum-capacity");
+    }
+    master = new MockRM(conf);
+    LogManager.getRootLogger().setLevel(Level.ERROR);
+    master.start();
+    MockNM node = master.registerNode("127.0.0.1:1234", 8 * 1024, 8);
+    application(master, node, "a");
+    application(master, node, "b");
+    LedgerMonitor ledger = ledger(conf);
+    ledger.editSchedule();
+    return new long[] {
+      Policy.snapshot().row("root.a").weight, Policy.snapshot().row("root.b").weight};
+  }
+
+  @Test
+  public void percentagesAreWeights() throws Exception {
+    assertArrayEquals(new long[] {75_000, 25_000}, weights("75", "25"));
+  }
+
+  /** In this mode Hadoop says that the capacity of each queue is 0. */
+  @Test
+  public void weightsAreWeights() throws Exception {
+    assertArrayEquals(new long[] {75_000, 25_000}, weights("3w", "1w"));
+  }
+
+  @Test
+  public void absoluteAmountsAreWeights() throws Exception {
+    assertArrayEquals(new long[] {75_000, 25_000},
+        weights("[memory=6144,vcores=6]", "[memory=2048,vcores=2]"));
+  }
+
   @Test
   public void aRefreshWithAWrongValueIsRefusedAndTheOldOnesStay() throws Exception {
     YarnConfiguration conf = configured(QUEUES, APPS);
