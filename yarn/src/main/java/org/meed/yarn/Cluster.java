@@ -24,6 +24,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.Capacity
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FSLeafQueue;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FSQueue;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FairScheduler;
+import org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator;
 
 /** What is to be seen of a scheduler, Fair or Capacity; nothing is locked for longer than a copy. */
 final class Cluster {
@@ -87,6 +88,12 @@ final class Cluster {
       }
     }
     return true;
+  }
+
+  /** Whether each container has one core, whatever it asked for: Capacity's default. */
+  boolean countsContainersAsCores() {
+    return scheduler instanceof CapacityScheduler && ((CapacityScheduler) scheduler)
+        .getResourceCalculator() instanceof DefaultResourceCalculator;
   }
 
   private Queue root() {

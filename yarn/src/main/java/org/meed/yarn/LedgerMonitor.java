@@ -352,12 +352,26 @@ public class LedgerMonitor implements SchedulingEditPolicy {
     for (String unknown : settings.unknown(queues)) {
       LOG.warn("{}{}.policy.*: there is no queue of that name", Settings.QUEUE, unknown);
     }
+    String doubt = doubt();
+    if (doubt != null) {
+      LOG.warn(doubt);
+    }
     if (settings.exactEvents) {
       listen();
     }
     metrics = new LedgerMetrics(this);
     people = new StandingBean(this);
     Policy.activate(this);
+  }
+
+  /** Why cores that are counted are none; null where they are, or are not counted. */
+  String doubt() {
+    if (!settings.countsCores() || !cluster.countsContainersAsCores()) {
+      return null;
+    }
+    return "cores are counted, and the Capacity Scheduler says 1 for each container, whatever it"
+        + " asked for: set yarn.scheduler.capacity.resource-calculator to"
+        + " org.apache.hadoop.yarn.util.resource.DominantResourceCalculator, or count memory";
   }
 
   private void take(List<Settings.Queue> configured) {

@@ -131,6 +131,17 @@ final class Settings {
     json.endArray();
   }
 
+  /** Whether cores are part of what is counted, of all queues or of some. */
+  boolean countsCores() {
+    return countsCores(policy) || ofQueues.values().stream().anyMatch(Settings::countsCores);
+  }
+
+  private static boolean countsCores(Map<String, String> keys) {
+    return keys.getOrDefault("order", "").endsWith("drf")
+        || keys.getOrDefault("resource", "").equals("cpu")
+        || keys.getOrDefault("prices", "").contains("cpu");
+  }
+
   /** Names of queues that have keys of their own, and are not among {@code queues}. */
   List<String> unknown(List<Queue> queues) {
     List<String> unknown = new ArrayList<>();

@@ -3,6 +3,8 @@ package org.meed.yarn;
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertTrue;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -18,6 +20,8 @@ import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmitter;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ResourceScheduler;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler;
+import org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator;
+import org.apache.hadoop.yarn.util.resource.DominantResourceCalculator;
 import org.apache.log4j.Level;
 import org.apache.log4j.LogManager;
 import org.junit.After;
@@ -192,6 +196,30 @@ public class CapacityTest {
   public void absoluteAmountsAreWeights() throws Exception {
     assertArrayEquals(new long[] {75_000, 25_000},
         weights("[memory=6144,vcores=6]", "[memory=2048,vcores=2]"));
+  }
+
+  /** What is said of cores under a key of the policy, with a calculator of the scheduler's. */
+  private String doubtOf(String key, String value, Class<?> calculator) throws Exception {
+    YarnConfiguration conf = configured(QUEUES, null);
+    conf.set("meed.yarn.policy." + key, value);
+    conf.set("yarn.scheduler.capacity.resource-calculator", calculator.getName());
+    master = new MockRM(conf);
+    LogManager.getRootLogger().setLevel(Level.ERROR);
+    master.start();
+    String doubt = ledger(conf).doubt();
+    down();
+    return doubt;
+  }
+
+  @Test
+  public void coresThatAreContainersAreDoubted() throws Exception {
+    Class<?> usual = DefaultResourceCalculator.class;
+    for (String[] key : new String[][] {{"resource", "cpu"}, {"order", "long-term-drf"}}) {
+      String doubt = doubtOf(key[0], key[1], usual);
+      assertTrue(doubt, doubt.contains("1 for each container"));
+      assertNull(doubtOf(key[0], key[1], DominantResourceCalculator.class));
+    }
+    assertNull(doubtOf("resource", "memory", usual));
   }
 
   @Test
