@@ -21,7 +21,8 @@
 //!     root,
 //! };
 //! let mut engine = Engine::new(config, Box::new(FirstFit::new(1)))?;
-//! let [ads, search] = ["ads", "search"].map(|name| engine.view().find_queue(name).expect("declared"));
+//! let queue = |name| engine.view().find_queue(name).expect("declared");
+//! let [ads, search] = ["ads", "search"].map(queue);
 //!
 //! // At 0 s `ads` sends four tasks of one slot each; two of them start.
 //! let tasks = [TaskGroup::new(4, Resources::new(&[1000]))];

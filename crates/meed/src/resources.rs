@@ -201,7 +201,7 @@ pub struct ResourceKinds {
 impl ResourceKinds {
     /// The given kinds, in order. At least one, at most [`MAX_KINDS`], no name twice or empty.
     pub fn new(kinds: Vec<(String, Unit)>) -> Result<ResourceKinds, crate::ConfigError> {
-        use crate::ConfigError;
+        use crate::error::ConfigError;
         if kinds.is_empty() || kinds.len() > MAX_KINDS {
             return Err(ConfigError::KindCount { given: kinds.len() });
         }

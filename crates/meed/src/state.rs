@@ -648,7 +648,7 @@ pub(crate) const MAX_INTEGRAL: u128 = 1 << 107;
 /// written at first. So a new field of these comes last and has `default`.
 #[cfg(feature = "serde")]
 mod rows {
-    use super::*;
+    use crate::state::*;
     use serde::de::{SeqAccess, Visitor};
     use serde::ser::SerializeTuple;
     use serde::{Deserializer, Serialize, Serializer};

@@ -8,52 +8,16 @@
 use std::ops::Range;
 
 use super::Engine;
-use super::books::Books;
+use super::chosen::{Candidate, Chosen, capped_by};
 use super::core::Core;
 use super::ready::{AT_ONCE, Bucket};
-use super::room::{Room, ShapeId};
-use super::tree::Tree;
+use super::room::ShapeId;
 use crate::decision::{Choice, KeyValue, Reason, Start};
 use crate::order::Tier;
 use crate::order::key::Key;
 use crate::reclaim::Stop;
 use crate::resources::Resources;
 use crate::spec::{JobId, NodeId, NodeRow, QueueId, QueueRow};
-
-/// What a leaf would start.
-pub(super) enum Candidate {
-    /// A group, and the node that was found for it where one was looked for.
-    Group(u32, Option<NodeRow>),
-    /// The best one fits nowhere now, and the policy is to wait for it, or to hold room for it.
-    Wait(u32),
-    /// Nothing fits.
-    Nothing,
-}
-
-/// What starts next, and where.
-pub(super) struct Chosen {
-    pub(super) slot: u32,
-    pub(super) node: NodeRow,
-    pub(super) reason: Option<Box<Reason>>,
-}
-
-/// See [`Core::capped_by`].
-#[inline]
-pub(super) fn capped_by(
-    tree: &Tree,
-    books: &Books,
-    room: &Room,
-    leaf: QueueRow,
-    bucket: &Bucket,
-) -> Option<QueueRow> {
-    if !tree.has_maximums() {
-        return None;
-    }
-    match room.turn_of(bucket.shape()) {
-        1 => books.capped_by(tree, leaf, bucket.demand()),
-        _ => books.capped_by(tree, leaf, &room.demand_of_turn(bucket.shape())),
-    }
-}
 
 impl Engine {
     /// Starts tasks while any can start, in order; `on` is told each. With `explain`, each comes

@@ -186,7 +186,8 @@ impl<'a> View<'a> {
 
     /// The children of `parent` below which tasks wait, in the order in which they would be served
     /// at this instant; where each server decides by itself, by their keys over the pool. Where
-    /// parents are rescaled (hierarchical `drf`), as of the last [`Engine::advance`] or decision.
+    /// parents are rescaled (hierarchical `drf`), as of the last
+    /// [`Engine::advance`](crate::Engine::advance) or decision.
     pub fn children_in_order(self, parent: QueueId) -> Vec<ChildView> {
         self.first_children(parent, usize::MAX, QueueId::ROOT).first
     }

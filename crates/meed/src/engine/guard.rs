@@ -25,9 +25,9 @@ use num_bigint::BigUint;
 use super::books::{Used, rated};
 use super::core::Core;
 use super::entitled::Entitlements;
+use super::key_parts::KeyParts;
 use super::tree::Tree;
-use super::{KeyParts, NO_PLACE};
-use crate::order::heap::{Heap, Item};
+use crate::order::heap::{ABSENT, Heap, Item};
 use crate::order::key::Key;
 use crate::order::{Domain, Minimum, Pool, Requantified, Standing, Terms};
 use crate::policy::Policy;
@@ -115,7 +115,7 @@ impl Guard {
         self.standings.push(Standing::default());
         // Keys are what was used; they are compared by entitlement.
         self.terms.push(Terms { weight: 1, min: Minimum::NONE, share: 0, tie });
-        self.places.push(NO_PLACE);
+        self.places.push(ABSENT);
         self.waits.push(Waits::default());
     }
 
@@ -373,7 +373,7 @@ impl Guard {
     }
 
     pub(super) fn add(&mut self, now: Time, leaf: QueueRow) {
-        if self.places[leaf.index()] == NO_PLACE {
+        if self.places[leaf.index()] == ABSENT {
             let (key, entitled) = (self.key(now, leaf), &self.entitled);
             let order = |a: &Item, b: &Item| entitled.compare(a, b);
             self.demanding.push_by(key, leaf.0, &mut self.places, order);
@@ -381,14 +381,14 @@ impl Guard {
     }
 
     pub(super) fn remove(&mut self, leaf: QueueRow) {
-        if self.places[leaf.index()] != NO_PLACE {
+        if self.places[leaf.index()] != ABSENT {
             let order = |a: &Item, b: &Item| self.entitled.compare(a, b);
             self.demanding.remove_by(leaf.0, &mut self.places, order);
         }
     }
 
     pub(super) fn rekey(&mut self, now: Time, leaf: QueueRow) {
-        if self.places[leaf.index()] != NO_PLACE {
+        if self.places[leaf.index()] != ABSENT {
             let key = self.key(now, leaf);
             self.update(key, leaf);
         }

@@ -8,8 +8,8 @@
 
 use smallvec::SmallVec;
 
+use super::chosen::Candidate;
 use super::core::Core;
-use super::decide::Candidate;
 use super::ready::{Place, bound};
 use super::room::{Offers, ShapeId};
 use crate::order::key::Key;

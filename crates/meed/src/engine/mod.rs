@@ -24,6 +24,7 @@ mod alignment;
 mod books;
 mod by_node;
 mod chores;
+mod chosen;
 mod core;
 mod decide;
 mod entitled;
@@ -36,6 +37,7 @@ mod gangs;
 mod guard;
 mod holds;
 mod jobs;
+mod key_parts;
 mod live;
 mod many;
 mod nodes;
@@ -64,14 +66,13 @@ use std::collections::VecDeque;
 pub use explain::{ChildView, FirstChildren, GroupView, GuardView, NodeRoom, RunningView};
 pub use gang_fit::{GangFit, GangPart};
 pub use holds::{HeldWith, ReservationView};
-pub use parts::{KeyParts, MemoryClock};
+pub use key_parts::{KeyParts, MemoryClock};
 pub use view::{QueueView, View};
 
 use self::core::{Core, Parts};
 use crate::decision::Start;
 use crate::error::{ConfigError, Rejected};
 use crate::event::{Effect, Event};
-use crate::order::heap::ABSENT;
 use crate::place::Placement;
 use crate::policy::{Policy, Quantum};
 use crate::quantum::QuantumUpdater;
@@ -299,6 +300,3 @@ impl<'a> View<'a> {
         }
     }
 }
-
-/// A position that says "in no heap", for new rows of the position tables.
-const NO_PLACE: u32 = ABSENT;

@@ -20,8 +20,8 @@
 //! O(waiting groups x depth) for each offer and each one passed over, plainly looked through; it
 //! does not grow with the number of nodes.
 
+use super::chosen::Chosen;
 use super::core::Core;
-use super::decide::Chosen;
 use super::ready::Bucket;
 use crate::decision::{Choice, Reason};
 use crate::order::key::Key;

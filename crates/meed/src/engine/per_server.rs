@@ -21,8 +21,8 @@
 
 use std::collections::BTreeMap;
 
+use super::chosen::Chosen;
 use super::core::Core;
-use super::decide::Chosen;
 use super::residual::residual_key;
 use super::room::ShapeId;
 use super::tetris::Packing;

@@ -18,8 +18,8 @@
 
 use std::collections::BTreeSet;
 
+use super::chosen::Chosen;
 use super::core::Core;
-use super::decide::Chosen;
 use super::per_server::{Compared, Turn};
 use super::room::ShapeId;
 use crate::decision::{Choices, Reason};

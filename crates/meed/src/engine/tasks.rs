@@ -64,9 +64,9 @@ impl Engine {
     ///
     /// The steps, and why in this order:
     ///
-    /// 1. `work`: the task leaves its group, and its job's counters move. Where fewer tasks wait now
-    ///    than have reservations, the last of those are given up: their tasks are in the walk again
-    ///    before one is taken from it.
+    /// 1. `work`: the task leaves its group, and its job's counters move. Where fewer tasks wait
+    ///    now than have reservations, the last of those are given up: their tasks are in the walk
+    ///    again before one is taken from it.
     /// 2. `room`: its room is taken, and its shape has one task less that waits.
     /// 3. `books`, `guard`, `servers`: charged at every level. Nothing here asks what waits.
     /// 4. `ready`: a group or a job that waits no more leaves its heaps. Keys are made from the

@@ -27,8 +27,8 @@
 //! something, (1 - f) n of n, or at all where nothing of the first may start.
 
 use super::alignment::{Alignment, Score};
+use super::chosen::Chosen;
 use super::core::Core;
-use super::decide::Chosen;
 use super::fair_order::FairOrder;
 use super::room::ShapeId;
 use crate::decision::{Choice, Choices, Reason};

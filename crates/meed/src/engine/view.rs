@@ -1,7 +1,7 @@
 //! What worlds and reports may see: numbers at this instant, nothing that can be changed.
 
-use super::ReservationView;
 use super::core::Core;
+use super::holds::ReservationView;
 use super::holds::Reservations;
 use crate::fairness::{Integrals, KindUse, Lending};
 use crate::resources::{ResourceKinds, Resources};
@@ -290,7 +290,8 @@ impl<'a> View<'a> {
     /// What a queue's ledger holds against it by its parent's policy, in smallest units x seconds;
     /// its plain use where the policy keeps no ledger. For reports: a float.
     ///
-    /// `now` is not after the next chore: call [`Engine::advance`] first. Reading changes nothing.
+    /// `now` is not after the next chore: call [`Engine::advance`](crate::Engine::advance) first.
+    /// Reading changes nothing.
     pub fn charged(self, id: QueueId, now: Time) -> f64 {
         let id = self.core.row(id);
         let (tree, books, _) = self.core.seen();

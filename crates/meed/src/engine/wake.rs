@@ -7,8 +7,8 @@
 use smallvec::SmallVec;
 
 use super::books::Books;
+use super::chosen::capped_by;
 use super::core::Core;
-use super::decide::capped_by;
 use super::ready::{AT_ONCE, Bucket, Ready, Wide, bound};
 use super::reserved::Reserved;
 use super::room::Room;

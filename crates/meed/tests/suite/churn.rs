@@ -122,7 +122,8 @@ proptest! {
         let mut engines = [new(), new(), new()];
         engines[1].set_remembered_nodes(0);
         engines[2].set_remembered_nodes(0);
-        let queues = ["a", "b.c", "b.d"].map(|name| engines[0].view().find_queue(name).expect("there"));
+        let queue = |name| engines[0].view().find_queue(name).expect("there");
+        let queues = ["a", "b.c", "b.d"].map(queue);
         let nodes = engines[0].view().node_ids().collect();
         let mut flux = Flux { queues: queues.to_vec(), nodes, running: Vec::new() };
         for number in 0..150 {
@@ -155,7 +156,10 @@ proptest! {
                 prop_assert_eq!(&engines[1].state(), &state);
             }
         }
-        let up = |engine: &Engine| engine.view().node_ids().filter(|&id| engine.view().is_up(id)).count();
+        let up = |engine: &Engine| {
+            let view = engine.view();
+            view.node_ids().filter(|&id| view.is_up(id)).count()
+        };
         prop_assert_eq!(up(&engines[0]), up(&engines[1]));
         prop_assert!(engines[1].view().node_rows() <= flux.nodes.len());
     }

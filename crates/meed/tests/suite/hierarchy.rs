@@ -160,8 +160,10 @@ proptest! {
         let Some((mut tree, flat, jobs)) = theorem_1(&mut dice) else { return Ok(()) };
         let leaf_of = |id: QueueId| tree.queues[id.index() - 1].name.rsplit('.').next()
             .map(str::to_owned);
-        let flat_id = |id: QueueId| leaf_of(id).and_then(|name| engine(&flat).view().find_queue(&name))
-            .expect("the same leaf");
+        let single = engine(&flat);
+        let flat_id = |id: QueueId| {
+            leaf_of(id).and_then(|name| single.view().find_queue(&name)).expect("the same leaf")
+        };
         let flat_jobs: Vec<SimJob> = jobs.iter()
             .map(|job| SimJob { queue: flat_id(job.queue), ..job.clone() }).collect();
         let naive = sequence(&tree, &jobs);

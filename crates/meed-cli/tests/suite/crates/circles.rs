@@ -15,7 +15,11 @@ const MOST: usize = 4;
 /// The circles of more files that there are: the crate, the circle's first file in alphabetical
 /// order, and how many files it has. Rows are lowered and taken away, never raised or added.
 const KNOWN: &[(&str, &str, usize)] = &[
-    ("meed", "cluster.rs", 98),
+    ("meed", "decision.rs", 15),
+    ("meed", "place/best_fit.rs", 11),
+    ("meed", "engine/room/asks.rs", 9),
+    ("meed", "engine/core.rs", 9),
+    ("meed", "engine/holds/idle.rs", 7),
     ("meed-config", "policy/apply.rs", 6),
     ("meed-driver", "driver/jobs.rs", 8),
     ("meed-files", "create.rs", 5),

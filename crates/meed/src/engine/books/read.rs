@@ -1,7 +1,7 @@
 //! What the books tell those who look: copies and sums, nothing that changes anything.
 
-use super::super::KeyParts;
 use super::Books;
+use crate::engine::key_parts::KeyParts;
 use crate::fairness::{Integrals, KindUse, Lending};
 use crate::ledger::{CHARGE_ONE, Charge};
 use crate::memory::{expect, expect_at};

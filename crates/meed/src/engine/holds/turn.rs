@@ -20,8 +20,8 @@ use super::reclaim::{IN_ITS_PLACE, Instead};
 use super::{Hold, Holds, Part};
 use crate::decision::{Reason, Start};
 use crate::engine::Engine;
+use crate::engine::chosen::Candidate;
 use crate::engine::core::Core;
-use crate::engine::decide::Candidate;
 use crate::spec::{NodeRow, QueueRow};
 use crate::time::{Span, Time};
 

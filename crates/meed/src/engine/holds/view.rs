@@ -20,7 +20,7 @@ pub struct HeldWith {
 }
 
 /// Room that is held for a waiting task, or for all tasks of a gang that start together
-/// ([`View::reservations`]).
+/// ([`View::reservations`](crate::View::reservations)).
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ReservationView {
