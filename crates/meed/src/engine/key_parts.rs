@@ -14,8 +14,8 @@
 //!
 //! to the unit, with a half-life and with a discount too. So the parts of a child are known until
 //! something is told of it, or until [`KeyParts::turns`]. What else may change without a word,
-//! `View::refreshes`, `recharged`, `key_quantum` and `sweeps` tell (`parts`), for less than the parts
-//! cost.
+//! `View::refreshes`, `recharged`, `key_quantum` and `sweeps` tell (`parts`), for less than the
+//! parts cost.
 
 use crate::ledger::{Charge, Clock};
 use crate::policy::{Measure, Permille};
