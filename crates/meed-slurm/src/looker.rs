@@ -16,7 +16,7 @@ use crate::read::config::SlurmConfig;
 use crate::read::fair::FairRow;
 use crate::read::nodes::pool_of;
 use crate::read::runs::joined;
-use crate::run::{RunArgs, time, whole_seconds};
+use crate::run::{RunArgs, a_second_or_more, time};
 use crate::slurm::{Slurm, SlurmError, to_ask_of};
 use crate::snapshot::{AUDIT, ClusterSnapshot};
 use crate::spread::{FactorChange, Scale};
@@ -69,7 +69,7 @@ impl Looker {
     pub(crate) fn open(args: &RunArgs, out: &mut Out) -> Result<Looker, ProgramError> {
         let input = |why: String| ProgramError::Input(format!("--policy {}: {why}", args.policy));
         let policy = policy_of(&args.policy).map_err(input)?;
-        let slurm = Slurm::find(whole_seconds("--limit", &args.limit)?, args.read)?;
+        let slurm = Slurm::find(a_second_or_more("--limit", &args.limit)?, args.read)?;
         let config = slurm.config()?;
         let remarks = checked(&slurm, &config, args.apply)?;
         let scale =

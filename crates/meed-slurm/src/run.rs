@@ -42,10 +42,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TIME", default_value = "2s")]
     every: String,
     /// So many of the first jobs get a place in the order; all others have factor 0.
-    #[arg(long, value_name = "JOBS", default_value = "100")]
+    #[arg(long, value_name = "JOBS", default_value = "100", value_parser = one_or_more)]
     pub first: NonZeroUsize,
     /// At most so many changes in one round, those of the first jobs first.
-    #[arg(long, value_name = "CHANGES", default_value = "400")]
+    #[arg(long, value_name = "CHANGES", default_value = "400", value_parser = one_or_more)]
     pub changes: NonZeroUsize,
     /// A new ledger begins with what accounting knows of so long before.
     #[arg(long, value_name = "TIME", default_value = "0s")]
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut Out) -> Result<(), ProgramError> {
         signal_hook::flag::register(signal, Arc::clone(&stop))
             .map_err(|why| ProgramError::Run(format!("signal {signal}: {why}")))?;
     }
-    let every = whole_seconds("--every", &args.every)?;
+    let every = a_second_or_more("--every", &args.every)?;
     let mut looker = Looker::open(args, out)?;
     let mut pause = every;
     let mut rounds = 0;
@@ -114,6 +114,11 @@ pub(crate) fn run(args: &RunArgs, out: &mut Out) -> Result<(), ProgramError> {
     Ok(())
 }
 
+/// A whole number from 1 on.
+fn one_or_more(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "it must be a whole number from 1 on".to_owned())
+}
+
 /// The name of a file of metrics: the node exporter reads no others.
 fn metrics_file(name: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(name);
@@ -124,7 +129,7 @@ fn metrics_file(name: &str) -> Result<PathBuf, String> {
 }
 
 /// A time that an option gives, of a second or more.
-pub(crate) fn whole_seconds(option: &str, text: &str) -> Result<Duration, ProgramError> {
+pub(crate) fn a_second_or_more(option: &str, text: &str) -> Result<Duration, ProgramError> {
     let given = time(option, text)?;
     match given >= Duration::from_secs(1) {
         true => Ok(given),
@@ -157,17 +162,17 @@ mod tests {
         let args = parse(&["--first", "1", "--changes", "1", "--metrics", "a/m.prom"]);
         assert_eq!(args.map(|line| line.args.first.get()).ok(), Some(1));
         for (words, says) in [
-            (["--first", "0"], "--first"),
-            (["--changes", "0"], "--changes"),
+            (["--first", "0"], "--first <JOBS>': it must be a whole number from 1 on"),
+            (["--changes", "0"], "--changes <CHANGES>': it must be a whole number from 1 on"),
             (["--metrics", "m.txt"], "must end in .prom"),
         ] {
             let why = parse(&words).err().map(|why| why.to_string()).unwrap_or_default();
             assert!(why.contains(says), "{words:?}: {why}");
         }
         for text in ["0s", "0.5s", "900ms"] {
-            let why = whole_seconds("--every", text).unwrap_err().to_string();
+            let why = a_second_or_more("--every", text).unwrap_err().to_string();
             assert_eq!(why, format!("--every {text}: it must be at least 1s"));
         }
-        assert_eq!(whole_seconds("--every", "1.5s").unwrap(), Duration::from_millis(1500));
+        assert_eq!(a_second_or_more("--every", "1.5s").unwrap(), Duration::from_millis(1500));
     }
 }

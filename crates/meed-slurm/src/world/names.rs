@@ -72,7 +72,9 @@ pub(super) fn close(charges: &mut Charges, id: u32, start: i64, charge: Charge) 
     let open = charges.range((id, start)..=(id, end));
     let open: Vec<(u32, i64)> =
         open.filter(|(_, open)| open.paused_after.is_some()).map(|(&key, _)| key).collect();
-    charges.retain(|key, _| !open.contains(key));
+    for key in open {
+        charges.remove(&key);
+    }
     charges.entry((id, start)).or_insert(charge);
 }
 

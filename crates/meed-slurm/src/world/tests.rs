@@ -93,6 +93,23 @@ fn snapshot(at: i64, jobs: Vec<SlurmJob>) -> ClusterSnapshot {
     ClusterSnapshot { at, pool: cores(16), jobs, ..ClusterSnapshot::default() }
 }
 
+/// A job that is Bob's, in account chem: others' jobs move time on.
+fn of_bob(job: SlurmJob) -> SlurmJob {
+    SlurmJob { user: "bob".to_owned(), account: "chem".to_owned(), ..job }
+}
+
+/// Job 1, which came at 1001 and began at 1002, as it is at an instant after so many seconds of
+/// running.
+fn first(at: i64, stage: JobStage, used: i64) -> ClusterSnapshot {
+    snapshot(at, vec![job(1, stage, (1001, Some(1002), None, used))])
+}
+
+/// The same with what Slurm tells of its suspension: its last change, and how long it had run.
+fn told(change: i64, ran_before: i64, mut now: ClusterSnapshot) -> ClusterSnapshot {
+    now.suspensions.insert(1, Suspension { at: change, ran_before });
+    now
+}
+
 fn tell(world: &mut SlurmWorld, snapshot: &ClusterSnapshot) {
     world.tell(snapshot, UnixMillis::new(snapshot.at as u64 * 1000)).unwrap();
 }
@@ -135,7 +152,7 @@ fn a_run_is_charged_by_slurms_own_seconds_however_late_the_look() {
 fn a_job_that_is_put_back_is_charged_for_each_run() {
     let folder = tempfile::tempdir().unwrap();
     let mut world = open(folder.path(), BEGAN);
-    tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
+    tell(&mut world, &first(1010, Running, 8));
     let mut back = job(1, Pending, (1012, None, None, 0));
     back.reason = "BeginTime".to_owned();
     tell(&mut world, &snapshot(1020, vec![back]));
@@ -149,9 +166,8 @@ fn a_job_that_is_put_back_is_charged_for_each_run() {
 fn suspensions_are_left_out_also_over_a_crash() {
     let folder = tempfile::tempdir().unwrap();
     let mut world = open(folder.path(), BEGAN);
-    tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
-    let mut paused = snapshot(1020, vec![job(1, Suspended, (1001, Some(1002), None, 10))]);
-    paused.suspensions.insert(1, Suspension { at: 1012, ran_before: 10 });
+    tell(&mut world, &first(1010, Running, 8));
+    let paused = told(1012, 10, first(1020, Suspended, 10));
     tell(&mut world, &paused);
     assert_eq!(used(&world, 1020), 20.0);
     drop(world);
@@ -171,7 +187,7 @@ fn suspensions_are_left_out_also_over_a_crash() {
 fn what_slurmctld_forgot_is_told_by_accounting() {
     let folder = tempfile::tempdir().unwrap();
     let mut world = open(folder.path(), BEGAN);
-    tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
+    tell(&mut world, &first(1010, Running, 8));
     drop(world);
     let mut world = open(folder.path(), 5000);
     let mut later = snapshot(5000, Vec::new());
@@ -225,12 +241,10 @@ fn a_run_that_went_on_before_a_restart_is_charged_once() {
     for is_put_back in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let mut world = open(folder.path(), BEGAN);
-        tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
-        let mut paused = snapshot(1020, vec![job(1, Suspended, (1001, Some(1002), None, 10))]);
-        paused.suspensions.insert(1, Suspension { at: 1012, ran_before: 10 });
+        tell(&mut world, &first(1010, Running, 8));
+        let paused = told(1012, 10, first(1020, Suspended, 10));
         tell(&mut world, &paused);
-        let mut resumed = snapshot(1030, vec![job(1, Running, (1001, Some(1002), None, 15))]);
-        resumed.suspensions.insert(1, Suspension { at: 1025, ran_before: 10 });
+        let resumed = told(1025, 10, first(1030, Running, 15));
         tell(&mut world, &resumed);
         drop(world);
         let mut world = open(folder.path(), 5000);
@@ -248,7 +262,7 @@ fn a_run_that_went_on_before_a_restart_is_charged_once() {
 fn the_run_that_ended_is_not_taken_for_the_run_before_it() {
     let folder = tempfile::tempdir().unwrap();
     let mut world = open(folder.path(), BEGAN);
-    tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
+    tell(&mut world, &first(1010, Running, 8));
     drop(world);
     // Put back at 1020, and cancelled before it ran again; or it ran once more, and ended.
     let mut world = open(folder.path(), 1500);
@@ -272,12 +286,11 @@ fn the_run_that_ended_is_not_taken_for_the_run_before_it() {
 fn a_suspension_of_which_nothing_is_told_does_not_charge_the_run_again() {
     let folder = tempfile::tempdir().unwrap();
     let mut world = open(folder.path(), BEGAN);
-    tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
-    let mut paused = snapshot(1013, vec![job(1, Suspended, (1001, Some(1002), None, 10))]);
-    paused.suspensions.insert(1, Suspension { at: 1012, ran_before: 10 });
+    tell(&mut world, &first(1010, Running, 8));
+    let paused = told(1012, 10, first(1013, Suspended, 10));
     tell(&mut world, &paused);
     // It went on at 1013: it is asked about, and nothing is answered.
-    let resumed = snapshot(1016, vec![job(1, Running, (1001, Some(1002), None, 13))]);
+    let resumed = first(1016, Running, 13);
     assert_eq!(crate::slurm::to_ask_of(&resumed.jobs, 1016, |id| world.ran(id, 1016)), [1]);
     // The ledger charges from that second on, however early it is.
     let plan = world.names.plan(&resumed, world.through());
@@ -294,8 +307,7 @@ fn a_suspension_of_which_nothing_is_told_does_not_charge_the_run_again() {
 fn the_piece_before_a_suspension_that_nobody_saw_is_charged() {
     let folder = tempfile::tempdir().unwrap();
     let mut world = open(folder.path(), BEGAN);
-    let mut resumed = snapshot(1015, vec![job(1, Running, (1001, Some(1002), None, 9))]);
-    resumed.suspensions.insert(1, Suspension { at: 1010, ran_before: 4 });
+    let resumed = told(1010, 4, first(1015, Running, 9));
     tell(&mut world, &resumed);
     assert_eq!(used(&world, 1015), 18.0);
     tell(&mut world, &snapshot(1030, vec![job(1, Ended, (1001, Some(1002), Some(1020), 14))]));
@@ -307,7 +319,7 @@ fn suspensions_are_left_out_where_accounting_alone_tells_the_end() {
     for is_put_back in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let mut world = open(folder.path(), BEGAN);
-        tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
+        tell(&mut world, &first(1010, Running, 8));
         let back = is_put_back.then(|| job(1, Pending, (1100, None, None, 0)));
         let mut later = snapshot(1200, back.into_iter().collect());
         later.runs = vec![SlurmRun { elapsed: 68, ..run(1, 1002, 1100) }];
@@ -324,7 +336,7 @@ fn a_run_that_was_resized_is_one_run() {
         tres: cores(1),
         ..job(1, stage, (1001, Some(1002), end, used))
     };
-    tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
+    tell(&mut world, &first(1010, Running, 8));
     tell(&mut world, &snapshot(1060, vec![resized(Running, None, 58)]));
     // Two cores up to the second before the look that sees one.
     let expected = 2.0 * 57.0 + 41.0;
@@ -471,9 +483,8 @@ fn what_became_of_a_suspended_run_is_charged_once() {
         for is_new in [false, true] {
             let folder = tempfile::tempdir().unwrap();
             let mut world = open(folder.path(), BEGAN);
-            tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
-            let mut paused = snapshot(1020, vec![job(1, Suspended, (1001, Some(1002), None, 10))]);
-            paused.suspensions.insert(1, Suspension { at: 1012, ran_before: 10 });
+            tell(&mut world, &first(1010, Running, 8));
+            let paused = told(1012, 10, first(1020, Suspended, 10));
             tell(&mut world, &paused);
             if is_new {
                 drop(world);
@@ -501,9 +512,8 @@ fn a_suspended_run_that_went_on_and_was_put_back_between_two_looks_is_charged_wh
     for (restarts, is_told_soon) in [(false, false), (false, true), (true, false), (true, true)] {
         let folder = tempfile::tempdir().unwrap();
         let mut world = open(folder.path(), BEGAN);
-        tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
-        let mut paused = snapshot(1020, vec![job(1, Suspended, (1001, Some(1002), None, 10))]);
-        paused.suspensions.insert(1, Suspension { at: 1012, ran_before: 10 });
+        tell(&mut world, &first(1010, Running, 8));
+        let paused = told(1012, 10, first(1020, Suspended, 10));
         tell(&mut world, &paused);
         let told = |at: i64| ClusterSnapshot { runs: vec![row.clone()], ..waits(at) };
         tell(&mut world, &if is_told_soon { told(1052) } else { waits(1052) });
@@ -540,11 +550,7 @@ fn a_new_job_stands_behind_those_of_its_user_and_by_what_its_user_has_used() {
 
 #[test]
 fn a_run_that_ended_or_paused_in_the_second_of_the_look_is_charged_from_its_start() {
-    let others = |at: i64| SlurmJob {
-        user: "bob".to_owned(),
-        account: "chem".to_owned(),
-        ..job(9, Ended, (1001, Some(1002), Some(at - 1), at - 1003))
-    };
+    let others = |at: i64| of_bob(job(9, Ended, (1001, Some(1002), Some(at - 1), at - 1003)));
     let ended = job(1, Ended, (1001, Some(1014), Some(1018), 4));
     let paused = job(1, Suspended, (1001, Some(1014), None, 4));
     for (last, runs) in
@@ -572,12 +578,10 @@ fn a_run_that_ended_or_paused_in_the_second_of_the_look_is_charged_from_its_star
 fn a_suspended_run_that_was_seen_to_go_on_is_charged_once_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let mut world = open(folder.path(), BEGAN);
-    tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
-    let mut paused = snapshot(1020, vec![job(1, Suspended, (1001, Some(1002), None, 10))]);
-    paused.suspensions.insert(1, Suspension { at: 1012, ran_before: 10 });
+    tell(&mut world, &first(1010, Running, 8));
+    let paused = told(1012, 10, first(1020, Suspended, 10));
     tell(&mut world, &paused);
-    let mut on = snapshot(1024, vec![job(1, Running, (1001, Some(1002), None, 14))]);
-    on.suspensions.insert(1, Suspension { at: 1020, ran_before: 10 });
+    let on = told(1020, 10, first(1024, Running, 14));
     tell(&mut world, &on);
     // It is put back, waits for somebody else, and accounting tells its run.
     let held =
@@ -598,16 +602,11 @@ fn a_suspended_run_that_was_seen_to_go_on_is_charged_once_after_a_restart() {
 fn a_piece_between_two_pauses_that_nobody_saw_is_charged() {
     let folder = tempfile::tempdir().unwrap();
     let mut world = open(folder.path(), BEGAN);
-    tell(&mut world, &snapshot(1010, vec![job(1, Running, (1001, Some(1002), None, 8))]));
-    let paused = |at: i64, stage, used, told| {
-        let mut now = snapshot(at, vec![job(1, stage, (1001, Some(1002), None, used))]);
-        now.suspensions.insert(1, told);
-        now
-    };
-    tell(&mut world, &paused(1020, Suspended, 10, Suspension { at: 1012, ran_before: 10 }));
+    tell(&mut world, &first(1010, Running, 8));
+    tell(&mut world, &told(1012, 10, first(1020, Suspended, 10)));
     // It went on for 3 s, was suspended for 4 s, and goes on since 1028.
-    tell(&mut world, &paused(1024, Suspended, 13, Suspension { at: 1024, ran_before: 13 }));
-    tell(&mut world, &paused(1032, Running, 17, Suspension { at: 1028, ran_before: 13 }));
+    tell(&mut world, &told(1024, 13, first(1024, Suspended, 13)));
+    tell(&mut world, &told(1028, 13, first(1032, Running, 17)));
     assert_eq!(used(&world, 1032), 2.0 * 17.0);
 }
 
@@ -647,8 +646,7 @@ fn a_pause_that_is_over_in_the_second_of_the_look_is_left_out() {
                     .map(|job| SlurmRun { elapsed: job.used, ..run(1, job.start.unwrap(), 1020) }),
             );
             let other = job(at as u32, Ended, (at - 3, Some(at - 2), Some(at - 1), 1));
-            let (user, account) = ("bob".to_owned(), "chem".to_owned());
-            now.jobs.insert(other.id, SlurmJob { user, account, ..other });
+            now.jobs.insert(other.id, of_bob(other));
             tell(&mut world, &now);
             if at == 1024 {
                 drop(world);
@@ -664,12 +662,7 @@ fn a_pause_that_is_over_in_the_second_of_the_look_is_left_out() {
 fn a_run_that_is_told_late_in_a_short_round_is_charged_whole() {
     let folder = tempfile::tempdir().unwrap();
     let mut world = open(folder.path(), BEGAN);
-    // Somebody else's jobs move time on.
-    let other = |id: u32, at: i64| SlurmJob {
-        user: "bob".to_owned(),
-        account: "chem".to_owned(),
-        ..job(id, Ended, (at - 3, Some(at - 2), Some(at - 1), 1))
-    };
+    let other = |id: u32, at: i64| of_bob(job(id, Ended, (at - 3, Some(at - 2), Some(at - 1), 1)));
     for at in [1010, 1012] {
         tell(&mut world, &snapshot(at, vec![other(at as u32, at)]));
     }

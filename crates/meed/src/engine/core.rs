@@ -61,24 +61,24 @@ pub(super) struct Core {
     pub(super) recharged: Vec<u64>,
 }
 
-/// The parts of which a core is made.
-pub(super) struct Parts {
-    pub(super) kinds: ResourceKinds,
-    pub(super) now: Time,
-    pub(super) tree: Tree,
-    pub(super) work: Work,
-    pub(super) room: Room,
-    pub(super) books: Books,
-    pub(super) guard: Option<Guard>,
-}
-
 impl Core {
-    /// A core in which nobody may be asked yet, under the policy of its root.
-    pub(super) fn of(parts: Parts, root: &Policy) -> Core {
-        let Parts { kinds, now, tree, work, room, books, guard } = parts;
+    /// A core in which nothing has happened yet, under the policy of its root.
+    pub(super) fn of(
+        kinds: ResourceKinds,
+        tree: Tree,
+        room: Room,
+        books: Books,
+        root: &Policy,
+    ) -> Core {
         Core {
+            now: Time::ZERO,
+            tree,
+            work: Work::new(),
+            room,
+            books,
             ready: Ready::new(kinds.len()),
             reserved: Reserved::default(),
+            guard: root.t_wait.map(|t_wait| Guard::new(t_wait, root)),
             servers: Servers::of(root),
             rescales: false,
             rescaling: Rescaling::default(),
@@ -89,12 +89,6 @@ impl Core {
             refreshes: 0,
             recharged: Vec::new(),
             kinds,
-            now,
-            tree,
-            work,
-            room,
-            books,
-            guard,
         }
     }
 }

@@ -109,7 +109,7 @@ impl Engine {
             let group = core.work.group(slot);
             let (shape, before, waiting) = (group.shape, group.turn(), group.waiting());
             let within = group.gang().and_then(|gang| gang.within);
-            let in_walk = waiting - core.held_of(slot);
+            let in_walk = waiting - core.reserved.of_group(slot);
             core.unlist_group(leaf, slot);
             core.room.sub_waiting(before, in_walk);
             let after = match together.0.is_empty() {

@@ -155,6 +155,12 @@ impl<'a> View<'a> {
 }
 
 impl Core {
+    /// The queue of a group.
+    pub(super) fn leaf_of(&self, slot: u32) -> QueueRow {
+        let job = self.work.group(slot).job;
+        self.work.job(job).expect("a group's job is alive").queue
+    }
+
     pub(super) fn job_changed(&mut self, id: JobId, weight: u64) -> Result<Effect, Rejected> {
         check_job_weight(weight)?;
         self.work.job(id).ok_or(Rejected::UnknownJob)?;

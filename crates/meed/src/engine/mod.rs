@@ -35,6 +35,7 @@ mod forget;
 mod gang_fit;
 mod gangs;
 mod guard;
+mod held;
 mod holds;
 mod jobs;
 mod key_parts;
@@ -69,7 +70,7 @@ pub use holds::{HeldWith, ReservationView};
 pub use key_parts::{KeyParts, MemoryClock};
 pub use view::{QueueView, View};
 
-use self::core::{Core, Parts};
+use self::core::Core;
 use crate::decision::Start;
 use crate::error::{ConfigError, Rejected};
 use crate::event::{Effect, Event};
@@ -80,11 +81,9 @@ use crate::spec::{Config, Infeasible, JobId, QueueId};
 use crate::time::Time;
 use books::Books;
 use estimates::Learned;
-use guard::Guard;
 use holds::Reservations;
 use room::Room;
 use tree::Tree;
-use work::Work;
 
 /// The state machine that decides who is served next, and where.
 ///
@@ -125,16 +124,11 @@ impl Engine {
             return Err(ConfigError::Policy { queue: "root".to_owned(), problem });
         }
         let root = Core::root_spec(&config.root, kinds.len())?;
-        let parts = Parts {
-            now: Time::ZERO,
-            tree: Tree::new(&root, kinds.len()),
-            work: Work::new(),
-            room: Room::new(kinds.len(), place),
-            books: Books::new(config.measured, kinds.len(), quanta),
-            guard: config.root.t_wait.map(|t_wait| Guard::new(t_wait, &config.root)),
-            kinds,
-        };
-        let mut engine = Engine::of(Core::of(parts, &config.root), &config.root);
+        let tree = Tree::new(&root, kinds.len());
+        let room = Room::new(kinds.len(), place);
+        let books = Books::new(config.measured, kinds.len(), quanta);
+        let core = Core::of(kinds, tree, room, books, &config.root);
+        let mut engine = Engine::of(core, &config.root);
         if engine.reservations.are_made() {
             engine.core.room.tell_limits();
         }

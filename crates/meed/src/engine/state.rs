@@ -8,7 +8,7 @@
 use super::Engine;
 use super::books::{Books, Used};
 use super::chores::used;
-use super::core::{Core, Parts};
+use super::core::Core;
 use super::guard::Guard;
 use super::ready::AT_ONCE;
 use super::room::{Room, RoomState, ShapeId};
@@ -142,8 +142,8 @@ impl Engine {
         if let Some(guard) = &mut guard {
             tree.iter().for_each(|(queue, _)| guard.set_tie(queue, books.terms(queue).tie));
         }
-        let parts = Parts { kinds, now: state.now, tree, work, room, books, guard };
-        let mut engine = Engine::of(Core::of(parts, &root), &root);
+        let mut engine = Engine::of(Core::of(kinds, tree, room, books, &root), &root);
+        (engine.core.now, engine.core.work, engine.core.guard) = (state.now, work, guard);
         if engine.reservations.are_made() {
             engine.core.room.tell_limits();
             engine.core.room.set_now(engine.core.now);

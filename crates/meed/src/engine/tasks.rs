@@ -14,50 +14,6 @@ use crate::event::{Effect, JobState};
 use crate::spec::{AllocationId, JobId, NodeId, NodeRow, QueueRow};
 use crate::time::Time;
 
-/// What was decided elsewhere: a log that is played back tells it, and the books follow.
-impl Engine {
-    /// Starts task number `task` of `job` on `node` now, whoever's turn it is: everything counts as
-    /// if [`Engine::decide`] had decided it. A refused start changes nothing. O(groups of the job)
-    /// besides the start.
-    pub fn start_as_told(
-        &mut self,
-        job: JobId,
-        task: u32,
-        node: NodeId,
-    ) -> Result<Start, Rejected> {
-        let Engine { core, reservations, .. } = self;
-        let live = core.work.job(job).ok_or(Rejected::UnknownJob)?;
-        let node = core.live_node(node)?;
-        let name = || core.room.spec(node).name.clone();
-        let mut groups = live.groups().iter().copied();
-        let wanted = groups.find(|&slot| core.work.group(slot).may_take(task));
-        let slot = wanted.ok_or(Rejected::UnknownTask)?;
-        let shape = core.work.group(slot).shape;
-        if core.room.is_cordoned(node) {
-            return Err(Rejected::Cordoned { node: name() });
-        }
-        if !core.room.demand(shape).fits_in(&core.room.free(node)) {
-            return Err(Rejected::NoRoom { node: name() });
-        }
-        if !core.room.allows(shape, node) {
-            return Err(Rejected::NodeNotAllowed { node: name() });
-        }
-        core.share_out_if_due();
-        reservations.drop_on(core, slot, node);
-        reservations.upset_node(core, node, false);
-        Ok(self.start(slot, Some(task), node, None))
-    }
-
-    /// A task is told to stop because that was decided elsewhere, as in a journal.
-    pub fn stop_as_told(&mut self, task: AllocationId) -> Result<(), Rejected> {
-        if self.core.work.running(task).is_none() {
-            return Err(Rejected::UnknownAllocation);
-        }
-        self.reservations.stop_as_told(task);
-        Ok(())
-    }
-}
-
 impl Engine {
     /// Starts a task of group `slot` on `node`, which has room for it: the next one, or number
     /// `task` where one is asked for that may be next.
@@ -288,5 +244,49 @@ impl Core {
             self.rekey(at);
             at = parent;
         }
+    }
+}
+
+/// What was decided elsewhere: a log that is played back tells it, and the books follow.
+impl Engine {
+    /// Starts task number `task` of `job` on `node` now, whoever's turn it is: everything counts as
+    /// if [`Engine::decide`] had decided it. A refused start changes nothing. O(groups of the job)
+    /// besides the start.
+    pub fn start_as_told(
+        &mut self,
+        job: JobId,
+        task: u32,
+        node: NodeId,
+    ) -> Result<Start, Rejected> {
+        let Engine { core, reservations, .. } = self;
+        let live = core.work.job(job).ok_or(Rejected::UnknownJob)?;
+        let node = core.live_node(node)?;
+        let name = || core.room.spec(node).name.clone();
+        let mut groups = live.groups().iter().copied();
+        let wanted = groups.find(|&slot| core.work.group(slot).may_take(task));
+        let slot = wanted.ok_or(Rejected::UnknownTask)?;
+        let shape = core.work.group(slot).shape;
+        if core.room.is_cordoned(node) {
+            return Err(Rejected::Cordoned { node: name() });
+        }
+        if !core.room.demand(shape).fits_in(&core.room.free(node)) {
+            return Err(Rejected::NoRoom { node: name() });
+        }
+        if !core.room.allows(shape, node) {
+            return Err(Rejected::NodeNotAllowed { node: name() });
+        }
+        core.share_out_if_due();
+        reservations.drop_on(core, slot, node);
+        reservations.upset_node(core, node, false);
+        Ok(self.start(slot, Some(task), node, None))
+    }
+
+    /// A task is told to stop because that was decided elsewhere, as in a journal.
+    pub fn stop_as_told(&mut self, task: AllocationId) -> Result<(), Rejected> {
+        if self.core.work.running(task).is_none() {
+            return Err(Rejected::UnknownAllocation);
+        }
+        self.reservations.stop_as_told(task);
+        Ok(())
     }
 }

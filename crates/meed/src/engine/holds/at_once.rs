@@ -40,9 +40,7 @@ impl Holds {
         self.forget_news();
         Some(hold)
     }
-}
 
-impl Holds {
     /// The node on which the only reservation starts.
     fn room_at_once(&self, core: &Core) -> Option<NodeRow> {
         let [hold] = &self.list[..] else { return None };

@@ -117,9 +117,7 @@ impl Holds {
         before.unwrap_or_default().iter().for_each(|idle| turn(idle, false));
         idle.iter().for_each(|idle| turn(idle, true));
     }
-}
 
-impl Holds {
     /// The same of several holds.
     #[inline(never)]
     fn idle_of_each(&self, core: &Core, node: NodeRow) -> IdleThere {

@@ -78,7 +78,7 @@ impl Reservations {
     /// The group's tasks may be on other nodes than before: those of its reservations that may not
     /// stay where they are are given up, and the others are looked at anew.
     pub(in crate::engine) fn nodes_of_group_changed(&mut self, core: &mut Core, slot: u32) {
-        if core.held_of(slot) == 0 {
+        if core.reserved.of_group(slot) == 0 {
             return;
         }
         let turn = core.work.group(slot).turn();

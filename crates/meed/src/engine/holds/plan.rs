@@ -234,9 +234,7 @@ impl Holds {
         let as_made = |kept: &Kept| kept.is_like(&core.profile_with_holds(node, &self.list));
         self.kept.get(node).is_some_and(|kept| kept.profile.is_long() || as_made(kept))
     }
-}
 
-impl Holds {
     /// See [`Reservations::replan`]; `holds` are out of the engine meanwhile.
     pub(super) fn keep_places(&mut self, core: &Core) -> Planned {
         self.misses = None;

@@ -113,9 +113,6 @@ impl Engine {
     /// Whoever is first in turn starts or gets a reservation, as long as one may be made.
     #[inline(never)]
     fn serve_first(&mut self, explain: bool) -> Option<Start> {
-        if !self.reservations.holds.as_deref()?.looks_for_first() {
-            return None;
-        }
         self.core.waits = true;
         let start = self.serve_who_waits(explain);
         self.core.waits = false;

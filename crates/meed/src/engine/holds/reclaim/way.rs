@@ -111,9 +111,7 @@ impl Holds {
             *found = Some(waits);
         }
     }
-}
 
-impl Holds {
     /// Of all that are `due` the place in the list of the one that starts first: the first, or,
     /// under reclaim, the one that its queue owes, and so on.
     pub(in crate::engine::holds) fn first_due(
