@@ -40,7 +40,6 @@ const LONG_SENTENCES: &[(&str, usize)] = &[
     ("docs/rivals/pbs.md", 1),
     ("docs/rivals/sge.md", 1),
     ("docs/rivals/t-period.md", 1),
-    ("docs/structures.md", 12),
     ("docs/yarn-experiment.md", 2),
     ("docs/yarn.md", 15),
 ];
