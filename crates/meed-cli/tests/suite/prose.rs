@@ -45,7 +45,6 @@ const LONG_SENTENCES: &[(&str, usize)] = &[
 
 /// Pages of more words: at most so many hundreds.
 const LONG_PAGES: &[(&str, usize)] = &[
-    ("docs/properties.md", 40),
     ("docs/reproduction.md", 197),
     ("docs/scenario.md", 73),
     ("docs/traces.md", 67),
