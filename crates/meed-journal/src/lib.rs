@@ -22,7 +22,8 @@
 //! writer.append(Time::ZERO, &Fact::Run(Box::new(header)))?;
 //! let group = Group { tasks: 2, ..Group::default() };
 //! let job = Arrival::new("physics".into(), "9f1c".into(), vec![group]);
-//! let seq = writer.append(Time::from_secs(1).expect("in range"), &Fact::JobArrived(Box::new(job)))?;
+//! let second = Time::from_secs(1).expect("in range");
+//! let seq = writer.append(second, &Fact::job_arrived(job))?;
 //! assert_eq!(seq, 1);
 //!
 //! let log = writer.into_inner();
@@ -61,7 +62,7 @@ pub use name::{JobKey, Name, TaskKey};
 pub use policy::{keys_line, keys_of, policy_of};
 pub use read::{BufLines, Found, LineSource, ReadError, Reader, Run, runs};
 pub use reclaim::*;
-pub use record::{Fact, Kind, LineMaker, Record, Role, Wrong};
+pub use record::{Fact, FactRole, Kind, LineMaker, Record, Wrong};
 pub use task::*;
 pub use write::Writer;
 

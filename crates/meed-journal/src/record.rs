@@ -33,7 +33,7 @@ pub struct Record {
 
 /// Who tells a fact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Role {
+pub enum FactRole {
     /// The world: it happened. A driver applies it.
     Input,
     /// The engine decided it. Who plays a journal takes it from there, or decides again.
@@ -77,10 +77,10 @@ macro_rules! facts {
             }
 
             /// Who tells such a fact.
-            pub fn role(self) -> Role {
+            pub fn role(self) -> FactRole {
                 match self {
-                    $(Kind::$kind => Role::$role,)+
-                    Kind::Other => Role::Aside,
+                    $(Kind::$kind => FactRole::$role,)+
+                    Kind::Other => FactRole::Aside,
                 }
             }
         }
@@ -188,7 +188,7 @@ facts! {
 impl Kind {
     /// Whether something happened or was decided, so that decisions follow at its instant.
     pub fn happens(self) -> bool {
-        self.role() != Role::Aside
+        self.role() != FactRole::Aside
     }
 
     /// The kind that is called `word` in a line.

@@ -1,7 +1,7 @@
 //! A [`Fact`] is the command: worlds apply it, journals hold it, and who plays a journal applies it
 //! again.
 //!
-//! [`Driver::apply`] takes inputs ([`meed_journal::Role::Input`]); `play.rs` takes all records.
+//! [`Driver::apply`] takes inputs ([`meed_journal::FactRole::Input`]); `play.rs` takes all records.
 
 use meed::{
     AllocationId, Infeasible, JobId, JobSpec, JobState, QueueId, Rejected, ResourceKinds, Span,

@@ -5,7 +5,7 @@
 //! for the engine says it again.
 
 use meed::{Rejected, Time};
-use meed_journal::{Arrival, Fact, JobKey, Moved, Reclaimed, Role, Started, TaskKey};
+use meed_journal::{Arrival, Fact, FactRole, JobKey, Moved, Reclaimed, Started, TaskKey};
 
 use super::{Driver, Taken};
 use crate::journal::{Failed, Journal};
@@ -98,7 +98,7 @@ impl<J, K: Journal> Driver<J, K> {
             // Of a task that does not run a record before tells: it was lost with its node.
             Fact::TaskLost(task) if self.known_task(task).is_err() => Ok(()),
             Fact::JobCancelled(cancelled) if cancelled.job.is_none() => Ok(()),
-            fact if matches!(fact.kind().role(), Role::Follows | Role::Aside) => Ok(()),
+            fact if matches!(fact.kind().role(), FactRole::Follows | FactRole::Aside) => Ok(()),
             fact => self.apply(at, fact, take).map(|_| ()),
         }
     }

@@ -1,7 +1,7 @@
 //! What a world tells of one instant, by names: it holds no handles, which a crash would take.
 
 use meed::{QueueId, Time, View};
-use meed_journal::{Arrival, Fact, Role};
+use meed_journal::{Arrival, Fact, FactRole};
 
 use super::Live;
 use crate::driver::{Applied, RunningTask};
@@ -49,7 +49,7 @@ impl<'l, J> Batch<'l, J> {
                 self.live.driver.note(self.now, || fact.clone())?;
                 Ok(Applied::default())
             }
-            fact if fact.kind().role() == Role::Aside => {
+            fact if fact.kind().role() == FactRole::Aside => {
                 let word = fact.kind().word();
                 Err(Failed::Record(format!("`{word}` is written by the journal itself")))
             }

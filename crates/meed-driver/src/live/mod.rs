@@ -191,8 +191,8 @@ impl<J> Live<J> {
         clock.max(first).max(self.driver.engine().now())
     }
 
-    /// Whether [`meed_journal::Fact::policies_changed`] would be taken now, without telling it: a world that
-    /// takes settings as a whole, or not at all, asks first.
+    /// Whether [`meed_journal::Fact::policies_changed`] would be taken now, without telling it: a
+    /// world that takes settings as a whole, or not at all, asks first.
     ///
     /// # Errors
     ///
