@@ -40,7 +40,8 @@ pub enum FactRole {
     Decision,
     /// It follows from an input of the same instant.
     Follows,
-    /// It changes nothing that is decided upon.
+    /// It changes nothing that is decided upon. What a world tells so is named in
+    /// `meed_driver::live::Batch::apply`; all else the journal writes itself.
     Aside,
 }
 

@@ -45,6 +45,7 @@ impl<'l, J> Batch<'l, J> {
     pub fn apply(&mut self, fact: &Fact) -> Result<Applied, Failed> {
         match fact {
             Fact::JobArrived(arrival) => self.arrive(arrival),
+            // What the world tells besides inputs; all else of this role is the journal's own.
             Fact::Note(_) | Fact::Clock(_) => {
                 self.live.driver.note(self.now, || fact.clone())?;
                 Ok(Applied::default())

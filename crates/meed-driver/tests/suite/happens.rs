@@ -1,4 +1,6 @@
 //! What happens in a step of the small live world, drawn from a seed: all that a world can tell.
+//! Runs of even seeds are the story of the snapshot of version 1: what that does not know is drawn
+//! by odd seeds only.
 
 use meed::{Labels, NodeSpec, Policy, QueueChange, QueueSpec, Rank, Resources, Span, Time};
 use meed_driver::live::Batch;
