@@ -40,9 +40,10 @@ pub enum FactRole {
     Decision,
     /// It follows from an input of the same instant.
     Follows,
-    /// It changes nothing that is decided upon. What a world tells so is named in
-    /// `meed_driver::live::Batch::apply`; all else the journal writes itself.
+    /// The world: it changes nothing that is decided upon.
     Aside,
+    /// The journal itself: a mark of where something begins or ends.
+    Mark,
 }
 
 macro_rules! facts {
@@ -81,7 +82,7 @@ macro_rules! facts {
             pub fn role(self) -> FactRole {
                 match self {
                     $(Kind::$kind => FactRole::$role,)+
-                    Kind::Other => FactRole::Aside,
+                    Kind::Other => FactRole::Mark,
                 }
             }
         }
@@ -117,9 +118,9 @@ macro_rules! facts {
 
 facts! {
     /// A run begins: everything that the others do not tell.
-    Run(Box<Header>) = "run", Aside;
+    Run(Box<Header>) = "run", Mark;
     /// The journal is opened again.
-    Open(Opened) = "open", Aside;
+    Open(Opened) = "open", Mark;
     /// The wall clock stepped.
     Clock(ClockStep) = "clock", Aside;
     /// A job arrives.
@@ -181,15 +182,15 @@ facts! {
     /// Something of the world's own.
     Note(Note) = "note", Aside;
     /// A state was stored.
-    Snapshot(SnapshotTaken) = "snapshot", Aside;
+    Snapshot(SnapshotTaken) = "snapshot", Mark;
     /// The run is over.
-    Finish(Finish) = "finish", Aside;
+    Finish(Finish) = "finish", Mark;
 }
 
 impl Kind {
     /// Whether something happened or was decided, so that decisions follow at its instant.
     pub fn happens(self) -> bool {
-        self.role() != FactRole::Aside
+        !matches!(self.role(), FactRole::Aside | FactRole::Mark)
     }
 
     /// The kind that is called `word` in a line.

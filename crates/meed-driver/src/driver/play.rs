@@ -98,8 +98,11 @@ impl<J, K: Journal> Driver<J, K> {
             // Of a task that does not run a record before tells: it was lost with its node.
             Fact::TaskLost(task) if self.known_task(task).is_err() => Ok(()),
             Fact::JobCancelled(cancelled) if cancelled.job.is_none() => Ok(()),
-            fact if matches!(fact.kind().role(), FactRole::Follows | FactRole::Aside) => Ok(()),
-            fact => self.apply(at, fact, take).map(|_| ()),
+            fact => match fact.kind().role() {
+                // A start that was found running, too, is a world's input.
+                FactRole::Input | FactRole::Decision => self.apply(at, fact, take).map(|_| ()),
+                FactRole::Follows | FactRole::Aside | FactRole::Mark => Ok(()),
+            },
         }
     }
 }

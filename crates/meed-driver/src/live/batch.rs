@@ -43,18 +43,17 @@ impl<'l, J> Batch<'l, J> {
     /// record, but for a job that is refused. [`Failed::Record`]: no input, or an amount or policy
     /// that cannot be read; a job whose key was used before. [`Failed::Journal`].
     pub fn apply(&mut self, fact: &Fact) -> Result<Applied, Failed> {
-        match fact {
-            Fact::JobArrived(arrival) => self.arrive(arrival),
-            // What the world tells besides inputs; all else of this role is the journal's own.
-            Fact::Note(_) | Fact::Clock(_) => {
+        match (fact, fact.kind().role()) {
+            (Fact::JobArrived(arrival), _) => self.arrive(arrival),
+            (_, FactRole::Aside) => {
                 self.live.driver.note(self.now, || fact.clone())?;
                 Ok(Applied::default())
             }
-            fact if fact.kind().role() == FactRole::Aside => {
+            (_, FactRole::Mark) => {
                 let word = fact.kind().word();
                 Err(Failed::Record(format!("`{word}` is written by the journal itself")))
             }
-            fact => {
+            _ => {
                 let applied = self.counted(fact)?;
                 self.carry_out(&applied);
                 Ok(applied)
