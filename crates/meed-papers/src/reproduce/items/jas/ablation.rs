@@ -75,7 +75,7 @@ fn look(
 }
 
 fn changes_requests(variant: &Variant) -> bool {
-    let mut world = World::new("", Vec::new());
+    let mut world = World { requests: vec![requests()], ..World::new("", Vec::new()) };
     variant.apply(&mut world);
     world.requests != [requests()]
 }

@@ -47,8 +47,8 @@ fn verdicts(id: &str) -> String {
 #[test]
 fn worked_examples() {
     check("jas-fig3", "SSSSSS");
-    check("jas-fig4", "SSD");
-    check("jas-fig5", "SSSS");
+    check("jas-fig4", "GGD");
+    check("jas-fig5", "GSSG");
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn jobs_alone() {
 
 #[test]
 fn rules() {
-    check("jas-fig8", "DDDDDDDDAAADDMMMMMMMM");
+    check("jas-fig8", "DDDDDDDDAAADAMMMMMMMM");
 }
 
 #[test]
