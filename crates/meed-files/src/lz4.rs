@@ -204,14 +204,11 @@ mod tests {
     fn damage_is_told_and_asks_for_no_memory() {
         let mut wrong = stream(&[b"first"]);
         wrong[HEADER] ^= 1;
-        let huge =
-            block(COMPRESSED | 15, b"x", b"").iter().enumerate().map(|(at, byte)| match at {
-                13..=16 => 0xff,
-                _ => *byte,
-            });
+        let mut huge = block(COMPRESSED | 15, b"x", b"");
+        huge[13..17].fill(0xff);
         let rows: [(Vec<u8>, &str); 6] = [
             (wrong, "the checksum of a block is wrong"),
-            (huge.collect(), "the lengths of a block are wrong"),
+            (huge, "the lengths of a block are wrong"),
             (block(STORED, b"ab", b"abc"), "the lengths of a block are wrong"),
             (block(0x30, b"abc", b"abc"), "a block is neither stored nor LZ4"),
             (block(COMPRESSED | 5, b"\xff\xff", b"abc"), "the bytes of a block are no LZ4"),

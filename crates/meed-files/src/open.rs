@@ -2,8 +2,8 @@
 //!
 //! Compression is told by content, never by name: gzip (several members too), zstd (windows up to
 //! 2^27, as `zstd --long=27` makes them), xz (several streams too) and LZ4 in the blocks of Java's
-//! lz4-java are decompressed, everything else is passed on. What follows the end of gzip data is passed over, as gzip itself does, and
-//! told ([`Input::trailing`]).
+//! lz4-java are decompressed, everything else is passed on. What follows the end of gzip data is
+//! passed over, as gzip itself does, and told ([`Input::trailing`]).
 //!
 //! A pipe, or a device, is read once and kept, so that it too can be opened again. Bytes that a
 //! program hands over as a file ([`FileInMemory`]) are read at their path as a file is.

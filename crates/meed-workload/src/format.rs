@@ -131,9 +131,9 @@ impl TraceFormat {
 pub const UNKNOWN: &str = "neither its name nor its content tells the format of the trace. Known \
     are SWF (.swf), MWF (.mwf), SWIM (.tsv), Google's task_events*.csv, Philly (.csv, \
     cluster_job_log), a YARN ResourceManager's applications, Hadoop's job histories (.jhist), \
-    Spark's event logs and folders of them, lists of kubectl get -o json, sacct --parsable2 or --json, accounting logs of PBS, LSF and \
-    Grid Engine, condor_history -jsonl, Alibaba's openb and batch_task, Azure's vmtable, Meed's \
-    own (.jsonl) and Meed's logs, compressed or not. Any \
+    Spark's event logs and folders of them, lists of kubectl get -o json, sacct --parsable2 or \
+    --json, accounting logs of PBS, LSF and Grid Engine, condor_history -jsonl, Alibaba's openb \
+    and batch_task, Azure's vmtable, Meed's own (.jsonl) and Meed's logs, compressed or not. Any \
     table with one job a row (CSV, TSV, JSON lines) is read with \
     --format csv --map tenant=COLUMN,submit=COLUMN,duration=COLUMN";
 

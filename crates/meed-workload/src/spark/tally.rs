@@ -259,7 +259,8 @@ impl Tally {
             false => String::new(),
         };
         let mut text = format!(
-            "registered executors held {:.3} core-hours{containers}, tasks ran in {:.3} of them: {}",
+            "registered executors held {:.3} core-hours{containers}, tasks ran in {:.3} of them: \
+             {}",
             hours(all.held_core_s),
             hours(all.used_core_s),
             share(&all)

@@ -219,7 +219,8 @@ fn several_logs_may_follow_each_other() {
     assert!(jobs.iter().all(|job| millis(job) == [[7000]]));
     assert!(words.contains("dots, shown as _, are in 2 names"), "{words}");
     // A list of YARN's may be among them, and the log of one that was killed may lack its end.
-    let list = "{\"apps\":{\"app\":[{\"id\":\"application_1_1\",\"user\":\"u\",\"queue\":\"root.q\",\
+    let list = "{\"apps\":{\"app\":[{\"id\":\"application_1_1\",\"user\":\"u\",\
+        \"queue\":\"root.q\",\
         \"startedTime\":1000,\"launchTime\":1500,\"finishedTime\":8000,\"memorySeconds\":20480,\
         \"vcoreSeconds\":1}]}}\n";
     let (jobs, words) = of_text(&(log("application_1_1", "", false) + list)).unwrap();
@@ -278,7 +279,8 @@ fn wrong_lines_are_told_with_their_numbers() {
         ("half a line\n", "log:4: expected value; wanted is an event of Spark, an object of JSON"),
         ("{\"Event\":\"SparkListenerBlockUpdated\",\n", "SparkListenerBlockUpdated: the line ends"),
         (
-            "{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":0,\"Stage Attempt ID\":0,\"Task Info\":\
+            "{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":0,\"Stage Attempt ID\":0,\
+          \"Task Info\":\
           {\"Task ID\":1,\"Index\":0,\"Launch Time\":5000,\"Finish Time\":4000}}\n",
             "log:4: Finish Time: 4000, before its launch at 5000",
         ),
