@@ -32,25 +32,23 @@ impl List {
         bytes: &[u8],
         bad: &mut BadLines,
     ) -> Result<(), TraceError> {
-        for (line, found) in crate::yarn::listed(file, bytes)? {
-            match found {
-                Ok(app) => {
-                    let listed = Listed {
-                        queue: app.queue,
-                        submit: app.submit_ms,
-                        launch: app.launch_ms,
-                        end: app.end_ms,
-                        mib_seconds: app.mib_seconds,
-                    };
-                    let known = self.apps.get(&app.id);
-                    if known.is_none_or(|known| known.end == 0) {
-                        self.apps.insert(app.id, listed);
-                    }
-                }
-                Err(why) => bad.note(file, line, why)?,
+        crate::yarn::listed(file, bytes, |line, found| {
+            let app = match found {
+                Ok(app) => app,
+                Err(why) => return bad.note(file, line, why),
+            };
+            if self.apps.get(&app.id).is_none_or(|known| known.end == 0) {
+                let listed = Listed {
+                    queue: app.queue,
+                    submit: app.submit_ms,
+                    launch: app.launch_ms,
+                    end: app.end_ms,
+                    mib_seconds: app.mib_seconds,
+                };
+                self.apps.insert(app.id, listed);
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     pub(super) fn get(&self, id: &str) -> Option<&Listed> {

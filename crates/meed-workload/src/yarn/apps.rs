@@ -92,17 +92,14 @@ pub(crate) struct Listed {
     pub(crate) mib_seconds: u64,
 }
 
-/// Applications of a file with the lines on which they stand, whether they have ended or not.
+/// Gives each application of a file to `take`, whether it has ended or not, with the line on which
+/// it stands.
 pub(crate) fn listed(
     file: &Arc<str>,
     bytes: &[u8],
-) -> Result<Vec<(u64, Result<Listed, BadRow>)>, TraceError> {
-    let mut listed = Vec::new();
-    each(file, bytes, |line, raw| {
-        listed.push((line, of_raw(raw).and_then(|told| told.listed())));
-        Ok(())
-    })?;
-    Ok(listed)
+    mut take: impl FnMut(u64, Result<Listed, BadRow>) -> Result<(), TraceError>,
+) -> Result<(), TraceError> {
+    each(file, bytes, |line, raw| take(line, of_raw(raw).and_then(Told::listed)))
 }
 
 /// All applications of a file, in its order.
