@@ -72,6 +72,8 @@ pub(super) struct Stage {
     pub(super) profile: i64,
     /// When each attempt was submitted.
     pub(super) submitted: BTreeMap<u64, u64>,
+    /// When each attempt ended.
+    completed: BTreeMap<u64, u64>,
 }
 
 /// An attempt of a task.
@@ -208,6 +210,9 @@ impl App {
         if let Some(submitted) = submitted {
             stage.submitted.entry(told.attempt).or_insert(submitted);
         }
+        if let Some(completed) = completed {
+            stage.completed.insert(told.attempt, completed);
+        }
         Ok(())
     }
 
@@ -233,13 +238,35 @@ impl App {
         })
     }
 
-    /// All attempts of tasks. Those that have no end last until the application ends.
+    /// All attempts of tasks, and whether they ran on when the log ended. Spark may drop events: of
+    /// an application that has ended what has no end lasts as long as its stage.
     pub(super) fn all_runs(&self) -> impl Iterator<Item = (Run, bool)> {
-        let ends = self.ends();
-        let running = self
-            .running
-            .values()
-            .map(move |run| (Run { millis: ends.saturating_sub(run.launched), ..*run }, true));
+        let cut = self.end.is_none();
+        let running = self.running.values().map(move |run| {
+            let stage = self.stages.get(&run.stage);
+            let completed = stage.and_then(|stage| stage.completed.get(&run.attempt));
+            let end = completed.copied().unwrap_or_else(|| self.ends());
+            (Run { millis: end.saturating_sub(run.launched), ..*run }, cut)
+        });
         self.runs.iter().map(|run| (*run, false)).chain(running)
+    }
+
+    /// When each executor was asked for, by its id: as the log tells, else when one that had been
+    /// removed was to be replaced. What is not here was asked for with the application.
+    pub(super) fn asked(&self) -> BTreeMap<&str, u64> {
+        let mut by_time: Vec<_> = self.executors.iter().collect();
+        by_time.sort_by_key(|(_, executor)| executor.added);
+        let untold = || by_time.iter().filter(|(_, executor)| executor.asked.is_none());
+        let mut removed: Vec<u64> = untold().filter_map(|(_, one)| one.removed).collect();
+        removed.sort_unstable();
+        let mut removed = removed.into_iter().peekable();
+        let mut asked = BTreeMap::new();
+        for (id, executor) in &by_time {
+            let replaces = || removed.next_if(|removed| *removed <= executor.added);
+            if let Some(at) = executor.asked.or_else(replaces) {
+                asked.insert(&***id, at);
+            }
+        }
+        asked
     }
 }

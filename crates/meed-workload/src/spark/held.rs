@@ -1,8 +1,8 @@
 //! What was held: the containers of an application's executors and of its master, as jobs.
 //!
 //! Executors that were asked for with the application come with it. Those that dynamic allocation
-//! asked for later come when it did, as another job of that name; what was asked for within a
-//! second comes together.
+//! asked for later come when it did, and one that replaces another when that was removed, as another
+//! job of that name; what was asked for within a second comes together.
 //!
 //! A log tells when an executor registered. Its container was held from before: by YARN's list of
 //! applications (`memorySeconds`) it is known how much all containers of an application held, and
@@ -74,7 +74,8 @@ pub(super) fn held(apps: &[App], listed: Option<&Listed>, assumed: &SparkAssumpt
                 is_executor: false,
             });
         }
-        for executor in app.executors.values() {
+        let asked_for = app.asked();
+        for (id, executor) in &app.executors {
             let holds = match executor.is_driver {
                 true => app.settings.driver(executor.cores),
                 false => app.settings.executor(
@@ -90,7 +91,7 @@ pub(super) fn held(apps: &[App], listed: Option<&Listed>, assumed: &SparkAssumpt
             held.cores += u128::from(holds.cores) * u128::from(millis);
             held.containers.push(Container {
                 holds,
-                asked: executor.asked.unwrap_or(asked).max(asked),
+                asked: asked_for.get(&**id).copied().unwrap_or(asked).max(asked),
                 begin: executor.added,
                 millis,
                 cut: cut && executor.removed.is_none(),
