@@ -1,8 +1,8 @@
 //! What was held: the containers of an application's executors and of its master, as jobs.
 //!
 //! Executors that were asked for with the application come with it. Those that dynamic allocation
-//! asked for later come when it did, and one that replaces another when that was removed, as another
-//! job of that name; what was asked for within a second comes together.
+//! asked for later come when it did, and one that replaces another when that was removed: each time
+//! as another job of that name. What was asked for within a second comes together.
 //!
 //! A log tells when an executor registered. Its container was held from before: by YARN's list of
 //! applications (`memorySeconds`) it is known how much all containers of an application held, and
