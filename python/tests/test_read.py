@@ -229,3 +229,12 @@ def test_real_logs_come_back(name: str, traces: Path) -> None:
     direct = meed.simulate(log, "fair", keep_jobs=False)
     again = meed.simulate(log, "fair", jobs=log.pandas(), keep_jobs=False)
     assert runs(again) == runs(direct)
+
+
+def test_event_logs_of_spark_are_read_by_their_folder() -> None:
+    folder = Path(__file__).parents[2] / "crates/meed-workload/tests/data/spark/yarn"
+    held = meed.read(folder)
+    needed = meed.read(folder, sets=["trace.shape=tasks"])
+    assert held.pandas()["tasks"].sum() == 11 and needed.pandas()["tasks"].sum() == 44
+    assert set(held.pandas()["queue"]) == {"a", "b"}
+    assert any("idle" in words for words in held.assumptions)

@@ -117,7 +117,8 @@ impl Write for Output {
 impl Encoder {
     fn new(file: File, compression: Compression) -> io::Result<Encoder> {
         Ok(match compression {
-            Compression::Plain => Encoder::Plain(BufWriter::new(file)),
+            // No name asks for LZ4.
+            Compression::Plain | Compression::Lz4Blocks => Encoder::Plain(BufWriter::new(file)),
             Compression::Gzip => {
                 let level = flate2::Compression::new(GZIP_LEVEL);
                 Encoder::Gzip(BufWriter::new(flate2::write::GzEncoder::new(file, level)))

@@ -12,6 +12,7 @@ pub mod create;
 mod error;
 pub mod guard;
 pub mod lines;
+mod lz4;
 mod members;
 pub mod open;
 

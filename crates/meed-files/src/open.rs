@@ -1,9 +1,9 @@
 //! Opening a file: a path (or bytes in memory) becomes a buffered stream of plain bytes.
 //!
 //! Compression is told by content, never by name: gzip (several members too), zstd (windows up to
-//! 2^27, as `zstd --long=27` makes them) and xz (several streams too) are decompressed, everything
-//! else is passed on. What follows the end of gzip data is passed over, as gzip itself does, and
-//! told ([`Input::trailing`]).
+//! 2^27, as `zstd --long=27` makes them), xz (several streams too) and LZ4 in the blocks of Java's
+//! lz4-java are decompressed, everything else is passed on. What follows the end of gzip data is
+//! passed over, as gzip itself does, and told ([`Input::trailing`]).
 //!
 //! A pipe, or a device, is read once and kept, so that it too can be opened again. Bytes that a
 //! program hands over as a file ([`FileInMemory`]) are read at their path as a file is.
@@ -23,6 +23,7 @@ use flate2::bufread::GzDecoder;
 use liblzma::bufread::XzDecoder;
 
 use crate::FileError;
+use crate::lz4::{Blocks, MAGIC};
 use crate::members::Members;
 
 /// Compressed bytes are read in pieces of this size.
@@ -67,6 +68,14 @@ impl Origin {
     pub fn beside(&self, name: &str) -> Option<Origin> {
         match &self.place {
             Place::Path(path) => Some(Origin::path(path.with_file_name("").join(name))),
+            Place::Bytes(_) => None,
+        }
+    }
+
+    /// Where it is; nothing of bytes in memory.
+    pub fn place(&self) -> Option<&Path> {
+        match &self.place {
+            Place::Path(path) => Some(path),
             Place::Bytes(_) => None,
         }
     }
@@ -237,6 +246,8 @@ pub enum Compression {
     Zstd,
     /// xz.
     Xz,
+    /// LZ4 in the blocks of lz4-java; read only.
+    Lz4Blocks,
 }
 
 impl Compression {
@@ -249,6 +260,7 @@ impl Compression {
             // A zstd stream may begin with a skippable frame: parallel compressors write one.
             [0x50..=0x5f, rest @ ..] if rest.starts_with(&SKIPPABLE) => Compression::Zstd,
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Compression::Xz,
+            [b'L', b'Z', b'4', b'B', b'l', b'o', b'c', b'k', ..] => Compression::Lz4Blocks,
             _ => Compression::Plain,
         }
     }
@@ -270,6 +282,7 @@ impl Compression {
             Compression::Gzip => "gzip",
             Compression::Zstd => "zstd",
             Compression::Xz => "xz",
+            Compression::Lz4Blocks => "LZ4",
         }
     }
 }
@@ -307,6 +320,10 @@ impl Input {
             Compression::Xz => {
                 let raw = BufReader::with_capacity(READ_BUFFER, raw);
                 buffered(Members::<_, XzDecoder<_>>::new(raw, Arc::clone(&watch)))
+            }
+            Compression::Lz4Blocks => {
+                let raw = BufReader::with_capacity(READ_BUFFER, raw);
+                buffered(Blocks::new(raw))
             }
             Compression::Zstd => {
                 let raw = BufReader::with_capacity(READ_BUFFER, raw);
@@ -386,8 +403,8 @@ impl Input {
 
 /// The first bytes of a stream, and the whole stream.
 fn peek(mut counted: Counted) -> io::Result<(Vec<u8>, impl Read + Send)> {
-    let mut start = Vec::with_capacity(6);
-    counted.by_ref().take(6).read_to_end(&mut start)?;
+    let mut start = Vec::with_capacity(MAGIC.len());
+    counted.by_ref().take(MAGIC.len() as u64).read_to_end(&mut start)?;
     let whole = Cursor::new(start.clone()).chain(counted);
     Ok((start, whole))
 }

@@ -15,6 +15,7 @@ use meed_workload::jhist::HistorySource;
 use meed_workload::kubernetes::KubernetesSource;
 use meed_workload::mwf::MwfSource;
 use meed_workload::philly::PhillySource;
+use meed_workload::spark::SparkSource;
 use meed_workload::swf::SwfSource;
 use meed_workload::swim::SwimSource;
 use meed_workload::table::{TableAssumptions, TableSource};
@@ -39,6 +40,9 @@ fn read(path: &Path, kinds: &ResourceKinds) -> Result<(u64, u64), TraceError> {
         }
         TraceFormat::Jhist => {
             Box::new(HistorySource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?)
+        }
+        TraceFormat::SparkEventLog => {
+            Box::new(SparkSource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?)
         }
         TraceFormat::Kubernetes => {
             Box::new(KubernetesSource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?)

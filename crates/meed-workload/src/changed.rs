@@ -75,6 +75,10 @@ impl<S: JobSource, C: JobChange> JobSource for Changed<S, C> {
         words
     }
 
+    fn used(&self) -> &[crate::Used] {
+        self.source.used()
+    }
+
     fn clock_us(&self) -> Option<u64> {
         self.source.clock_us().filter(|_| self.change.keeps_time())
     }

@@ -8,6 +8,8 @@ use std::path::Path;
 use crate::jhist::is_first_line;
 use crate::philly::published::is_published;
 use crate::philly::rows::NAMES as COLUMNS;
+pub use crate::spark::compression_not_read;
+use crate::spark::{is_event, is_folder_of_logs};
 use crate::table::{KnownTable, TableForm, is_grid_engine, is_likely, is_slurm_json, known_of};
 use crate::{Origin, TraceError};
 
@@ -28,6 +30,8 @@ pub enum TraceFormat {
     Yarn,
     /// Hadoop's job histories, [`crate::jhist`].
     Jhist,
+    /// Spark's event logs, or a folder of them, [`crate::spark`].
+    SparkEventLog,
     /// Pods or Workloads of Kubernetes, [`crate::kubernetes`].
     Kubernetes,
     /// Meed's own, [`crate::canonical`].
@@ -61,7 +65,7 @@ pub enum TraceFormat {
 }
 
 /// Every format by the name that scenarios give it.
-const NAMES: [(&str, TraceFormat); 22] = [
+const NAMES: [(&str, TraceFormat); 23] = [
     ("swf", TraceFormat::Swf),
     ("mwf", TraceFormat::Mwf),
     ("google", TraceFormat::Google),
@@ -69,6 +73,7 @@ const NAMES: [(&str, TraceFormat); 22] = [
     ("philly", TraceFormat::Philly),
     ("yarn", TraceFormat::Yarn),
     ("jhist", TraceFormat::Jhist),
+    ("spark-event-log", TraceFormat::SparkEventLog),
     ("kubernetes", TraceFormat::Kubernetes),
     ("meed", TraceFormat::Canonical),
     ("meed-log", TraceFormat::Log),
@@ -126,9 +131,9 @@ impl TraceFormat {
 pub const UNKNOWN: &str = "neither its name nor its content tells the format of the trace. Known \
     are SWF (.swf), MWF (.mwf), SWIM (.tsv), Google's task_events*.csv, Philly (.csv, \
     cluster_job_log), a YARN ResourceManager's applications, Hadoop's job histories (.jhist), \
-    lists of kubectl get -o json, sacct --parsable2 or --json, accounting logs of PBS, LSF and \
-    Grid Engine, condor_history -jsonl, Alibaba's openb and batch_task, Azure's vmtable, Meed's \
-    own (.jsonl) and Meed's logs, compressed or not. Any \
+    Spark's event logs and folders of them, lists of kubectl get -o json, sacct --parsable2 or \
+    --json, accounting logs of PBS, LSF and Grid Engine, condor_history -jsonl, Alibaba's openb \
+    and batch_task, Azure's vmtable, Meed's own (.jsonl) and Meed's logs, compressed or not. Any \
     table with one job a row (CSV, TSV, JSON lines) is read with \
     --format csv --map tenant=COLUMN,submit=COLUMN,duration=COLUMN";
 
@@ -141,7 +146,7 @@ impl TraceFormat {
     pub fn of_file(path: &Path) -> Result<TraceFormat, TraceError> {
         use TraceFormat::{Canonical, Log, Philly, Swim};
         if path.is_dir() {
-            return Ok(Log);
+            return Ok(if is_folder_of_logs(path) { TraceFormat::SparkEventLog } else { Log });
         }
         let named = TraceFormat::of_name(path);
         if named.as_ref().is_ok_and(|format| !matches!(format, Philly | Swim | Canonical)) {
@@ -155,7 +160,16 @@ impl TraceFormat {
             (Some(found), _) => Ok(found),
             // A comma-separated table that is not Philly's: its reader says what it lacks.
             (None, Ok(Philly)) if !start.trim_ascii().is_empty() => Ok(TraceFormat::Csv),
-            (None, named) => named,
+            (None, named) => match compression_not_read(&start) {
+                Some(name) => Err(TraceError::settings(
+                    path.display().to_string(),
+                    format!(
+                        "it is compressed by {name} as Spark's event logs may be, which is not \
+                         read; zstd, lz4 and none are (spark.eventLog.compression.codec)"
+                    ),
+                )),
+                None => named,
+            },
         }
     }
 
@@ -210,6 +224,7 @@ impl TraceFormat {
         match (blanks.count(), numbers) {
             (18, 18) => Some(TraceFormat::Swf),
             (21, 18..) => Some(TraceFormat::Mwf),
+            _ if is_event(line) => Some(TraceFormat::SparkEventLog),
             _ if line.starts_with(b"{") => {
                 let text = String::from_utf8_lossy(line);
                 let ours = text.contains("\"meed_trace\"");
@@ -265,7 +280,7 @@ fn is_of_store(line: &[u8]) -> bool {
 }
 
 /// Whether this is `{"apps":`, with blanks or without.
-fn is_yarn(start: &[u8]) -> bool {
+pub(crate) fn is_yarn(start: &[u8]) -> bool {
     let rest = start.trim_ascii_start().strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
     let rest = rest.and_then(|rest| rest.strip_prefix(b"\"apps\""));
     rest.is_some_and(|rest| rest.trim_ascii_start().starts_with(b":"))
@@ -329,6 +344,14 @@ mod tests {
             ("<apps><app><id>application_1_0001</id>", Some(TraceFormat::Yarn)),
             ("Avro-Binary\n{\"type\":\"record\"}\n", Some(TraceFormat::Jhist)),
             ("Avro-Json\r\n{}\n", Some(TraceFormat::Jhist)),
+            (
+                "{\"Event\":\"SparkListenerLogStart\",\"Spark Version\":\"3.5.6\"}\n",
+                Some(TraceFormat::SparkEventLog),
+            ),
+            (
+                "{ \"Event\" : \"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd\"",
+                Some(TraceFormat::SparkEventLog),
+            ),
             ("<html><body>", None),
             ("user,submit_time,duration,gpus\nann,0,1,1\n", Some(TraceFormat::Csv)),
             ("Account;Start Time;End Time;CPUs\n", Some(TraceFormat::Csv)),

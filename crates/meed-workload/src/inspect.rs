@@ -9,7 +9,7 @@ use meed::{MICROS_PER_S, ResourceKinds, Resources, Time};
 use serde::Serialize;
 
 use crate::size::Footprints;
-use crate::{Durations, Job, JobSource, SourceCounts, TraceError};
+use crate::{Durations, Job, JobSource, SourceCounts, TraceError, Used};
 
 /// What a source holds.
 #[derive(Clone, Debug, Serialize)]
@@ -44,6 +44,20 @@ pub struct Summary {
     pub gap_s: Quantiles,
     /// The first jobs, as they are understood.
     pub first_jobs: Vec<FirstJob>,
+    /// What executors held and how much of it tasks used, by queue; left out where the input does
+    /// not tell that apart.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub executors: Vec<ExecutorSummary>,
+}
+
+/// The executors of a queue.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExecutorSummary {
+    /// What they held, and how much of it was used.
+    #[serde(flatten)]
+    pub used: Used,
+    /// The part that no task used; `null` where nothing was held.
+    pub idle_share: Option<f64>,
 }
 
 /// How many of the first jobs are kept.
@@ -291,6 +305,11 @@ impl Tally {
             duration_s: self.durations.quantiles(1e6),
             gap_s: self.gaps.quantiles(1e6),
             first_jobs: self.first_jobs,
+            executors: source
+                .used()
+                .iter()
+                .map(|used| ExecutorSummary { used: used.clone(), idle_share: used.idle_share() })
+                .collect(),
         }
     }
 }

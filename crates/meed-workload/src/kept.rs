@@ -23,6 +23,7 @@ pub struct KeptJobs {
     counts: SourceCounts,
     bad_lines: Vec<BadLine>,
     assumptions: Vec<String>,
+    used: Vec<crate::Used>,
     clock_us: Option<u64>,
 }
 
@@ -109,6 +110,7 @@ impl KeptJobs {
         kept.counts = source.counts();
         kept.bad_lines = source.bad_lines().into_iter().cloned().collect();
         kept.assumptions = source.assumptions();
+        kept.used = source.used().to_vec();
         kept.clock_us = source.clock_us();
         Ok(Some(kept))
     }
@@ -240,6 +242,10 @@ impl JobSource for KeptSource {
 
     fn assumptions(&self) -> Vec<String> {
         self.kept.assumptions.clone()
+    }
+
+    fn used(&self) -> &[crate::Used] {
+        &self.kept.used
     }
 
     fn clock_us(&self) -> Option<u64> {

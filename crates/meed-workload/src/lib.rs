@@ -6,8 +6,8 @@
 //!
 //! Which module do you want?
 //! - a trace file: [`swf`], [`mwf`], [`swim`], [`google`], [`philly`], [`yarn`],
-//!   [`jhist`], [`kubernetes`], [`table`] (also Slurm's and Alibaba's), [`canonical`];
-//!   [`format`](mod@format) tells them apart
+//!   [`jhist`], [`spark`], [`kubernetes`], [`table`] (also Slurm's and Alibaba's),
+//!   [`canonical`]; [`format`](mod@format) tells them apart
 //! - a synthetic workload: [`generate`]; the LTYARN papers': [`macro_workload`]; jobs in memory:
 //!   [`inline`]; several sources at once: [`merge`]
 //! - the nodes of a cluster, as its own scheduler tells them: [`cluster`]
@@ -21,8 +21,8 @@
 //! Invariants: a source hands out jobs in order of submission, each of which passes [`Job::check`];
 //! equal input and settings give equal jobs on every machine (integers and software floating point
 //! only, no clock, no unseeded randomness); memory does not grow with the length of a trace (but
-//! for [`philly`], [`yarn`], [`jhist`], [`kubernetes`] and [`table`], which are sorted, and
-//! [`google`], where a job is known only when its tasks have ended).
+//! for [`philly`], [`yarn`], [`jhist`], [`spark`], [`kubernetes`] and [`table`], which are sorted,
+//! and [`google`], where a job is known only when its tasks have ended).
 
 pub mod canonical;
 pub mod changed;
@@ -53,6 +53,7 @@ pub mod philly;
 mod records;
 pub mod size;
 mod source;
+pub mod spark;
 pub mod stretch;
 pub mod swf;
 pub mod swim;
@@ -65,4 +66,4 @@ pub use error::{BadLine, OnBadLine, TraceError};
 pub use job::{Durations, Job, JobGroup, JobLabel, MAX_TASKS};
 pub use limits::TimeLimits;
 pub use meed_files::Origin;
-pub use source::{CLOCK_END_US, Cause, JobSource, SourceCounts};
+pub use source::{CLOCK_END_US, Cause, JobSource, SourceCounts, Used};

@@ -51,6 +51,10 @@ impl<S: JobSource> JobSource for Noted<S> {
         [self.words.clone(), self.source.assumptions()].concat()
     }
 
+    fn used(&self) -> &[crate::Used] {
+        self.source.used()
+    }
+
     fn clock_us(&self) -> Option<u64> {
         self.source.clock_us()
     }

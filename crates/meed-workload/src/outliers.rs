@@ -293,6 +293,10 @@ impl<S: JobSource> JobSource for WithoutOutliers<S> {
         [self.outliers.words(), self.source.assumptions()].concat()
     }
 
+    fn used(&self) -> &[crate::Used] {
+        self.source.used()
+    }
+
     fn clock_us(&self) -> Option<u64> {
         self.source.clock_us()?.checked_add(self.outliers.shift.as_micros())
     }

@@ -47,6 +47,11 @@ pub trait JobSource {
         Vec::new()
     }
 
+    /// How much of what executors held was used, where the input tells that apart.
+    fn used(&self) -> &[Used] {
+        &[]
+    }
+
     /// What the clock said at time 0 of these jobs, in microseconds since 1970-01-01 UTC, where the
     /// input says that and time runs as it did there.
     fn clock_us(&self) -> Option<u64> {
@@ -57,6 +62,27 @@ pub trait JobSource {
     /// only.
     fn progress(&self) -> Option<f64> {
         None
+    }
+}
+
+/// What the executors of a queue held while they were registered, and how much of it tasks used.
+#[derive(Clone, PartialEq, Debug, serde::Serialize)]
+pub struct Used {
+    /// The queue.
+    pub queue: String,
+    /// Cores x seconds of executors.
+    pub held_core_s: f64,
+    /// The same of their containers, from when these were given, where that is known.
+    pub container_core_s: f64,
+    /// Cores x seconds of tasks.
+    pub used_core_s: f64,
+}
+
+impl Used {
+    /// The part that no task used; `None` where nothing was held.
+    pub fn idle_share(&self) -> Option<f64> {
+        let share = 1.0 - self.used_core_s / self.held_core_s;
+        (self.held_core_s > 0.0).then(|| share.clamp(0.0, 1.0))
     }
 }
 
@@ -116,6 +142,10 @@ impl<S: JobSource + ?Sized> JobSource for Box<S> {
 
     fn assumptions(&self) -> Vec<String> {
         (**self).assumptions()
+    }
+
+    fn used(&self) -> &[Used] {
+        (**self).used()
     }
 
     fn clock_us(&self) -> Option<u64> {

@@ -65,6 +65,18 @@ impl<R> Whole<R> {
         Ok(())
     }
 
+    /// Takes in a file that is wrong, of those that are read as one.
+    pub(crate) fn add_wrong(&mut self, file: &Arc<str>, why: BadRow) -> Result<(), TraceError> {
+        self.counts.lines += 1;
+        self.bad.note(file, 1, why)
+    }
+
+    /// Another row of what was taken in last.
+    pub(crate) fn push(&mut self, row: R) {
+        self.rows.push_back(row);
+        self.all += 1;
+    }
+
     /// Refuses a file without a row; `wanted` says what one looks like.
     pub(crate) fn ensure_some(&self, wanted: &str) -> Result<(), TraceError> {
         match self.rows.is_empty() {

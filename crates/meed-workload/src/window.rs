@@ -302,6 +302,10 @@ impl<S: JobSource> JobSource for InWindow<S> {
         self.source.assumptions()
     }
 
+    fn used(&self) -> &[crate::Used] {
+        self.source.used()
+    }
+
     fn clock_us(&self) -> Option<u64> {
         self.source.clock_us().map(|clock| clock.saturating_add(self.window.begin.as_micros()))
     }

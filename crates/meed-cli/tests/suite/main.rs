@@ -30,6 +30,7 @@ mod real_backfill;
 mod real_traces;
 mod replay;
 mod slurm_day;
+mod spark;
 mod sweep;
 mod tables;
 mod tidy;

@@ -634,7 +634,8 @@ fn inputs(raw: &RawScenario, folder: &Path) -> Vec<PathBuf> {
         Some(raw::Price::File(prices)) => Some(&prices.file),
         _ => None,
     });
-    let all = trace.chain(machines).chain(submissions).chain(prices);
+    let applications = raw.trace.iter().filter_map(|trace| trace.get_ref().applications.as_ref());
+    let all = trace.chain(applications).chain(machines).chain(submissions).chain(prices);
     all.map(|file| folder.join(file)).collect()
 }
 

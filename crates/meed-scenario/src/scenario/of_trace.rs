@@ -14,12 +14,13 @@ use meed_driver::record::ASSUMED_CLUSTER;
 use meed_workload::canonical::CanonicalSource;
 use meed_workload::changed::Changed;
 use meed_workload::filling::{Filling, filling};
-use meed_workload::format::{TraceFormat, UNKNOWN};
+use meed_workload::format::{TraceFormat, UNKNOWN, compression_not_read};
 use meed_workload::kubernetes::{KubernetesQueues, KubernetesSource, kubernetes_kinds};
 use meed_workload::limits::AtLimit;
 use meed_workload::outliers::Outliers;
 use meed_workload::philly::PhillySource;
 use meed_workload::size::{AssumedSize, SizeRest, assumed_size};
+use meed_workload::spark::tells_gpus;
 use meed_workload::stretch::Load;
 use meed_workload::swf::SwfSource;
 use meed_workload::table::table_resources;
@@ -226,6 +227,7 @@ fn is_trace(path: &Path, settings: &[Setting]) -> bool {
     let Ok(start) = Origin::path(path).beginning(BEGINNING) else { return false };
     let looks_like_scenario = || String::from_utf8_lossy(&start).contains("[cluster");
     TraceFormat::of_content(&start).is_some()
+        || compression_not_read(&start).is_some()
         || (format_set(settings).is_some() || is_mapped(settings)) && !looks_like_scenario()
 }
 
@@ -411,6 +413,10 @@ fn cluster_for(
         }
         TraceFormat::Yarn => Ok(cluster_for_yarn(path, told)?),
         TraceFormat::Jhist => cluster_for_history(path, told),
+        TraceFormat::SparkEventLog => {
+            let kinds = told.kinds(spark_kinds(path, told))?;
+            told.busy_pool(path, format, &kinds, "event logs have no cluster")
+        }
         TraceFormat::Kubernetes => Ok(cluster_for_kubernetes(path)?),
         TraceFormat::Log => unreachable!("a log has a cluster of its own"),
         TraceFormat::Canonical => {
@@ -434,6 +440,7 @@ fn kinds_of(
     Ok(match format {
         TraceFormat::Swf => vec![cpu()],
         TraceFormat::Mwf | TraceFormat::Yarn | TraceFormat::Jhist => vec![cpu(), memory()],
+        TraceFormat::SparkEventLog => spark_kinds(path, told),
         TraceFormat::Philly => {
             vec![(told.name(&told.trace.gpu_resource, "gpu").to_owned(), Unit::Milli)]
         }
@@ -670,6 +677,20 @@ fn cluster_for_history(
     let memory = told.name(&told.trace.memory_resource, "memory").to_owned();
     let kinds = told.kinds(vec![(cpu, Unit::Milli), (memory, Unit::Bytes)])?;
     told.busy_pool(path, TraceFormat::Jhist, &kinds, "a job history has no cluster")
+}
+
+/// What executors hold: GPUs where some log tells of some, or somebody names them.
+fn spark_kinds(path: &Path, told: &Told<'_>) -> Vec<(String, Unit)> {
+    let gpu = &told.trace.gpu_resource;
+    let has_gpus = || gpu.is_some() || tells_gpus(&Origin::path(path));
+    let mut kinds = vec![
+        (told.name(&told.trace.processor_resource, "cpu").to_owned(), Unit::Milli),
+        (told.name(&told.trace.memory_resource, "memory").to_owned(), Unit::Bytes),
+    ];
+    if has_gpus() {
+        kinds.push((told.name(gpu, "gpu").to_owned(), Unit::Milli));
+    }
+    kinds
 }
 
 /// One pool of the resources that a table has columns for, that its jobs would keep busy.

@@ -299,7 +299,7 @@ pub(super) struct Trace {
     pub(super) amounts: Option<String>,
     pub(super) dots: Option<String>,
     pub(super) accounts: Option<BTreeMap<String, String>>,
-    // SWF, MWF, Google, YARN and Slurm
+    // SWF, MWF, Google, YARN, Spark and Slurm
     pub(super) queues: Option<String>,
     pub(super) shape: Option<String>,
     pub(super) processors: Option<String>,
@@ -323,6 +323,9 @@ pub(super) struct Trace {
     pub(super) missing_demand: Option<AmountsByName>,
     pub(super) priorities: Option<[u8; 2]>,
     pub(super) batch_gap: Option<Quantity>,
+    // Spark
+    pub(super) applications: Option<String>,
+    pub(super) container_step: Option<Quantity>,
     // SWIM
     pub(super) tenants: Option<Tenants>,
     pub(super) split: Option<String>,

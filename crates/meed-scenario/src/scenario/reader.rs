@@ -8,6 +8,7 @@ use meed_workload::jhist::{HistoryAssumptions, HistorySource};
 use meed_workload::kubernetes::{KubernetesQueues, KubernetesSource};
 use meed_workload::mwf::{MwfAssumptions, MwfSource};
 use meed_workload::philly::{PhillyAssumptions, PhillySource};
+use meed_workload::spark::{SparkAssumptions, SparkSource};
 use meed_workload::swf::{SwfAssumptions, SwfSource};
 use meed_workload::swim::{SwimAssumptions, SwimSource};
 use meed_workload::table::{TableAssumptions, TableSource};
@@ -26,6 +27,7 @@ pub(super) enum Reader {
     Philly(PhillyAssumptions),
     Yarn(YarnAssumptions),
     History(HistoryAssumptions),
+    Spark(SparkAssumptions),
     Kubernetes(KubernetesQueues),
     Canonical,
     Table(Box<TableAssumptions>),
@@ -49,6 +51,7 @@ impl Reader {
             TraceFormat::Philly => Reader::Philly(trace_keys::philly(raw)?),
             TraceFormat::Yarn => Reader::Yarn(trace_keys::yarn(raw)?),
             TraceFormat::Jhist => Reader::History(trace_keys::history(raw, kinds)?),
+            TraceFormat::SparkEventLog => Reader::Spark(trace_keys::spark(raw)?),
             TraceFormat::Kubernetes => Reader::Kubernetes(trace_keys::kubernetes(raw)?),
             TraceFormat::Canonical => Reader::Canonical,
             TraceFormat::Log => return Ok(None),
@@ -118,6 +121,9 @@ impl Reader {
             }
             (Reader::History(assumed), _) => {
                 Box::new(HistorySource::open(origin, kinds, assumed, on_bad_line)?)
+            }
+            (Reader::Spark(assumed), _) => {
+                Box::new(SparkSource::open(origin, kinds, assumed, on_bad_line)?)
             }
             (Reader::Kubernetes(queues), _) => {
                 Box::new(KubernetesSource::open(origin, kinds, queues, on_bad_line)?)

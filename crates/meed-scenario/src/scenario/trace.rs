@@ -49,6 +49,8 @@ impl TracePlan {
         reading: &TraceReading,
     ) -> Result<TracePlan, String> {
         let path = folder.join(&raw.file);
+        let beside = raw.applications.as_ref().map(|file| folder.join(file).display().to_string());
+        let raw = &raw::Trace { applications: beside, ..raw.clone() };
         let format = match raw.format.as_deref() {
             None if raw.map.is_some() => TraceFormat::of_table(&path),
             None => TraceFormat::of_file(&path).map_err(|why| why.to_string())?,

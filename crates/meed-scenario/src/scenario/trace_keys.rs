@@ -10,6 +10,9 @@ use meed_workload::kubernetes::KubernetesQueues;
 use meed_workload::limits::TimeLimits;
 use meed_workload::mwf::{MwfAssumptions, MwfProperties, MwfQueues};
 use meed_workload::philly::{PhillyAlign, PhillyAssumptions, PhillyShape};
+use meed_workload::spark::{
+    SparkAssumptions, SparkEpisode, SparkQueues, SparkShape, SparkUnfinished,
+};
 use meed_workload::swf::{SwfAssumptions, SwfMemory, SwfProcessors, SwfQueues, SwfShape};
 use meed_workload::swim::{SwimAssumptions, TenantSplit};
 use meed_workload::table::{
@@ -240,14 +243,48 @@ pub(super) fn history(
     })
 }
 
+/// The keys of Spark's event logs.
+pub(super) fn spark(raw: &raw::Trace) -> Result<SparkAssumptions, String> {
+    let default = SparkAssumptions::default();
+    let queues = [
+        ("queue", SparkQueues::Queue),
+        ("user", SparkQueues::User),
+        ("name", SparkQueues::Name),
+        ("single", SparkQueues::Single("all".to_owned())),
+    ];
+    let shapes = [("executors", SparkShape::Executors), ("tasks", SparkShape::Tasks)];
+    let episodes = [("total", SparkEpisode::Total), ("finished", SparkEpisode::Finished)];
+    let unfinished = [("until-end", SparkUnfinished::UntilEnd), ("drop", SparkUnfinished::Drop)];
+    let step = match &raw.container_step {
+        None => default.container_step,
+        Some(value) => match parse_amount(&value.text(), Unit::Bytes) {
+            Ok(0) => return Err("trace, container_step: 0; wanted is a size above 0".to_owned()),
+            Ok(step) => step,
+            Err(why) => return Err(format!("trace, container_step: {why}")),
+        },
+    };
+    Ok(SparkAssumptions {
+        queues: one_of("queues", &raw.queues, &queues, default.queues)?,
+        shape: one_of("shape", &raw.shape, &shapes, default.shape)?,
+        episode: one_of("episode", &raw.episode, &episodes, default.episode)?,
+        unfinished: one_of("unfinished", &raw.unfinished, &unfinished, default.unfinished)?,
+        applications: raw.applications.as_ref().map(Into::into),
+        container_step: step,
+        processor_kind: raw.processor_resource.clone(),
+        memory_kind: raw.memory_resource.clone(),
+        gpu_kind: raw.gpu_resource.clone(),
+    })
+}
+
 /// Formats whose rows may be outliers: nothing is assumed of Meed's own, and the traces of Google
-/// and SWIM have published contents. The first five and Philly's are no tables: `keys`
+/// and SWIM have published contents. The first six and Philly's are no tables: `keys`
 /// cuts the list there.
 pub(super) const OF_OTHERS: &[TraceFormat] = &[
     TraceFormat::Swf,
     TraceFormat::Mwf,
     TraceFormat::Yarn,
     TraceFormat::Jhist,
+    TraceFormat::SparkEventLog,
     TraceFormat::Kubernetes,
     TraceFormat::Philly,
     TraceFormat::Csv,
@@ -265,13 +302,13 @@ pub(super) const OF_OTHERS: &[TraceFormat] = &[
 ];
 
 /// Each key of a format, whether it is given, and the formats that it means something for.
-pub(super) fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 46] {
+pub(super) fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 48] {
     use TraceFormat::{
         Alibaba2018, AzureVms, Condor, Csv, Google, GridEngine, Jhist, Kubernetes, Log, Lsf, Mwf,
-        Openb, Pbs, Philly, Sacct, SacctJson, Swf, Swim, Tsv, Yarn,
+        Openb, Pbs, Philly, Sacct, SacctJson, SparkEventLog, Swf, Swim, Tsv, Yarn,
     };
     // Philly's own JSON has dates, and is no table.
-    const DATED: &[TraceFormat] = OF_OTHERS.split_at(5).1;
+    const DATED: &[TraceFormat] = OF_OTHERS.split_at(6).1;
     const TABLES: &[TraceFormat] = DATED.split_at(1).1;
     [
         ("outliers", raw.outliers.is_some(), OF_OTHERS),
@@ -292,29 +329,50 @@ pub(super) fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFor
             "queues",
             raw.queues.is_some(),
             &[
-                Swf, Mwf, Google, Yarn, Jhist, Sacct, SacctJson, Pbs, Lsf, GridEngine, Condor,
+                Swf,
+                Mwf,
+                Google,
+                Yarn,
+                Jhist,
+                SparkEventLog,
+                Sacct,
+                SacctJson,
+                Pbs,
+                Lsf,
+                GridEngine,
+                Condor,
                 Kubernetes,
             ],
         ),
-        ("shape", raw.shape.is_some(), &[Swf, Philly, Yarn, Sacct, SacctJson, Pbs, Lsf, Condor]),
+        (
+            "shape",
+            raw.shape.is_some(),
+            &[Swf, Philly, Yarn, SparkEventLog, Sacct, SacctJson, Pbs, Lsf, Condor],
+        ),
         ("processors", raw.processors.is_some(), &[Swf]),
-        ("processor_resource", raw.processor_resource.is_some(), &[Swf, Mwf, Yarn, Jhist]),
+        (
+            "processor_resource",
+            raw.processor_resource.is_some(),
+            &[Swf, Mwf, Yarn, Jhist, SparkEventLog],
+        ),
         ("memory", raw.memory.is_some(), &[Swf, Mwf]),
-        ("memory_resource", raw.memory_resource.is_some(), &[Swf, Mwf, Yarn, Jhist]),
+        ("memory_resource", raw.memory_resource.is_some(), &[Swf, Mwf, Yarn, Jhist, SparkEventLog]),
         ("limits", raw.limits.is_some(), &[Swf, Mwf]),
         ("min_duration", raw.min_duration.is_some(), &[Swf]),
         ("keep_cancelled", raw.keep_cancelled.is_some(), &[Swf]),
         ("properties", raw.properties.is_some(), &[Mwf]),
-        ("episode", raw.episode.is_some(), &[Google, Jhist]),
+        ("episode", raw.episode.is_some(), &[Google, Jhist, SparkEventLog]),
         ("reduces", raw.reduces.is_some(), &[Jhist]),
-        ("unfinished", raw.unfinished.is_some(), &[Google, Log]),
+        ("unfinished", raw.unfinished.is_some(), &[Google, SparkEventLog, Log]),
+        ("applications", raw.applications.is_some(), &[SparkEventLog]),
+        ("container_step", raw.container_step.is_some(), &[SparkEventLog]),
         ("keep_earlier", raw.keep_earlier.is_some(), &[Google]),
         ("missing_demand", raw.missing_demand.is_some(), &[Google]),
         ("priorities", raw.priorities.is_some(), &[Google]),
         ("batch_gap", raw.batch_gap.is_some(), &[Google]),
         ("align", raw.align.is_some(), &[Philly]),
         ("offsets", raw.offsets.is_some(), &[Philly]),
-        ("gpu_resource", raw.gpu_resource.is_some(), &[Philly]),
+        ("gpu_resource", raw.gpu_resource.is_some(), &[Philly, SparkEventLog]),
         ("tenants", raw.tenants.is_some(), &[Swim]),
         ("split", raw.split.is_some(), &[Swim]),
         ("split_seed", raw.split_seed.is_some(), &[Swim]),

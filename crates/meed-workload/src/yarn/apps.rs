@@ -80,6 +80,28 @@ struct Told {
     vcore_seconds: i64,
 }
 
+/// What other readers take of an application. Times are milliseconds since 1970, 0 where they are
+/// not told.
+pub(crate) struct Listed {
+    pub(crate) id: String,
+    pub(crate) queue: String,
+    pub(crate) submit_ms: u64,
+    pub(crate) launch_ms: u64,
+    pub(crate) end_ms: u64,
+    /// Of all its containers.
+    pub(crate) mib_seconds: u64,
+}
+
+/// Gives each application of a file to `take`, whether it has ended or not, with the line on which
+/// it stands.
+pub(crate) fn listed(
+    file: &Arc<str>,
+    bytes: &[u8],
+    mut take: impl FnMut(u64, Result<Listed, BadRow>) -> Result<(), TraceError>,
+) -> Result<(), TraceError> {
+    each(file, bytes, |line, raw| take(line, of_raw(raw).and_then(Told::listed)))
+}
+
 /// All applications of a file, in its order.
 pub(super) fn read(
     file: &Arc<str>,
@@ -87,13 +109,30 @@ pub(super) fn read(
     queues: &YarnQueues,
     on_bad_line: OnBadLine,
 ) -> Result<Whole<App>, TraceError> {
+    let mut read = Whole::new(file, on_bad_line);
+    let mut known = BTreeSet::new();
+    each(file, bytes, |line, raw| {
+        let told = of_raw(raw).and_then(|told| Ok((told.app()?, told)));
+        let found = told.map(|(app, told)| {
+            let app = app.filter(|app| known.insert(app.id.clone()))?;
+            Some(App { queue: read.number_of(told.queue_by(queues)), ..app })
+        });
+        read.add(line, found)
+    })?;
+    Ok(read)
+}
+
+/// Gives each application of a file to `take`, with the line on which it stands.
+fn each(
+    file: &Arc<str>,
+    bytes: &[u8],
+    mut take: impl FnMut(u64, &RawValue) -> Result<(), TraceError>,
+) -> Result<(), TraceError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.trim_ascii_start().starts_with(b"<") {
         let why = "this is XML; ask the ResourceManager with `Accept: application/json`";
         return Err(header(file, 1, why.to_owned()));
     }
-    let mut read = Whole::new(file, on_bad_line);
-    let mut known = BTreeSet::new();
     let mut lines = LineNumbers::new(bytes);
     let answers = serde_json::Deserializer::from_slice(bytes).into_iter::<Answer<'_>>();
     for answer in answers {
@@ -102,15 +141,10 @@ pub(super) fn read(
             header(file, why.line() as u64, format!("{why}; {wanted}"))
         })?;
         for raw in answer.apps.and_then(|list| list.app).unwrap_or_default() {
-            let told = of_raw(raw).and_then(|told| Ok((told.app()?, told)));
-            let found = told.map(|(app, told)| {
-                let app = app.filter(|app| known.insert(app.id.clone()))?;
-                Some(App { queue: read.number_of(told.queue_by(queues)), ..app })
-            });
-            read.add(lines.of(raw.get()), found)?;
+            take(lines.of(raw.get()), raw)?;
         }
     }
-    Ok(read)
+    Ok(())
 }
 
 fn header(file: &Arc<str>, line: u64, why: String) -> TraceError {
@@ -132,50 +166,70 @@ impl Told {
         }
     }
 
+    fn wrong(&self, field: &str, what: String) -> BadRow {
+        BadRow::field(format!("{field} of application {}", clipped(&self.id)), what)
+    }
+
+    fn time(&self, field: &str, ms: i64) -> Result<u64, BadRow> {
+        match u64::try_from(ms) {
+            Ok(ms) if ms <= MAX_MICROS / 1000 => Ok(ms),
+            _ => Err(self.wrong(field, format!("{ms}; wanted are milliseconds since 1970"))),
+        }
+    }
+
+    fn sum(&self, field: &str, sum: i64) -> Result<u64, BadRow> {
+        match u64::try_from(sum) {
+            Ok(sum) if sum <= MAX_SUM => Ok(sum),
+            _ => Err(self.wrong(field, format!("{sum}; wanted is 0 to 2^53"))),
+        }
+    }
+
+    /// What other readers take of it.
+    fn listed(self) -> Result<Listed, BadRow> {
+        Ok(Listed {
+            submit_ms: self.time("startedTime", self.started_time)?,
+            launch_ms: self.time("launchTime", self.launch_time)?,
+            end_ms: self.time("finishedTime", self.finished_time)?,
+            // Below 0 before anything is known.
+            mib_seconds: u64::try_from(self.memory_seconds).unwrap_or(0).min(MAX_SUM),
+            id: self.id,
+            queue: self.queue,
+        })
+    }
+
     /// `None`: it has not ended, or has used nothing.
     fn app(&self) -> Result<Option<App>, BadRow> {
-        let wrong = |field: &str, what: String| {
-            BadRow::field(format!("{} of application {}", field, clipped(&self.id)), what)
-        };
         for (field, name) in [("id", &self.id), ("user", &self.user), ("queue", &self.queue)] {
-            check_length(name).map_err(|why| wrong(field, why))?;
+            check_length(name).map_err(|why| self.wrong(field, why))?;
         }
         for (field, name) in [("user", &self.user), ("queue", &self.queue)] {
-            check_bounds(name).map_err(|why| wrong(field, why))?;
+            check_bounds(name).map_err(|why| self.wrong(field, why))?;
         }
-        let time = |field: &str, ms: i64| match u64::try_from(ms) {
-            Ok(ms) if ms <= MAX_MICROS / 1000 => Ok(ms),
-            _ => Err(wrong(field, format!("{ms}; wanted are milliseconds since 1970"))),
-        };
-        let sum = |field: &str, sum: i64| match u64::try_from(sum) {
-            Ok(sum) if sum <= MAX_SUM => Ok(sum),
-            _ => Err(wrong(field, format!("{sum}; wanted is 0 to 2^53"))),
-        };
-        let submit_ms = time("startedTime", self.started_time)?;
-        let launch_ms = time("launchTime", self.launch_time)?;
-        let end_ms = time("finishedTime", self.finished_time)?;
-        let vcores = sum("vcoreSeconds", self.vcore_seconds)?;
-        let memory = sum("memorySeconds", self.memory_seconds)?;
+        let submit_ms = self.time("startedTime", self.started_time)?;
+        let launch_ms = self.time("launchTime", self.launch_time)?;
+        let end_ms = self.time("finishedTime", self.finished_time)?;
+        let vcores = self.sum("vcoreSeconds", self.vcore_seconds)?;
+        let memory = self.sum("memorySeconds", self.memory_seconds)?;
         if end_ms == 0 || (vcores, memory) == (0, 0) {
             return Ok(None);
         }
         let begin_ms = if launch_ms == 0 { submit_ms } else { launch_ms };
         if begin_ms < submit_ms || end_ms < begin_ms {
             let what = format!("{end_ms}, launched at {begin_ms}, submitted at {submit_ms}");
-            return Err(wrong("finishedTime", what + "; wanted are times in that order"));
+            return Err(self.wrong("finishedTime", what + "; wanted are times in that order"));
         }
         let (width, micros, memory) = shape(vcores, memory, end_ms - begin_ms);
         let width = u32::try_from(width).ok().filter(|&width| width <= MAX_TASKS);
         let Some(width) = width else {
             let what = format!("{vcores} in {} ms: wider than {MAX_TASKS}", end_ms - begin_ms);
-            return Err(wrong("vcoreSeconds", what));
+            return Err(self.wrong("vcoreSeconds", what));
         };
         if memory > MAX_AMOUNT {
             let what = format!(
                 "{}: tasks of {memory} bytes; the largest amount is {MAX_AMOUNT}",
                 self.memory_seconds
             );
-            return Err(wrong("memorySeconds", what));
+            return Err(self.wrong("memorySeconds", what));
         }
         Ok(Some(App { id: self.id.as_str().into(), queue: 0, submit_ms, width, micros, memory }))
     }

@@ -22,6 +22,7 @@ mod assumptions;
 
 use meed::{ResourceKinds, Time};
 
+pub(crate) use apps::listed;
 pub(crate) use assumptions::Kinds;
 pub use assumptions::{YarnAssumptions, YarnQueues, YarnShape};
 
