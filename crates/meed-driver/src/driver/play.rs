@@ -129,6 +129,11 @@ impl<J, K: Journal> Driver<J, K> {
                 let job = self.known_job(&task.job)?;
                 self.task_withdrawn(at, job, task.task, task.why.as_deref()).map(|_| ())
             }
+            // Decided elsewhere: what becomes of the task other records tell.
+            Fact::Reclaim(told) if told.by.is_some() => {
+                self.engine.advance(at)?;
+                self.note(at, || fact.clone())
+            }
             Fact::Reclaim(told) => {
                 self.engine.advance(at)?;
                 let id = self.known_task(&TaskFact::of(told.key()))?;

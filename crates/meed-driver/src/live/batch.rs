@@ -24,6 +24,10 @@ impl<'l, J> Batch<'l, J> {
         Batch { live, now }
     }
 
+    pub(super) fn live(&self) -> &Live<J> {
+        self.live
+    }
+
     /// The instant.
     pub fn now(&self) -> Time {
         self.now

@@ -1,9 +1,9 @@
 //! Worlds where another scheduler decides: time passes without decisions, and keys are read.
 
-use meed::{KeyParts, QueueId, Rejected, Span, Time};
-use meed_journal::{Decide, Fact, JobKey};
+use meed::{KeyParts, QueueId, Rejected, Span, Stop, TakeBack, Time};
+use meed_journal::{Decide, Fact, JobKey, Name};
 
-use super::{Batch, Live};
+use super::{Batch, Live, RunningTask};
 use crate::journal::Failed;
 
 impl<J> Batch<'_, J> {
@@ -14,6 +14,29 @@ impl<J> Batch<'_, J> {
             driver.engine.advance(now)?;
             driver.note(now, || Fact::Decide(Decide {}))
         })
+    }
+}
+
+impl<J> Batch<'_, J> {
+    /// Whom to stop for a leaf that has waited ([`meed::Engine::take_back`]), with the winner's
+    /// job. `by` records it, as decided by this world: the stops are the caller's to carry out, and
+    /// to tell as losses, once that is durable. Without `by` they are only told.
+    ///
+    /// # Errors
+    ///
+    /// As of each verb.
+    pub fn take_back(
+        &mut self,
+        wanted: &TakeBack<'_>,
+        by: Option<&Name>,
+    ) -> Result<Vec<(RunningTask, JobKey)>, Failed> {
+        let stops = self.verb(|driver, now| driver.take_back(now, wanted, by))?;
+        let live = self.live();
+        let told = |stop: &Stop| {
+            let winner = live.driver.job(stop.winner.job)?.key().clone();
+            Some((live.running_task(stop.allocation), winner))
+        };
+        Ok(stops.iter().filter_map(told).collect())
     }
 }
 

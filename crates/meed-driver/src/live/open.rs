@@ -243,7 +243,7 @@ impl<J> Player<'_, J> {
             Fact::Start(start) if self.starts == Starts::DecidedAgain && start.since.is_none() => {
                 self.instant.starts.push((seq, start));
             }
-            Fact::Reclaim(stop) if self.starts == Starts::DecidedAgain => {
+            Fact::Reclaim(stop) if self.starts == Starts::DecidedAgain && stop.by.is_none() => {
                 self.instant.stops.push((seq, stop));
             }
             fact => {

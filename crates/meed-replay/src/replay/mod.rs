@@ -266,6 +266,7 @@ impl Recording {
                     Fact::Start(start) => {
                         (start.job, start.task, ToldTo::Start(start.node.to_string()))
                     }
+                    Fact::Reclaim(told) if told.by.is_some() => continue,
                     Fact::Reclaim(told) => (told.job, told.task, ToldTo::Stop(told.grace)),
                     Fact::Lost(lost) => (lost.job, lost.task, ToldTo::Lost),
                     _ => continue,

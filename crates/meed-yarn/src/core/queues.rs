@@ -64,6 +64,7 @@ impl Core {
         let found = |queue: &Checked| engine.find_queue(&queue.name).unwrap_or(meed::QueueId::ROOT);
         self.queues = checked.queues.iter().map(found).collect();
         self.told = Told::default();
+        self.taking_back.rules = checked.reclaim;
         Ok(())
     }
 }

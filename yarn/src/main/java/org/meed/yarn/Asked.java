@@ -48,6 +48,12 @@ final class Asked {
     return used == asks.length ? asks : Arrays.copyOf(asks, used);
   }
 
+  /** The size of the first request; null where there is none, or it is not known. */
+  Resource first() {
+    return asks.length == 0 || asks[0] < 0 ? null
+        : Resource.newInstance(asks[0], Math.toIntExact(asks[1]));
+  }
+
   /** Whether just these are asked for. */
   boolean isOf(long[] others) {
     return Arrays.equals(asks, others);

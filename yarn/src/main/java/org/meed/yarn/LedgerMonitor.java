@@ -67,6 +67,8 @@ public class LedgerMonitor implements SchedulingEditPolicy {
   private RMContext rm;
   private AbstractYarnScheduler<?, ?> scheduler;
   private Cluster cluster;
+  private Reclaimer reclaimer;
+  private Claims claims;
   /** A clock that a test moves; null: the machine's, as for the times of containers. */
   private Clock virtual;
   private volatile Settings settings;
@@ -120,6 +122,8 @@ public class LedgerMonitor implements SchedulingEditPolicy {
     if (of instanceof AbstractYarnScheduler) {
       scheduler = (AbstractYarnScheduler<?, ?>) of;
       cluster = new Cluster(scheduler);
+      reclaimer = new Reclaimer(context, scheduler, cluster);
+      claims = new Claims(scheduler);
     } else {
       giveUp("the scheduler " + of.getClass().getName() + " is neither Fair nor Capacity");
       return;
@@ -138,6 +142,9 @@ public class LedgerMonitor implements SchedulingEditPolicy {
 
   /** Asks a ledger of nothing whether it would take these settings. */
   private void check(Settings given) throws LedgerException {
+    if (given.reclaims()) {
+      Reclaimer.ensureAlone(conf, scheduler);
+    }
     List<Settings.Queue> one = new ArrayList<>();
     one.add(new Settings.Queue("root.default", 1));
     try (Ledger trial = Ledger.open(openQuestion(given, one, null, 0))) {
@@ -157,6 +164,10 @@ public class LedgerMonitor implements SchedulingEditPolicy {
 
   Snapshot snapshot() {
     return over ? null : snapshot;
+  }
+
+  Claims claims() {
+    return claims;
   }
 
   long staleNanos() {
@@ -302,6 +313,10 @@ public class LedgerMonitor implements SchedulingEditPolicy {
       }
       refresh();
       tick();
+      claims.refresh(now(), settings.claimMillis);
+      if (settings.reclaims() && ticks >= LOOKING) {
+        reclaimer.look(ledger, settings, now() - lag(), asked);
+      }
       metrics.ticked(System.nanoTime() - started, snapshot);
     } catch (LedgerException e) {
       giveUp(e.getMessage());
@@ -320,6 +335,9 @@ public class LedgerMonitor implements SchedulingEditPolicy {
   }
 
   private synchronized void close() {
+    if (claims != null) {
+      claims.end();
+    }
     if (ledger != null) {
       ledger.close();
       ledger = null;
@@ -427,6 +445,9 @@ public class LedgerMonitor implements SchedulingEditPolicy {
     fresh.reloadConfiguration();
     try {
       Settings given = new Settings(fresh);
+      if (given.reclaims()) {
+        Reclaimer.ensureAlone(fresh, scheduler);
+      }
       List<Settings.Queue> now = cluster.queues();
       Json question = new Json().object().key("check");
       given.write(question, now);
@@ -577,6 +598,7 @@ public class LedgerMonitor implements SchedulingEditPolicy {
         }
         json.endObject();
         serve(event.container);
+        claims.started(event.container);
       }
     }
     json.endArray();
