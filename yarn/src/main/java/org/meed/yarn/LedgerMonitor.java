@@ -47,6 +47,8 @@ public class LedgerMonitor implements SchedulingEditPolicy {
   private static final int PATIENCE = 2;
   /** Applications that are looked at in one tick. */
   private static final int LOOKS = 500;
+  /** Shares are compared with the scheduler's so often: it is a look at all queues. */
+  private static final int SHARES_EVERY = 60;
   /** Ticks at the start in which all containers are looked at: nodes report them bit by bit. */
   private static final int LOOKING = 5;
 
@@ -90,6 +92,8 @@ public class LedgerMonitor implements SchedulingEditPolicy {
   /** Leaves of which ledger and scheduler do not say the same, and for how many ticks. */
   private Map<String, Integer> doubts = new TreeMap<>();
   private boolean looksAtAll;
+  /** What differed when shares were compared last. */
+  private List<String> differingShares = List.of();
   private int ticks;
   private LedgerMetrics metrics;
   private StandingBean people;
@@ -191,6 +195,11 @@ public class LedgerMonitor implements SchedulingEditPolicy {
   /** How often it differed from the scheduler, since it was opened, for longer than a moment. */
   long differences() {
     return metrics.differences();
+  }
+
+  /** Shares that differed when they were compared last. */
+  List<String> differingShares() {
+    return differingShares;
   }
 
   /** For tests: the library panics at the next tick. */
@@ -511,6 +520,14 @@ public class LedgerMonitor implements SchedulingEditPolicy {
         }
       }
       snapshot = made;
+    }
+    if (ticks % SHARES_EVERY == LOOKING) {
+      // Said when it is first seen, and when it is another one.
+      List<String> differing = Shares.differing(Cluster.rootOf(scheduler), made, 3);
+      if (!differing.isEmpty() && !differing.equals(differingShares)) {
+        LOG.warn("Shares of the ledger and of the scheduler differ: {}", differing);
+      }
+      differingShares = differing;
     }
     ticks++;
     for (String remark : made.remarks) {

@@ -40,7 +40,7 @@ public class CapacityTest {
   }
 
   /** Orders of the root's children, and of the applications of each leaf; null: the default. */
-  private static YarnConfiguration configured(String ofQueues, String ofApplications) {
+  static YarnConfiguration configured(String ofQueues, String ofApplications) {
     YarnConfiguration conf = new YarnConfiguration();
     conf.setClass(YarnConfiguration.RM_SCHEDULER, CapacityScheduler.class, ResourceScheduler.class);
     conf.setBoolean("yarn.resourcemanager.scheduler.monitor.enable", false);
@@ -60,6 +60,12 @@ public class CapacityTest {
     }
     conf.set("meed.yarn.policy.quantum", "1s");
     return conf;
+  }
+
+  /** Of a queue by its short name, with either scheduler. */
+  static MockAM applicationOf(MockRM master, MockNM node, String queue) throws Exception {
+    boolean capacity = master.getResourceScheduler() instanceof CapacityScheduler;
+    return application(master, node, capacity ? queue : "root." + queue);
   }
 
   private static MockAM application(MockRM master, MockNM node, String queue) throws Exception {
