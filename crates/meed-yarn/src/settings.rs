@@ -178,6 +178,33 @@ mod tests {
     }
 
     #[test]
+    fn reclaim_is_off_unless_it_is_asked_for_and_no_part_of_policies() {
+        let none = check(&keys(&[])).expect("right");
+        let given = [("reclaim-after", "1h"), ("reclaim-grace", "10s")];
+        let some = check(&keys(&given)).expect("right");
+        assert_eq!((none.reclaim, &none.root), (None, &some.root));
+        let rules = some.reclaim.expect("it is on");
+        assert_eq!(rules.after, Span::from_secs(3600).expect("in range"));
+        assert_eq!(rules.grace, Span::from_secs(10).expect("in range"));
+        let wrong = |settings: &PluginSettings| check(settings).map(|_| ()).expect_err("wrong");
+        assert!(wrong(&keys(&[("reclaim-grace", "10s")])).contains("say reclaim_after"));
+        let short = [("reclaim-after", "1min"), ("reclaim-guard", "1s")];
+        assert!(wrong(&keys(&short)).contains("is below reclaim_grace"));
+        let mut own = keys(&[]);
+        own.queues[0].policy.push(("reclaim_after".to_owned(), "1h".to_owned()));
+        assert!(wrong(&own).contains("by keys of the root"));
+    }
+
+    #[test]
+    fn what_the_root_counts_is_measured() {
+        for (pairs, measured) in
+            [(&[][..], 0), (&[("resource", "cpu")][..], 1), (&[("order", "long-term-drf")][..], 0)]
+        {
+            assert_eq!(check(&keys(pairs)).expect("right").measured, measured);
+        }
+    }
+
+    #[test]
     fn names_lose_their_root() {
         for (yarn, engine) in [("root", ""), ("root.a.b", "a.b"), ("rooted", "rooted")] {
             assert_eq!(engine_name(yarn), engine);

@@ -23,8 +23,8 @@ const PYSPARK: &str = "3.5.9";
 const ALL: u64 = 8;
 const SHARE: u64 = 4;
 
-/// How long a lender is watched that gets nothing.
-const WATCHED: Duration = Duration::from_secs(30);
+/// How long a lender is watched that gets nothing, and one that is to get its share.
+const WATCHED: [Duration; 2] = [Duration::from_secs(20), Duration::from_secs(90)];
 
 const APP: &str = include_str!("spark.py");
 
@@ -137,7 +137,7 @@ fn tell(story: &Story, python: &Path, variant: &Variant) -> Result<Came, String>
     fs::write(&file, APP).map_err(|why| format!("{}: {why}", file.display()))?;
     let mut borrower = submit(story, python, ("a", 14))?;
     let mut lender = None;
-    let came = watch(story, python, &mut lender);
+    let came = watch(story, python, &mut lender, variant.reclaims);
     for queue in ["a", "b"] {
         let stop = story.file(&format!("stop-{queue}"));
         fs::write(&stop, "").map_err(|why| format!("{}: {why}", stop.display()))?;
@@ -159,15 +159,19 @@ fn tell(story: &Story, python: &Path, variant: &Variant) -> Result<Came, String>
 }
 
 /// The lender comes once the borrower holds all.
-fn watch(story: &Story, python: &Path, lender: &mut Option<Daemon>) -> Result<Came, String> {
+fn watch(
+    story: &Story,
+    python: &Path,
+    lender: &mut Option<Daemon>,
+    reclaims: bool,
+) -> Result<Came, String> {
     daemons::wait("the borrower holds all", 240, || daemons::held("root.a") == Some(ALL))?;
     *lender = Some(submit(story, python, ("b", 7))?);
     daemons::wait("the lender is there", 240, || daemons::applications().len() == 2)?;
     let began = now();
     let mut came = Came { first: None, share: None, held: 0.0, lost: 0 };
     let (mut looks, mut sum) = (0.0, 0.0);
-    let most = WATCHED;
-    until(most, Duration::from_millis(500), || {
+    until(WATCHED[usize::from(reclaims)], Duration::from_millis(500), || {
         let (a, b) = (daemons::held("root.a")?, daemons::held("root.b")?);
         let after = began.elapsed().as_secs_f64();
         (looks, sum) = (looks + 1.0, sum + (a + b).min(ALL) as f64);

@@ -65,6 +65,10 @@ impl Core {
         self.queues = checked.queues.iter().map(found).collect();
         self.told = Told::default();
         self.taking_back.rules = checked.reclaim;
+        if checked.reclaim.is_none() {
+            // Who was told to stop goes on, should it be on again one day.
+            self.names.stopping.clear();
+        }
         Ok(())
     }
 }
