@@ -20,8 +20,13 @@ use crate::tools::{cargo, root};
 
 const NODES: u32 = 2;
 
-const FLAGS: [&str; 2] =
-    ["-XX:+IgnoreUnrecognizedVMOptions", "--add-opens=java.base/java.lang=ALL-UNNAMED"];
+/// The last two: they live for minutes, several on a core, and start soon.
+const FLAGS: [&str; 4] = [
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    "--add-opens=java.base/java.lang=ALL-UNNAMED",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UseSerialGC",
+];
 
 /// A process that ends with this value.
 pub(super) struct Daemon(pub(super) Child);

@@ -19,7 +19,8 @@ use crate::tools::{
 };
 
 /// Tests without a cluster, and those with one: a minute each.
-const UNITS: &str = "LongTermFairTest,OrderTableTest,CapacityTest,RowsTest,SelfCheckTest,AskedTest";
+const UNITS: &str = "LongTermFairTest,OrderTableTest,CapacityTest,RowsTest,SelfCheckTest,AskedTest,\
+    ReclaimTest,ClaimsTest";
 const STORIES: &str = "MiniClusterTest";
 
 /// The versions of Hadoop that it is tested with; the jar is built against the first one.

@@ -196,6 +196,7 @@ fn submit(story: &Story, python: &Path, (queue, tasks): (&str, u32)) -> Result<D
     let small = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
     let mut spark = Command::new(home.join("bin/spark-submit"));
     spark.args(["--master", "yarn", "--queue", &format!("root.{queue}"), "--num-executors", "7"]);
+    spark.args(["--driver-java-options", small]);
     for (key, value) in [
         ("spark.yarn.jars", format!("local:{}/jars/*", home.display())),
         ("spark.yarn.stagingDir", format!("file://{}", story.file("staging").display())),

@@ -29,7 +29,8 @@ final class Asked {
     this.asks = asks;
   }
 
-  static long[] by(SchedulerApplicationAttempt attempt) {
+  /** {@code oneCore}: each container is given one core, whatever it asks for. */
+  static long[] by(SchedulerApplicationAttempt attempt, boolean oneCore) {
     long[] asks = new long[FIELDS];
     int used = 0;
     for (SchedulerRequestKey key : attempt.getAppSchedulingInfo().getSchedulerKeys()) {
@@ -42,7 +43,7 @@ final class Asked {
       }
       Resource one = ask.getPerAllocationResource();
       asks[used++] = one.getMemorySize();
-      asks[used++] = one.getVirtualCores();
+      asks[used++] = oneCore ? 1 : one.getVirtualCores();
       asks[used++] = Math.min(ask.getCount(), MOST);
     }
     return used == asks.length ? asks : Arrays.copyOf(asks, used);

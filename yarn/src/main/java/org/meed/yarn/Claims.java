@@ -80,7 +80,8 @@ final class Claims {
     young.removeIf(id -> {
       SchedulerApplicationAttempt attempt = scheduler.getApplicationAttempt(id);
       Queue queue = attempt == null ? null : attempt.getQueue();
-      boolean is = queue != null && isYoung(attempt, now, lasts) && Asked.by(attempt).length == 0;
+      boolean is = queue != null && isYoung(attempt, now, lasts)
+          && Asked.by(attempt, false).length == 0;
       // That it is a master is told a moment after it has started.
       if (is && attempt.getLiveContainers().stream().allMatch(RMContainer::isAMContainer)) {
         add(found, queue);

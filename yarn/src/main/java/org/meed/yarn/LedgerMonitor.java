@@ -713,7 +713,7 @@ public class LedgerMonitor implements SchedulingEditPolicy {
       return;
     }
     met++;
-    long[] asks = Asked.by(attempt);
+    long[] asks = Asked.by(attempt, cluster.countsContainersAsCores());
     if (last == null || last.queue != queue || !last.isOf(asks)) {
       Asked now = new Asked(queue, asks);
       asked.put(app.getKey(), now);
