@@ -1,6 +1,6 @@
 //! Room is taken back: who is told to stop, when, and what the journal says of it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::manager::*;
 use meed_yarn::PluginAnswer;
@@ -153,11 +153,14 @@ fn room_that_nobody_takes_is_said_and_the_next_look_comes_later() {
 
 /// All records of the newest epoch.
 fn journal(folder: &Path) -> String {
-    let epochs = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let epoch = epochs.filter(|path| path.is_dir()).max().unwrap();
-    let files = std::fs::read_dir(epoch).unwrap().map(|entry| entry.unwrap().path());
-    let lines = files.filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
-    lines.map(|path| std::fs::read_to_string(path).unwrap()).collect()
+    let listed = |folder: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).expect("it is there");
+        entries.map(|entry| entry.expect("it is listed").path()).collect()
+    };
+    let epochs = listed(folder).into_iter().filter(|path| path.is_dir());
+    let files = listed(&epochs.max().expect("there is one"));
+    let lines = files.iter().filter(|path| path.extension().is_some_and(|it| it == "jsonl"));
+    lines.map(|path| std::fs::read_to_string(path).expect("it is text")).collect()
 }
 
 #[test]

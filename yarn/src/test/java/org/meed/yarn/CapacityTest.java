@@ -45,6 +45,8 @@ public class CapacityTest {
     conf.setClass(YarnConfiguration.RM_SCHEDULER, CapacityScheduler.class, ResourceScheduler.class);
     conf.setBoolean("yarn.resourcemanager.scheduler.monitor.enable", false);
     String prefix = "yarn.scheduler.capacity.";
+    // Since Hadoop 3.5 it places without waiting for a node, which no step of a test could follow.
+    conf.setBoolean(prefix + "schedule-asynchronously.enable", false);
     conf.set(prefix + "root.queues", "a,b");
     conf.set(prefix + "maximum-am-resource-percent", "1.0");
     for (String queue : new String[] {"a", "b"}) {
