@@ -27,6 +27,9 @@ pub struct Reclaimed {
     /// How long it may take to stop.
     #[serde(rename = "grace_s", with = "exact")]
     pub grace: Span,
+    /// Who decided it, where not the engine that wrote the record. Nobody decides it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Name>,
     /// For whom.
     #[serde(rename = "for")]
     pub winner: ReclaimedFor,

@@ -36,4 +36,4 @@ pub mod worker;
 pub use crate::core::{Core, CoreError, PluginAnswer};
 
 /// Both sides speak this version; another one is refused.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;

@@ -19,6 +19,8 @@ pub enum PluginRequest {
     Check(PluginSettings),
     /// Whose turn it is, and why, for people.
     Explain(Explain),
+    /// Whether containers are to be stopped for others: asked after a tick.
+    TakeBack(TakeBackAsked),
     /// Panics: to test that nobody dies of it.
     Panic {},
 }
@@ -178,4 +180,54 @@ pub struct LedgerOpened {
     pub from_epoch: Option<u64>,
     /// Worth a line of the log each.
     pub remarks: Vec<String>,
+}
+
+/// Whether containers are to be stopped for others, by `reclaim_after` and the keys beside it.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TakeBackAsked {
+    /// Now.
+    pub now: u64,
+    /// Only say what would be stopped.
+    #[serde(default)]
+    pub dry: bool,
+    /// Containers in which application masters run.
+    #[serde(default)]
+    pub masters: Vec<String>,
+    /// Applications that could start nothing, whatever were free.
+    #[serde(default)]
+    pub held_up: Vec<String>,
+    /// Leaves of which nothing is to be stopped.
+    #[serde(default)]
+    pub spared: Vec<String>,
+    /// What queues keep: mebibytes, virtual cores.
+    #[serde(default)]
+    pub floors: Vec<(String, u64, u64)>,
+}
+
+/// The answer to [`PluginRequest::TakeBack`]: lines of words with tabs between.
+///
+/// | line | what |
+/// |---|---|
+/// | `mark CONTAINER SENTENCE` | its application is to be told that it will be stopped |
+/// | `kill CONTAINER` | its grace is over |
+/// | `say SENTENCE` | worth a line of the log |
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct TakenBack {
+    /// Containers that are told to stop, each with a sentence for the log.
+    pub marks: Vec<(String, String)>,
+    /// Containers whose grace is over.
+    pub kills: Vec<String>,
+    /// Worth a line of the log each.
+    pub remarks: Vec<String>,
+}
+
+impl TakenBack {
+    /// The lines.
+    pub fn lines(&self) -> String {
+        let marks = self.marks.iter().map(|(id, words)| format!("mark\t{id}\t{words}\n"));
+        let kills = self.kills.iter().map(|id| format!("kill\t{id}\n"));
+        let remarks = self.remarks.iter().map(|words| format!("say\t{words}\n"));
+        marks.chain(kills).chain(remarks).collect()
+    }
 }

@@ -4,7 +4,7 @@
 //! `half-life = 7d` is `half_life = "7d"`, and messages are those of scenarios.
 
 use meed::policy::Policy;
-use meed::{Measure, ResourceKinds, Unit};
+use meed::{Measure, Reclaim, ResourceKinds, Scalar, Unit};
 use meed_config::policy::{PolicySpec, Words};
 
 use crate::message::{PluginSettings, Queue};
@@ -27,6 +27,11 @@ pub(crate) struct Checked {
 /// Settings, checked.
 pub(crate) struct CheckedSettings {
     pub(crate) root: Policy,
+    /// When room is taken back: no part of the policies, so that it may change while the ledger is
+    /// kept.
+    pub(crate) reclaim: Option<Reclaim>,
+    /// The resource of which shares and use are told: the one that the root counts, or memory.
+    pub(crate) measured: usize,
     pub(crate) queues: Vec<Checked>,
 }
 
@@ -42,7 +47,10 @@ pub(crate) fn engine_name(yarn: &str) -> &str {
 /// The settings; in a sentence what is wrong with them.
 pub(crate) fn check(settings: &PluginSettings) -> Result<CheckedSettings, String> {
     let kinds = kinds();
-    let base = spec(&settings.policy)?.over(&usual());
+    let (ours, policy): (Vec<_>, Vec<_>) =
+        settings.policy.iter().cloned().partition(|(key, _)| is_of_reclaim(key));
+    let reclaim = reclaim(&ours).map_err(|why| format!("meed.yarn.policy: {why}"))?;
+    let base = spec(&policy)?.over(&usual());
     let root = resolve(&base, &kinds).map_err(|why| format!("meed.yarn.policy: {why}"))?;
     let checked = |queue: &Queue| -> Result<Checked, String> {
         let named = |why: String| format!("queue `{}`: {why}", queue.name);
@@ -53,7 +61,21 @@ pub(crate) fn check(settings: &PluginSettings) -> Result<CheckedSettings, String
         Ok(Checked { name, weight: queue.weight.clamp(1, meed::MAX_WEIGHT), policy })
     };
     let queues = settings.queues.iter().map(checked).collect::<Result<_, _>>()?;
-    Ok(CheckedSettings { root, queues })
+    let measured = if let Scalar::Kind(kind) = root.scalar { kind } else { 0 };
+    Ok(CheckedSettings { root, reclaim, measured, queues })
+}
+
+fn is_of_reclaim(key: &str) -> bool {
+    key.replace('-', "_").starts_with("reclaim_")
+}
+
+/// By the keys of reclaim: its rules, where it is on.
+fn reclaim(keys: &[(String, String)]) -> Result<Option<Reclaim>, String> {
+    if keys.is_empty() {
+        return Ok(None);
+    }
+    let rules = spec(keys)?.over(&usual()).policy(&kinds());
+    Ok(rules.map_err(|why| why.to_string())?.reclaim)
 }
 
 fn usual() -> PolicySpec {
@@ -89,10 +111,10 @@ fn resolve(spec: &PolicySpec, kinds: &ResourceKinds) -> Result<Policy, String> {
         ("spares", "YARN serves the next queue when a container does not fit"),
         ("reserve_after", "YARN serves the next queue when a container does not fit"),
         ("estimates", "YARN holds no room by how long containers run"),
-        ("reclaim_after", "YARN preempts by its own settings"),
-        ("reclaim_min_runtime", "YARN preempts by its own settings"),
-        ("reclaim_guard", "YARN preempts by its own settings"),
-        ("reclaim_grace", "YARN preempts by its own settings"),
+        ("reclaim_after", "room is taken back by keys of the root, meed.yarn.policy.*"),
+        ("reclaim_min_runtime", "room is taken back by keys of the root, meed.yarn.policy.*"),
+        ("reclaim_guard", "room is taken back by keys of the root, meed.yarn.policy.*"),
+        ("reclaim_grace", "room is taken back by keys of the root, meed.yarn.policy.*"),
         ("fairness", "YARN's nodes do not pack by the alignment of tasks"),
         ("slots_per_server", "YARN has no slots"),
     ] {
@@ -106,7 +128,7 @@ fn resolve(spec: &PolicySpec, kinds: &ResourceKinds) -> Result<Policy, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use meed::{Memory, Newcomer, Quantum, Scalar, Span};
+    use meed::{Memory, Newcomer, Quantum, Span};
 
     fn keys(pairs: &[(&str, &str)]) -> PluginSettings {
         let policy = pairs.iter().map(|(key, value)| (key.to_string(), value.to_string()));
@@ -153,6 +175,33 @@ mod tests {
         let mut own = keys(&[]);
         own.queues[0].policy.push(("discount".to_owned(), "2".to_owned()));
         assert!(check(&own).map(|_| ()).expect_err("wrong").starts_with("queue `root.a`: "));
+    }
+
+    #[test]
+    fn reclaim_is_off_unless_it_is_asked_for_and_no_part_of_policies() {
+        let none = check(&keys(&[])).expect("right");
+        let given = [("reclaim-after", "1h"), ("reclaim-grace", "10s")];
+        let some = check(&keys(&given)).expect("right");
+        assert_eq!((none.reclaim, &none.root), (None, &some.root));
+        let rules = some.reclaim.expect("it is on");
+        assert_eq!(rules.after, Span::from_secs(3600).expect("in range"));
+        assert_eq!(rules.grace, Span::from_secs(10).expect("in range"));
+        let wrong = |settings: &PluginSettings| check(settings).map(|_| ()).expect_err("wrong");
+        assert!(wrong(&keys(&[("reclaim-grace", "10s")])).contains("say reclaim_after"));
+        let short = [("reclaim-after", "1min"), ("reclaim-guard", "1s")];
+        assert!(wrong(&keys(&short)).contains("is below reclaim_grace"));
+        let mut own = keys(&[]);
+        own.queues[0].policy.push(("reclaim_after".to_owned(), "1h".to_owned()));
+        assert!(wrong(&own).contains("by keys of the root"));
+    }
+
+    #[test]
+    fn what_the_root_counts_is_measured() {
+        for (pairs, measured) in
+            [(&[][..], 0), (&[("resource", "cpu")][..], 1), (&[("order", "long-term-drf")][..], 0)]
+        {
+            assert_eq!(check(&keys(pairs)).expect("right").measured, measured);
+        }
     }
 
     #[test]

@@ -86,7 +86,7 @@ pub use order::Tier;
 pub use policy::{
     Blocked, Estimates, Measure, Memory, Newcomer, Policy, Quantum, Reservations, Scalar, Untried,
 };
-pub use reclaim::{Reclaim, Stop, Winner};
+pub use reclaim::{Manner, Reclaim, Stop, TakeBack, Winner};
 pub use resources::{MAX_AMOUNT, MAX_KINDS, ResourceKinds, Resources, Unit};
 pub use slab::Handle;
 pub use spec::{

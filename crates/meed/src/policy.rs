@@ -520,7 +520,8 @@ impl Policy {
         (0..amounts.kinds()).any(|kind| amounts.get(kind) > 0 && self.counts(kind))
     }
 
-    fn counts(&self, kind: usize) -> bool {
+    /// Whether the policy counts a resource.
+    pub(crate) fn counts(&self, kind: usize) -> bool {
         match &self.scalar {
             Scalar::Kind(counted) => kind == *counted,
             Scalar::Priced(prices) => prices.get(kind).is_some_and(|&price| price > 0),

@@ -2,6 +2,7 @@
 //! engine decides then (`engine::holds::reclaim`).
 
 use crate::decision::KeyValue;
+use crate::resources::Resources;
 use crate::spec::{AllocationId, JobId, NodeId, QueueId};
 use crate::time::Span;
 
@@ -93,4 +94,34 @@ pub struct Winner {
     pub first: (QueueId, KeyValue),
     /// The side of the task that is to stop, and its key, which comes later.
     pub last: (QueueId, KeyValue),
+}
+
+/// What is asked of the engine where another scheduler places what starts: whom to stop for a leaf
+/// that has waited ([`crate::Engine::take_back`]).
+pub struct TakeBack<'a> {
+    /// Grace, guard and least run; `after` is the asker's business.
+    pub rules: Reclaim,
+    /// The leaf that waits.
+    pub leaf: QueueId,
+    /// For how long.
+    pub waited: Span,
+    /// For so many tasks at most.
+    pub most: usize,
+    /// Whether a job could start something, if there were room.
+    pub may_start: &'a dyn Fn(JobId) -> bool,
+    /// What may become of a running task: its job, and its number in that.
+    pub manner: &'a dyn Fn(JobId, u32) -> Manner,
+    /// What a queue keeps whatever is owed.
+    pub floor: &'a dyn Fn(QueueId) -> Option<Resources>,
+}
+
+/// What may become of a running task where room is taken back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Manner {
+    /// It may be stopped in its turn.
+    InTurn,
+    /// After all others, and only where nothing else of its job goes on.
+    Last,
+    /// It is not stopped.
+    Never,
 }

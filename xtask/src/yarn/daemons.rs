@@ -20,11 +20,16 @@ use crate::tools::{cargo, root};
 
 const NODES: u32 = 2;
 
-const FLAGS: [&str; 2] =
-    ["-XX:+IgnoreUnrecognizedVMOptions", "--add-opens=java.base/java.lang=ALL-UNNAMED"];
+/// The last two: they live for minutes, several on a core, and start soon.
+const FLAGS: [&str; 4] = [
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    "--add-opens=java.base/java.lang=ALL-UNNAMED",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UseSerialGC",
+];
 
 /// A process that ends with this value.
-struct Daemon(Child);
+pub(super) struct Daemon(pub(super) Child);
 
 impl Drop for Daemon {
     fn drop(&mut self) {
@@ -33,55 +38,87 @@ impl Drop for Daemon {
     }
 }
 
-struct Story {
+/// A folder of daemons.
+pub(super) struct Story {
     folder: PathBuf,
     class_path: String,
+    /// Those of containers.
+    jars: Vec<String>,
 }
 
-pub(super) fn run(jar: &Path) -> Result<(), String> {
-    let folder = root().join("target/yarn/daemons");
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).map_err(|why| why.to_string())?;
-    let folder = folder.canonicalize().map_err(|why| why.to_string())?;
-    let cp = folder.join("class-path");
-    super::maven(&[
-        "dependency:build-classpath",
-        "-Pdaemons",
-        &format!("-Dmdep.outputFile={}", cp.display()),
-    ])?;
-    let jars = fs::read_to_string(&cp).map_err(|why| why.to_string())?;
-    // Jars of tests bring configurations of their own.
-    let jars: Vec<&str> = jars.trim().split(':').filter(|jar| !jar.contains("-tests")).collect();
-    super::maven(&["test-compile"])?;
-    // Of our own tests the witness: behind all else, so that nothing there is configuration.
-    let tests = root().join("yarn/target/test-classes");
-    let class_path = format!("{}:{}:{}", jar.display(), jars.join(":"), tests.display());
-    let story = Story { folder, class_path };
-    story.configure(&jars)?;
-    let told = story.tell();
-    if told.is_err() {
-        crate::say(&format!("logs are in {}", story.folder.display()));
-    }
-    told
+pub(super) fn run(jar: &Path, version: &str) -> Result<(), String> {
+    let story = Story::prepare("daemons", jar, version)?;
+    story.configure_with(&[], true)?;
+    story.tell().inspect_err(|_| story.say_where())
 }
 
 impl Story {
-    fn configure(&self, jars: &[&str]) -> Result<(), String> {
-        (0..NODES).try_for_each(|node| self.configure_node(jars, node))
+    /// An empty folder, and the jars of a version of Hadoop.
+    pub(super) fn prepare(name: &str, jar: &Path, version: &str) -> Result<Story, String> {
+        let folder = root().join("target/yarn").join(name);
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).map_err(|why| why.to_string())?;
+        let folder = folder.canonicalize().map_err(|why| why.to_string())?;
+        let cp = folder.join("class-path");
+        super::maven_of(
+            version,
+            &[
+                "dependency:build-classpath",
+                "-Pdaemons",
+                &format!("-Dmdep.outputFile={}", cp.display()),
+            ],
+        )?;
+        let jars = fs::read_to_string(&cp).map_err(|why| why.to_string())?;
+        // Jars of tests bring configurations of their own.
+        let jars = jars.trim().split(':').filter(|jar| !jar.contains("-tests"));
+        let jars: Vec<String> = jars.map(str::to_owned).collect();
+        super::maven(&["test-compile"])?;
+        // Of our own tests the witness: behind all else, so that nothing there is configuration.
+        let tests = root().join("yarn/target/test-classes");
+        let class_path = format!("{}:{}:{}", jar.display(), jars.join(":"), tests.display());
+        Ok(Story { folder, class_path, jars })
+    }
+
+    pub(super) fn say_where(&self) {
+        crate::say(&format!("logs are in {}", self.folder.display()));
+    }
+
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// The ResourceManager and its nodes, once they are there.
+    pub(super) fn start(&self) -> Result<Vec<Daemon>, String> {
+        let mut all = vec![self.master("master-1")?];
+        wait("the ResourceManager answers", 240, || get("/ws/v1/cluster/info").is_some())?;
+        for node in 0..NODES {
+            let class = "org.apache.hadoop.yarn.server.nodemanager.NodeManager";
+            all.push(self.java_of(node, &format!("node-{node}"), "-Xmx384m", &[class])?);
+        }
+        wait("the nodes are there", 240, || {
+            number("/ws/v1/cluster/metrics", "activeNodes") == Some(u64::from(NODES))
+        })?;
+        Ok(all)
+    }
+
+    /// With keys besides, which come last; `meed`: queues are ordered by its policy.
+    pub(super) fn configure_with(&self, keys: &[(&str, &str)], meed: bool) -> Result<(), String> {
+        (0..NODES).try_for_each(|node| self.configure_node(node, keys, meed))
     }
 
     /// Of a NodeManager; the first one's is that of all others.
-    fn configure_node(&self, jars: &[&str], node: u32) -> Result<(), String> {
+    fn configure_node(&self, node: u32, keys: &[(&str, &str)], meed: bool) -> Result<(), String> {
         let folder = self.folder.display().to_string();
         let conf = self.conf(node);
         fs::create_dir_all(&conf).map_err(|why| format!("{}: {why}", conf.display()))?;
-        let class_path = format!("{}:{}", conf.display(), jars.join(":"));
-        let site = site::site(&folder, &class_path, node);
+        let class_path = format!("{}:{}", conf.display(), self.jars.join(":"));
+        let site = site::site(&folder, &class_path, node, keys);
+        let allocations = site::allocations(meed);
         for (name, text) in [
             ("yarn-site.xml", site.as_str()),
             ("core-site.xml", site.as_str()),
             ("mapred-site.xml", site.as_str()),
-            ("fair-scheduler.xml", site::ALLOCATIONS),
+            ("fair-scheduler.xml", allocations.as_str()),
             ("log4j.properties", site::LOG),
         ] {
             let file = conf.join(name);
@@ -90,7 +127,7 @@ impl Story {
         Ok(())
     }
 
-    fn conf(&self, node: u32) -> PathBuf {
+    pub(super) fn conf(&self, node: u32) -> PathBuf {
         self.folder.join(format!("conf-{node}"))
     }
 
@@ -169,16 +206,9 @@ impl Story {
         // Built before anybody waits for it: `meed queues` and `meed why` run the server's program.
         super::succeed(cargo().args(["build", "--package", "meed-server"]), "meed-server")?;
         said(meed().arg("--version"))?;
-        let master = self.master("master-1")?;
-        wait("the ResourceManager answers", 240, || get("/ws/v1/cluster/info").is_some())?;
-        let node = |node: u32| {
-            let class = "org.apache.hadoop.yarn.server.nodemanager.NodeManager";
-            self.java_of(node, &format!("node-{node}"), "-Xmx384m", &[class])
-        };
-        let _nodes = (0..NODES).map(node).collect::<Result<Vec<_>, _>>()?;
-        wait("the nodes are there", 240, || {
-            number("/ws/v1/cluster/metrics", "activeNodes") == Some(u64::from(NODES))
-        })?;
+        let mut daemons = self.start()?;
+        let master = daemons.remove(0);
+        let _nodes = daemons;
         let _a = self.shell("a", 2, 240)?;
         wait("a shell runs", 300, || held("root.a") == Some(3))?;
         let mut pi = self.pi("b", 40)?;
@@ -358,7 +388,7 @@ impl Story {
 }
 
 /// The program of this checkout.
-fn meed() -> Command {
+pub(super) fn meed() -> Command {
     let mut meed = cargo();
     meed.args(["run", "--quiet", "--package", "meed-cli", "--"]);
     meed
@@ -373,7 +403,7 @@ fn said(command: &mut Command) -> Result<String, String> {
     }
 }
 
-fn applications() -> Vec<serde_json::Value> {
+pub(super) fn applications() -> Vec<serde_json::Value> {
     let told = get("/ws/v1/cluster/apps").unwrap_or_default();
     let told: serde_json::Value = serde_json::from_str(&told).unwrap_or_default();
     let mut all = told["apps"]["app"].as_array().cloned().unwrap_or_default();
@@ -382,7 +412,7 @@ fn applications() -> Vec<serde_json::Value> {
 }
 
 /// How many containers a queue's applications hold.
-fn held(queue: &str) -> Option<u64> {
+pub(super) fn held(queue: &str) -> Option<u64> {
     let all = applications();
     let ours = all.iter().filter(|app| app["queue"] == queue);
     ours.map(|app| app["runningContainers"].as_u64()).sum()
@@ -410,7 +440,7 @@ fn is_charge(line: &str, queue: &str) -> bool {
     named && line.contains(&format!("queue=\"{queue}\""))
 }
 
-fn java_home() -> Result<PathBuf, String> {
+pub(super) fn java_home() -> Result<PathBuf, String> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&paths).map(|folder| folder.join("java"));
     let java = found.filter_map(|java| java.canonicalize().ok()).next();
@@ -419,7 +449,11 @@ fn java_home() -> Result<PathBuf, String> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "it waits for processes, by the clock")]
-fn wait(what: &str, seconds: u64, mut holds: impl FnMut() -> bool) -> Result<(), String> {
+pub(super) fn wait(
+    what: &str,
+    seconds: u64,
+    mut holds: impl FnMut() -> bool,
+) -> Result<(), String> {
     let began = Instant::now();
     while !holds() {
         if began.elapsed() > Duration::from_secs(seconds) {

@@ -7,6 +7,7 @@ mod bench;
 mod daemons;
 mod experiment;
 mod site;
+mod spark;
 mod witness;
 
 use std::fs;
@@ -18,11 +19,12 @@ use crate::tools::{
 };
 
 /// Tests without a cluster, and those with one: a minute each.
-const UNITS: &str = "LongTermFairTest,OrderTableTest,CapacityTest,RowsTest,SelfCheckTest,AskedTest";
+const UNITS: &str = "LongTermFairTest,OrderTableTest,CapacityTest,RowsTest,SelfCheckTest,AskedTest,\
+    ReclaimTest,ClaimsTest";
 const STORIES: &str = "MiniClusterTest";
 
-/// Besides the version that it is tested with, it compiles against this one.
-const NEWEST: &str = "3.5.0";
+/// The versions of Hadoop that it is tested with; the jar is built against the first one.
+const VERSIONS: [&str; 2] = ["3.4.2", "3.5.0"];
 
 /// Which native library.
 enum Built {
@@ -42,13 +44,14 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> 
     }
     match args.next().as_deref() {
         None | Some("test") => {
+            let asked = versions(args)?;
             library(&Built::Tested)?;
-            maven(&["test", &format!("-Dtest={UNITS},{STORIES}")])?;
-            compile(NEWEST)
+            tested(&asked, &format!("-Dtest={UNITS},{STORIES}"))
         }
         Some("units") => {
+            let asked = versions(args)?;
             library(&Built::Tested)?;
-            maven(&["test", &format!("-Dtest={UNITS}")])
+            tested(&asked, &format!("-Dtest={UNITS}"))
         }
         Some("jar") => jar(&Built::Shipped).map(|jar| crate::say(&jar.display().to_string())),
         Some("bench") => {
@@ -56,17 +59,48 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> 
             library(&Built::Shipped)?;
             bench::run(&asked, maven)
         }
-        Some("daemons") => daemons::run(&jar(&Built::Tested)?),
+        Some("daemons") => {
+            let asked = versions(args)?;
+            let jar = jar(&Built::Tested)?;
+            asked.iter().try_for_each(|version| {
+                crate::say(&format!("Hadoop {version}"));
+                daemons::run(&jar, version)
+            })
+        }
+        Some("spark") => {
+            let version = args.next().unwrap_or_else(|| VERSIONS[0].to_owned());
+            spark::run(&jar(&Built::Tested)?, &version)
+        }
         Some("experiment") => experiment::run(args),
         Some("compile") => {
             let version = args.next().ok_or("which version of Hadoop? as in: compile 3.5.0")?;
             compile(&version)
         }
         Some(other) => Err(format!(
-            "yarn knows test, units, jar, bench, daemons, experiment and compile \
+            "yarn knows test, units, jar, bench, daemons, spark, experiment and compile \
              VERSION, not \"{other}\""
         )),
     }
+}
+
+/// The versions that are named, or all.
+fn versions(args: impl Iterator<Item = String>) -> Result<Vec<String>, String> {
+    let named: Vec<String> = args.collect();
+    match named.iter().find(|version| !version.starts_with('3')) {
+        Some(odd) => {
+            Err(format!("`{odd}` is no version of Hadoop 3; say 3.4.2, as in: units 3.4.2"))
+        }
+        None if named.is_empty() => Ok(VERSIONS.map(str::to_owned).to_vec()),
+        None => Ok(named),
+    }
+}
+
+fn tested(versions: &[String], tests: &str) -> Result<(), String> {
+    versions.iter().try_for_each(|version| {
+        maven_of(version, &["test", tests])?;
+        crate::say(&format!("the plug-in's tests pass with Hadoop {version}"));
+        Ok(())
+    })
 }
 
 /// What is not installed.
@@ -144,13 +178,19 @@ fn jar(built: &Built) -> Result<PathBuf, String> {
 
 /// Compiles against another version of Hadoop, into a folder of its own.
 fn compile(version: &str) -> Result<(), String> {
-    maven(&[
-        "compile",
-        &format!("-Dhadoop.version={version}"),
-        &format!("-Dmeed.build.dir=target/hadoop-{version}"),
-    ])?;
+    maven_of(version, &["compile"])?;
     crate::say(&format!("the plug-in compiles against Hadoop {version}"));
     Ok(())
+}
+
+/// With a version of Hadoop; but for the first one, in a folder of its own.
+fn maven_of(version: &str, arguments: &[&str]) -> Result<(), String> {
+    if version == VERSIONS[0] {
+        return maven(arguments);
+    }
+    let asked = format!("-Dhadoop.version={version}");
+    let folder = format!("-Dmeed.build.dir=target/hadoop-{version}");
+    maven(&[arguments, &[asked.as_str(), folder.as_str()]].concat())
 }
 
 fn maven(arguments: &[&str]) -> Result<(), String> {

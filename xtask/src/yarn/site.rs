@@ -8,10 +8,15 @@ const STORE: &str = "org.apache.hadoop.yarn.server.resourcemanager.recovery.File
 const DISK: &str = "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage";
 const HISTORY: &str = "yarn.timeline-service.generic-application-history";
 
-pub(super) const ALLOCATIONS: &str = "<?xml version=\"1.0\"?>\n<allocations><queue name=\"a\"/>\
-    <queue name=\"b\"/><queueMaxAMShareDefault>-1.0</queueMaxAMShareDefault>\
-    <defaultQueueSchedulingPolicy>org.meed.yarn.LongTermFairPolicy\
-    </defaultQueueSchedulingPolicy></allocations>\n";
+/// Two queues, in Meed's order or in the scheduler's own.
+pub(super) fn allocations(meed: bool) -> String {
+    let order = if meed { "org.meed.yarn.LongTermFairPolicy" } else { "fair" };
+    format!(
+        "<?xml version=\"1.0\"?>\n<allocations><queue name=\"a\"/><queue name=\"b\"/>\
+         <queueMaxAMShareDefault>-1.0</queueMaxAMShareDefault><defaultQueueSchedulingPolicy>\
+         {order}</defaultQueueSchedulingPolicy></allocations>\n"
+    )
+}
 
 pub(super) const LOG: &str = "log4j.rootLogger=INFO,console\n\
     log4j.appender.console=org.apache.log4j.ConsoleAppender\n\
@@ -20,10 +25,12 @@ pub(super) const LOG: &str = "log4j.rootLogger=INFO,console\n\
 
 /// All keys, for daemons in this folder with this class path for containers; `node` is the number
 /// of a NodeManager, from 0: each has ports and folders of its own.
-pub(super) fn site(folder: &str, class_path: &str, node: u32) -> String {
+/// The last of two keys of one name counts: `more` come last.
+pub(super) fn site(folder: &str, class_path: &str, node: u32, more: &[(&str, &str)]) -> String {
     let mut site = "<?xml version=\"1.0\"?>\n<configuration>\n".to_owned();
     let keys = daemons(folder).into_iter().chain(of_node(folder, node)).chain(ours(folder));
-    for (key, value) in keys.chain(jobs(class_path)) {
+    let more = more.iter().map(|&(key, value)| (key.to_owned(), value.to_owned()));
+    for (key, value) in keys.chain(jobs(class_path)).chain(more) {
         site += &format!("<property><name>{key}</name><value>{value}</value></property>\n");
     }
     site + "</configuration>\n"

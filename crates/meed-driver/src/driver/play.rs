@@ -87,6 +87,11 @@ impl<J, K: Journal> Driver<J, K> {
                 let (job, node) = (self.known_job(job)?, self.known_node(node)?);
                 self.start_as_told(job, *task, node).map(|_| ())
             }
+            // Decided elsewhere: what becomes of the task other records tell.
+            Fact::TaskReclaimed(told) if told.by.is_some() => {
+                self.engine.advance(at)?;
+                self.note(at, || fact.clone())
+            }
             Fact::TaskReclaimed(told) => {
                 self.engine.advance(at)?;
                 let TaskKey { job, task, attempt } = told.key();

@@ -1,7 +1,8 @@
 //! Tasks start and end.
 
-use meed::{AllocationId, Effect, Event, JobId, JobState, NodeId, QueueId, Start, Stop, Time};
-use meed_journal::{Fact, JobKey, LevelChoice, Outcome, Reclaimed, ReclaimedFor};
+use meed::Time;
+use meed::{AllocationId, Effect, Event, JobId, JobState, NodeId, QueueId, Start, Stop, TakeBack};
+use meed_journal::{Fact, JobKey, LevelChoice, Name, Outcome, Reclaimed, ReclaimedFor};
 use meed_journal::{StartReason, Started, TaskFact};
 
 use super::{Driver, Telling};
@@ -229,6 +230,27 @@ impl<J, K: Journal> Driver<J, K> {
         Ok(self.engine.stop_as_told(task)?)
     }
 
+    /// Whom to stop for a leaf that has waited, where another scheduler places
+    /// ([`meed::Engine::take_back`]). `by`: it is recorded, as decided by that world; without it is
+    /// only told.
+    pub fn take_back(
+        &mut self,
+        now: Time,
+        wanted: &TakeBack<'_>,
+        by: Option<&Name>,
+    ) -> Result<Vec<Stop>, Failed> {
+        self.engine.advance(now)?;
+        let stops = self.engine.take_back(wanted);
+        for stop in stops.iter().filter(|_| by.is_some()) {
+            let attempt = self.running(stop.allocation).map_or(0, |task| task.attempt);
+            let record = |told: &mut Telling<'_, J>| {
+                Box::new(Reclaimed { by: by.cloned(), ..told.stop(stop, attempt) })
+            };
+            self.tell(now, |told| Fact::TaskReclaimed(record(told)))?;
+        }
+        Ok(stops)
+    }
+
     fn decide_stops(&mut self) -> Result<(), Failed> {
         let mut told = false;
         while let Some(stop) = self.engine.next_stop() {
@@ -377,6 +399,7 @@ impl<J> Telling<'_, J> {
             node: self.names.node(self.engine, stop.node),
             ran: stop.ran,
             grace: stop.grace,
+            by: None,
             winner,
         }
     }

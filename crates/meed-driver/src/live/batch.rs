@@ -1,7 +1,7 @@
 //! What a world tells of one instant, by names: it holds no handles, which a crash would take.
 
-use meed::{QueueId, Time, View};
-use meed_journal::{Arrival, Fact, FactRole};
+use meed::{QueueId, Stop, TakeBack, Time, View};
+use meed_journal::{Arrival, Fact, FactRole, JobKey, Name};
 
 use super::Live;
 use crate::driver::{Applied, RunningTask};
@@ -113,5 +113,29 @@ impl<'l, J> Batch<'l, J> {
         for RunningTask { task, node } in applied.stopped.iter().cloned() {
             self.live.stops(task, node);
         }
+    }
+}
+
+/// Worlds where another scheduler places what starts.
+impl<J> Batch<'_, J> {
+    /// Whom to stop for a leaf that has waited ([`meed::Engine::take_back`]), with the winner's
+    /// job. `by` records it, as decided by this world: the stops are the caller's to carry out, and
+    /// to tell as losses, once that is durable. Without `by` they are only told.
+    ///
+    /// # Errors
+    ///
+    /// A journal that fails.
+    pub fn take_back(
+        &mut self,
+        wanted: &TakeBack<'_>,
+        by: Option<&Name>,
+    ) -> Result<Vec<(RunningTask, JobKey)>, Failed> {
+        let stops = self.live.driver.take_back(self.now, wanted, by)?;
+        let live = &*self.live;
+        let told = |stop: &Stop| {
+            let winner = live.driver.job(stop.winner.job)?.key().clone();
+            Some((live.running_task(stop.allocation), winner))
+        };
+        Ok(stops.iter().filter_map(told).collect())
     }
 }

@@ -245,7 +245,9 @@ impl<J> Player<'_, J> {
             {
                 self.instant.starts.push((seq, start));
             }
-            Fact::TaskReclaimed(stop) if self.starts == Starts::DecidedAgain => {
+            Fact::TaskReclaimed(stop)
+                if self.starts == Starts::DecidedAgain && stop.by.is_none() =>
+            {
                 self.instant.stops.push((seq, stop));
             }
             fact => {

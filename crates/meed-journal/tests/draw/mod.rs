@@ -172,13 +172,15 @@ prop_compose! {
         (ran, grace, waited) in (span(), span(), span()),
         (winner, winner_job, first, last) in (name(), key(), name(), name()),
         (low, high, below_min) in (-1e300..1e300, -1e300..1e300, any::<bool>()),
+        by in of(words()),
     ) -> Reclaimed {
         let (first_key, last_key) =
             (KeyForm { value: low, below_min }, KeyForm { value: high, below_min: false });
         let winner = ReclaimedFor {
             queue: winner, job: winner_job, waited, first, first_key, last, last_key,
         };
-        Reclaimed { queue, job, task, attempt, node, ran, grace, winner }
+        let by = by.map(Into::into);
+        Reclaimed { queue, job, task, attempt, node, ran, grace, by, winner }
     }
 }
 

@@ -110,7 +110,8 @@ impl Fates {
                     self.befell.entry(task.key()).or_insert(start);
                 }
             }
-            Fact::TaskReclaimed(told) => {
+            // What somebody else decided happens here too.
+            Fact::TaskReclaimed(told) if told.by.is_none() => {
                 if let Some(start) = self.task(&told.job, told.task).since.clone() {
                     self.reclaimed.insert(told.key(), (t, Span::ZERO));
                     self.befell.entry(told.key()).or_insert(start);

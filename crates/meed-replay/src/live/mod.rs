@@ -195,7 +195,7 @@ impl World<'_> {
                 self.expected.push_back((line, start));
                 Ok(())
             }
-            Fact::TaskReclaimed(stop) => {
+            Fact::TaskReclaimed(stop) if stop.by.is_none() => {
                 if self.mode == Mode::Again {
                     self.expected_stops.push_back((line, stop));
                 }

@@ -266,6 +266,7 @@ impl Recording {
                     Fact::TaskStarted(start) => {
                         (start.job, start.task, ToldTo::Start(start.node.to_string()))
                     }
+                    Fact::TaskReclaimed(told) if told.by.is_some() => continue,
                     Fact::TaskReclaimed(told) => (told.job, told.task, ToldTo::Stop(told.grace)),
                     Fact::TaskLost(lost) => (lost.job, lost.task, ToldTo::Lost),
                     _ => continue,

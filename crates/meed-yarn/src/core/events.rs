@@ -8,7 +8,7 @@ use meed_driver::Failed;
 use meed_driver::live::Batch;
 use meed_journal::{Amounts, Arrival, Fact, Group, JobKey};
 
-use super::{App, Core, CoreError, Names, Runs, UNITS};
+use super::{App, Core, CoreError, Names, Runs, UNITS, take_back};
 use crate::message::{ContainerEvent, ContainerStarted};
 use crate::settings::engine_name;
 
@@ -83,8 +83,18 @@ impl Names {
     /// nobody looked.
     pub(super) fn ended(&mut self, batch: &mut Batch<'_, ()>, id: &str) -> Result<(), Failed> {
         let Some(runs) = self.containers.remove(id) else { return Ok(()) };
+        self.last_end = Some(batch.now());
+        let was_stopped = self.stopping.remove(id).is_some_and(|told| told.killed);
         if let Some(row) = self.touch(runs.app) {
             row.held = [row.held[0] - runs.memory, row.held[1] - runs.cores];
+            if was_stopped {
+                // It waits again, until its application asks for something else.
+                row.push_waiting((runs.memory, runs.cores), runs.task.task..runs.task.task + 1);
+            }
+        }
+        if was_stopped {
+            let lost = batch.apply(&Fact::task_lost(runs.task, Some(take_back::WHY)));
+            return self.note(format_args!("container {id}"), lost).map(drop);
         }
         let ended = batch.apply(&Fact::task_ended(runs.task));
         self.note(format_args!("container {id}"), ended).map(drop)

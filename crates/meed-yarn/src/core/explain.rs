@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use meed::{QueueId, View};
+use meed::{QueueId, Time, View};
 use meed_driver::explain::{GuardStatus, Leaf, Level, QueueStatus, Standing, Subject};
 use serde::Serialize;
 
@@ -39,6 +39,10 @@ struct AppTold {
     held_mb: u64,
     waiting: u64,
     running: u64,
+    /// Who holds what there is: leaves, those that hold most first.
+    holders: Vec<Holder>,
+    /// Seconds since a container ended anywhere; `null`: none has since the ledger was opened.
+    last_end_s: Option<u64>,
     /// Queues of its level and of those above that are served before its own, the root's first.
     before: Vec<String>,
     state: QueueStatus,
@@ -47,6 +51,18 @@ struct AppTold {
     guard: Option<GuardStatus>,
     /// Applications of its queue that are served before it.
     leaf: Option<Leaf>,
+}
+
+/// What a leaf holds. When its containers end nobody knows.
+#[derive(Serialize)]
+struct Holder {
+    queue: String,
+    containers: u64,
+    held_mb: u64,
+    held_cores: u64,
+    /// Since when the one that has run longest has, and the one that has run shortest.
+    oldest_s: u64,
+    youngest_s: u64,
 }
 
 fn refused(why: impl std::fmt::Display) -> CoreError {
@@ -103,6 +119,8 @@ impl Core {
             held_mb: row.held[0],
             waiting: ranges.map(|range| u64::from(range.end - range.start)).sum(),
             running,
+            holders: self.holders(now),
+            last_end_s: self.names.last_end.map(|at| secs(now, at)),
             before: before(engine, leaf),
             state,
             levels: levels.into_iter().map(renamed).collect(),
@@ -112,6 +130,39 @@ impl Core {
             }),
             leaf: in_leaf.map(applications),
         })
+    }
+}
+
+fn secs(now: Time, since: Time) -> u64 {
+    now.saturating_since(since).as_micros() / 1_000_000
+}
+
+impl Core {
+    fn holders(&self, now: Time) -> Vec<Holder> {
+        let engine = self.live.engine();
+        let mut by_leaf: BTreeMap<&str, Holder> = BTreeMap::new();
+        for id in engine.running_ids() {
+            let job = engine.running_job(id).and_then(|job| engine.queue_of(job));
+            let (Some(leaf), Some(demand)) = (job, engine.demand_of(id)) else { continue };
+            let ran = secs(now, engine.started(id).unwrap_or(now));
+            let name = engine.queue_name(leaf);
+            let holder = by_leaf.entry(name).or_insert_with(|| Holder {
+                queue: yarn_name(name),
+                containers: 0,
+                held_mb: 0,
+                held_cores: 0,
+                oldest_s: ran,
+                youngest_s: ran,
+            });
+            holder.containers += 1;
+            holder.held_mb += demand.get(0) / super::UNITS[0];
+            holder.held_cores += demand.get(1) / super::UNITS[1];
+            holder.oldest_s = holder.oldest_s.max(ran);
+            holder.youngest_s = holder.youngest_s.min(ran);
+        }
+        let mut holders: Vec<Holder> = by_leaf.into_values().collect();
+        holders.sort_by_key(|holder| std::cmp::Reverse(holder.held_mb));
+        holders
     }
 }
 

@@ -7,6 +7,7 @@ mod explain;
 mod open;
 mod pending;
 mod queues;
+mod take_back;
 mod told;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ use crate::message::{LedgerOpened, PluginRequest, Tick};
 use crate::settings;
 use apps::{App, Apps};
 use by_name::ByName;
+use take_back::{Stopping, TakingBack};
 use told::{Told, Touched};
 
 /// A mebibyte in the engine's units, and a virtual core.
@@ -87,6 +89,10 @@ struct Names {
     nodes: BTreeMap<String, (u64, u64)>,
     apps: Apps,
     containers: ByName<Runs>,
+    /// Containers that were told to stop.
+    stopping: BTreeMap<String, Stopping>,
+    /// When a container ended last, since the ledger was opened.
+    last_end: Option<Time>,
     oddities: Oddities,
     touched: Touched,
 }
@@ -102,6 +108,7 @@ pub struct Core {
     /// In the order in which rows are told.
     queues: Vec<QueueId>,
     told: Told,
+    taking_back: TakingBack,
     fenced: Option<String>,
     /// Of the last tick.
     last_ms: u64,
@@ -133,6 +140,9 @@ impl Core {
                 }
                 Err(why) => Err(CoreError::Refused(why)),
             },
+            PluginRequest::TakeBack(asked) => {
+                self.take_back(asked).map(|taken| PluginAnswer::Text(taken.lines()))
+            }
             PluginRequest::Explain(explain) => self.explain(explain).map(PluginAnswer::Text),
             #[expect(clippy::panic, reason = "what the test of panics asks for")]
             PluginRequest::Panic {} => panic!("a panic was asked for"),

@@ -10,14 +10,14 @@ use std::time::Duration;
 use meed::place::FirstFit;
 use meed::{Config, QueueSpec};
 use meed_config::policy::PolicySpec;
-use meed_driver::live::{Live, Opening, SnapshotRule};
+use meed_driver::live::{Live, OpenError, Opening, Recovered, SnapshotRule};
 use meed_driver::{Taken, header_of};
 use meed_journal::{Fact, Header, Opened as OpenedFact};
 use meed_store::{FileStore, FileStoreOptions, Retention, Store, UnixMillis};
 
 use super::apps::{App, Apps};
 use super::by_name::ByName;
-use super::{Core, CoreError, Names, Oddities, Told, Touched, over, over_open};
+use super::{Core, CoreError, Names, Oddities, TakingBack, Told, Touched, over, over_open};
 use crate::epochs;
 use crate::message::{LedgerOpened, Open};
 use crate::settings::{self, CheckedSettings, kinds};
@@ -64,6 +64,8 @@ pub(super) fn open(open: Open) -> Result<(Core, LedgerOpened), CoreError> {
         nodes: BTreeMap::new(),
         apps: Apps::default(),
         containers: ByName::default(),
+        stopping: BTreeMap::new(),
+        last_end: None,
         oddities: Oddities::default(),
         touched: Touched::default(),
     };
@@ -75,6 +77,7 @@ pub(super) fn open(open: Open) -> Result<(Core, LedgerOpened), CoreError> {
         keep: Retention { max_age, ..Retention::default() },
         queues: Vec::new(),
         told: Told::default(),
+        taking_back: TakingBack::default(),
         fenced: None,
         last_ms: open.now,
     };
@@ -102,14 +105,7 @@ fn open_live(
     checked: &CheckedSettings,
     folder: Option<&Path>,
 ) -> Result<OpenedLive, CoreError> {
-    let store: Box<dyn Store> = match folder {
-        Some(folder) => {
-            let store = FileStore::open_folder(folder, FileStoreOptions::default());
-            let named = |why| CoreError::Refused(format!("{}: {why}", folder.display()));
-            Box::new(store.map_err(named)?)
-        }
-        None => Box::new(crate::nowhere::Nowhere::default()),
-    };
+    let store = self::store(folder)?;
     let begins = store.durable() == meed_store::Seq::ZERO;
     let epoch_us = match (begins, folder) {
         (true, None) => open.now * 1000,
@@ -125,7 +121,31 @@ fn open_live(
             }
         }
     };
-    let config = config_of(checked);
+    let opened = match open_of(open, (checked, checked.measured), store, epoch_us) {
+        // Ledgers of earlier versions measure memory whatever they count.
+        Err(OpenError::OtherHeader) if checked.measured > 0 => {
+            open_of(open, (checked, 0), self::store(folder)?, epoch_us)
+        }
+        opened => opened,
+    };
+    let (live, recovered) = opened.map_err(over_open)?;
+    Ok((live, begins, epoch_us, recovered.remarks))
+}
+
+fn store(folder: Option<&Path>) -> Result<Box<dyn Store>, CoreError> {
+    let Some(folder) = folder else { return Ok(Box::new(crate::nowhere::Nowhere::default())) };
+    let store = FileStore::open_folder(folder, FileStoreOptions::default());
+    let named = |why| CoreError::Refused(format!("{}: {why}", folder.display()));
+    Ok(Box::new(store.map_err(named)?))
+}
+
+fn open_of(
+    open: &Open,
+    (checked, measured): (&CheckedSettings, usize),
+    store: Box<dyn Store>,
+    epoch_us: u64,
+) -> Result<(Live<()>, Recovered), OpenError> {
+    let config = Config { measured, ..config_of(checked) };
     let opening = Opening {
         header: header(open, &config),
         config,
@@ -136,8 +156,7 @@ fn open_live(
         reasons: false,
         wall: UnixMillis::new(open.now),
     };
-    let (live, recovered) = Live::open(store, opening).map_err(over_open)?;
-    Ok((live, begins, epoch_us, recovered.remarks))
+    Live::open(store, opening)
 }
 
 /// The wall clock at time 0, as the first record says.

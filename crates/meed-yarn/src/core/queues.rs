@@ -64,6 +64,11 @@ impl Core {
         let found = |queue: &Checked| engine.find_queue(&queue.name).unwrap_or(meed::QueueId::ROOT);
         self.queues = checked.queues.iter().map(found).collect();
         self.told = Told::default();
+        self.taking_back.rules = checked.reclaim;
+        if checked.reclaim.is_none() {
+            // Who was told to stop goes on, should it be on again one day.
+            self.names.stopping.clear();
+        }
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 mod changed;
 mod ledger;
 mod manager;
+mod reclaim;
 mod table;
 
 /// The Java side is tested by `cargo xtask yarn`, which needs Maven and a JDK: here it is said that

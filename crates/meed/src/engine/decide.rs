@@ -15,7 +15,7 @@ use super::room::ShapeId;
 use crate::decision::{Choice, KeyValue, Reason, Start};
 use crate::order::Tier;
 use crate::order::key::Key;
-use crate::reclaim::Stop;
+use crate::reclaim::{Stop, TakeBack};
 use crate::resources::Resources;
 use crate::spec::{JobId, NodeId, NodeRow, QueueId, QueueRow};
 
@@ -52,6 +52,14 @@ impl Engine {
     #[inline]
     pub fn next_stop(&mut self) -> Option<Stop> {
         self.reservations.next_stop()
+    }
+
+    /// Whom to stop for a leaf that has waited, where another scheduler places what starts and so
+    /// nobody has a reservation: the rules are those of reclaim, and nothing changes here. In order
+    /// of decision. O(running tasks) and more: a world asks seldom.
+    pub fn take_back(&mut self, wanted: &TakeBack<'_>) -> Vec<Stop> {
+        self.core.share_out_if_due();
+        self.core.take_back(wanted)
     }
 
     /// Starts at most one task on `node`: of the waiting groups whose tasks fit there now and for

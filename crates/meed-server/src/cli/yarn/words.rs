@@ -32,8 +32,11 @@ pub(super) const OF_CLUSTER: [&str; 6] = [
     "activeNodes",
 ];
 
-const HEADS: [&str; 8] =
-    ["QUEUE", "NEXT", "WEIGHT", "SHARE GB", "HELD GB", "WAITING", "USED GB h", "BALANCE GB h"];
+/// Columns by the resource of which shares and use are told.
+const HEADS: [[&str; 8]; 2] = [
+    ["QUEUE", "NEXT", "WEIGHT", "SHARE GB", "HELD GB", "WAITING", "USED GB h", "BALANCE GB h"],
+    ["QUEUE", "NEXT", "WEIGHT", "SHARE", "HELD", "WAITING", "USED h", "BALANCE h"],
+];
 const GB: f64 = (1u64 << 30) as f64;
 const HOUR: f64 = 3600.0;
 /// So many names stand in a sentence.
@@ -51,10 +54,13 @@ fn number(value: &Value) -> f64 {
 pub(super) fn queues(told: &Value, policies: &BTreeMap<String, String>) -> String {
     let mut queues: Vec<&Value> = told["queues"].as_array().into_iter().flatten().collect();
     queues.sort_by_key(|queue| queue["next"].as_u64().unwrap_or(u64::MAX));
+    let measured = queues.first().map_or("memory", |queue| text(&queue["measured"]));
+    let is_memory = matches!(measured, "memory" | "");
+    let one = if is_memory { GB } else { 1.0 };
     let row = |queue: &&Value| {
         let next = queue["next"].as_u64().map(|place| (place + 1).to_string());
-        let amount = |key: &str| format!("{:.1}", number(&queue[key]) / GB);
-        let hours = |key: &str| format!("{:.2}", number(&queue[key]) / GB / HOUR);
+        let amount = |key: &str| format!("{:.1}", number(&queue[key]) / one);
+        let hours = |key: &str| format!("{:.2}", number(&queue[key]) / one / HOUR);
         vec![
             text(&queue["queue"]).to_owned(),
             next.unwrap_or_default(),
@@ -66,7 +72,10 @@ pub(super) fn queues(told: &Value, policies: &BTreeMap<String, String>) -> Strin
             hours("balance"),
         ]
     };
-    let mut out = columns(&HEADS, queues.iter().map(row));
+    let mut out = columns(&HEADS[usize::from(!is_memory)], queues.iter().map(row));
+    if !is_memory {
+        let _ = writeln!(out, "share, held, used and balance in {measured}, and its hours");
+    }
     out.push_str(
         "waiting: containers; balance: what others used of its share, less what it used \
                   above it\n",
@@ -138,7 +147,42 @@ pub(super) fn why(
         order_words(told, policies, &mut line);
     }
     line(free_words(cluster));
+    if waiting > 0 {
+        holder_words(told, &mut line);
+    }
     out
+}
+
+/// Who holds what there is, since when, and that nobody knows until when.
+fn holder_words(told: &Value, line: &mut impl FnMut(String)) {
+    let holders: Vec<&Value> = told["holders"].as_array().into_iter().flatten().collect();
+    if holders.is_empty() {
+        return;
+    }
+    let held = holders.iter().take(NAMED).map(|holder| {
+        let ran = |key: &str| minutes(number(&holder[key]));
+        let containers = number(&holder["containers"]) as u64;
+        let since = match containers {
+            1 => format!("for {}", ran("oldest_s")),
+            _ => format!("for {} to {}", ran("youngest_s"), ran("oldest_s")),
+        };
+        let queue = text(&holder["queue"]);
+        format!("{queue} {} ({} MB) {since}", things(containers, "container"), holder["held_mb"])
+    });
+    let held: Vec<String> = held.collect();
+    let last = match told["last_end_s"].as_f64() {
+        Some(ago) => format!("the last one that ended did {} ago", minutes(ago)),
+        None => "none has ended since the ledger was opened".to_owned(),
+    };
+    line(format!("Held: {}. When any of these ends is not known; {last}.", held.join(", ")));
+}
+
+fn minutes(seconds: f64) -> String {
+    match seconds {
+        short if short < 120.0 => format!("{short:.0} s"),
+        longer if longer < 7200.0 => format!("{:.0} min", longer / 60.0),
+        long => format!("{:.1} h", long / HOUR),
+    }
 }
 
 fn things(count: u64, what: &str) -> String {

@@ -92,6 +92,11 @@ impl Books {
         self.domain_above(queue).policy().counts_some(amounts)
     }
 
+    /// Whether the policy by which a queue stands among its siblings counts a resource.
+    pub(in crate::engine) fn counts(&self, queue: QueueRow, kind: usize) -> bool {
+        self.domain_above(queue).policy().counts(kind)
+    }
+
     /// Whether `first` is owed something by its sibling `last`: their parent orders them by use,
     /// and `first` comes before. Who is topped up when it arrives, and has not, is owed nothing.
     pub(in crate::engine) fn is_owed(&self, now: Time, first: QueueRow, last: QueueRow) -> bool {

@@ -24,6 +24,7 @@
 //! served. Cost: O(running tasks log running tasks) for a look, at most one for each reservation in
 //! each `reclaim_after`.
 
+mod elsewhere;
 mod minimums;
 mod places;
 mod room_left;

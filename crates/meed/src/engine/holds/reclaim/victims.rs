@@ -220,7 +220,7 @@ impl Core {
     }
 
     /// The places of leaves in the order of what they owe.
-    fn by_what_they_owe(&self, mut leaves: Vec<QueueRow>) -> BTreeMap<QueueRow, usize> {
+    pub(super) fn by_what_they_owe(&self, mut leaves: Vec<QueueRow>) -> BTreeMap<QueueRow, usize> {
         leaves.sort_unstable();
         leaves.dedup();
         leaves.sort_by(|&a, &b| self.owes_more(a, b));

@@ -29,7 +29,8 @@ final class Asked {
     this.asks = asks;
   }
 
-  static long[] by(SchedulerApplicationAttempt attempt) {
+  /** {@code oneCore}: each container is given one core, whatever it asks for. */
+  static long[] by(SchedulerApplicationAttempt attempt, boolean oneCore) {
     long[] asks = new long[FIELDS];
     int used = 0;
     for (SchedulerRequestKey key : attempt.getAppSchedulingInfo().getSchedulerKeys()) {
@@ -42,10 +43,16 @@ final class Asked {
       }
       Resource one = ask.getPerAllocationResource();
       asks[used++] = one.getMemorySize();
-      asks[used++] = one.getVirtualCores();
+      asks[used++] = oneCore ? 1 : one.getVirtualCores();
       asks[used++] = Math.min(ask.getCount(), MOST);
     }
     return used == asks.length ? asks : Arrays.copyOf(asks, used);
+  }
+
+  /** The size of the first request; null where there is none, or it is not known. */
+  Resource first() {
+    return asks.length == 0 || asks[0] < 0 ? null
+        : Resource.newInstance(asks[0], Math.toIntExact(asks[1]));
   }
 
   /** Whether just these are asked for. */

@@ -97,13 +97,17 @@ final class Cluster {
   }
 
   private Queue root() {
+    return rootOf(scheduler);
+  }
+
+  static Queue rootOf(AbstractYarnScheduler<?, ?> scheduler) {
     return scheduler instanceof FairScheduler
         ? ((FairScheduler) scheduler).getQueueManager().getRootQueue()
         : ((CapacityScheduler) scheduler).getRootQueue();
   }
 
   /** None: it is a leaf. */
-  private static List<? extends Queue> childrenOf(Queue queue) {
+  static List<? extends Queue> childrenOf(Queue queue) {
     List<? extends Queue> below = queue instanceof FSQueue ? ((FSQueue) queue).getChildQueues()
         : ((CSQueue) queue).getChildQueues();
     return below == null ? List.of() : below;
@@ -169,7 +173,7 @@ final class Cluster {
     return below == null || below.isEmpty();
   }
 
-  private static double weightOf(Queue queue) {
+  static double weightOf(Queue queue) {
     return queue instanceof FSQueue ? ((FSQueue) queue).getWeight() : weightOf((CSQueue) queue);
   }
 
@@ -272,6 +276,31 @@ final class Cluster {
         visit.leaf(queue.getName(), memory, held.getVirtualCores());
       }
     }
+  }
+
+  /** Leaves of which nothing is taken back, by their own configuration. */
+  List<String> spared() {
+    List<String> spared = new ArrayList<>();
+    for (int place = 0; place < all.length; place++) {
+      boolean may = all[place] instanceof FSQueue ? ((FSQueue) all[place]).isPreemptable()
+          : !((CSQueue) all[place]).getPreemptionDisabled();
+      if (leaf[place] && !may) {
+        spared.add(listed.get(place).name);
+      }
+    }
+    return spared;
+  }
+
+  /** Minimum shares of queues that have some. */
+  Map<String, Resource> floors() {
+    Map<String, Resource> floors = new TreeMap<>();
+    for (int place = 0; place < all.length; place++) {
+      Resource least = all[place] instanceof FSQueue ? ((FSQueue) all[place]).getMinShare() : null;
+      if (least != null && (least.getMemorySize() > 0 || least.getVirtualCores() > 0)) {
+        floors.put(listed.get(place).name, least);
+      }
+    }
+    return floors;
   }
 
   /** Nodes by name: mebibytes, cores. */

@@ -47,6 +47,8 @@ public class LedgerMonitor implements SchedulingEditPolicy {
   private static final int PATIENCE = 2;
   /** Applications that are looked at in one tick. */
   private static final int LOOKS = 500;
+  /** Shares are compared with the scheduler's so often: it is a look at all queues. */
+  private static final int SHARES_EVERY = 60;
   /** Ticks at the start in which all containers are looked at: nodes report them bit by bit. */
   private static final int LOOKING = 5;
 
@@ -67,6 +69,8 @@ public class LedgerMonitor implements SchedulingEditPolicy {
   private RMContext rm;
   private AbstractYarnScheduler<?, ?> scheduler;
   private Cluster cluster;
+  private Reclaimer reclaimer;
+  private Claims claims;
   /** A clock that a test moves; null: the machine's, as for the times of containers. */
   private Clock virtual;
   private volatile Settings settings;
@@ -88,6 +92,8 @@ public class LedgerMonitor implements SchedulingEditPolicy {
   /** Leaves of which ledger and scheduler do not say the same, and for how many ticks. */
   private Map<String, Integer> doubts = new TreeMap<>();
   private boolean looksAtAll;
+  /** What differed when shares were compared last. */
+  private List<String> differingShares = List.of();
   private int ticks;
   private LedgerMetrics metrics;
   private StandingBean people;
@@ -120,6 +126,8 @@ public class LedgerMonitor implements SchedulingEditPolicy {
     if (of instanceof AbstractYarnScheduler) {
       scheduler = (AbstractYarnScheduler<?, ?>) of;
       cluster = new Cluster(scheduler);
+      reclaimer = new Reclaimer(context, scheduler, cluster);
+      claims = new Claims(scheduler);
     } else {
       giveUp("the scheduler " + of.getClass().getName() + " is neither Fair nor Capacity");
       return;
@@ -138,6 +146,9 @@ public class LedgerMonitor implements SchedulingEditPolicy {
 
   /** Asks a ledger of nothing whether it would take these settings. */
   private void check(Settings given) throws LedgerException {
+    if (given.reclaims()) {
+      Reclaimer.ensureAlone(conf, scheduler);
+    }
     List<Settings.Queue> one = new ArrayList<>();
     one.add(new Settings.Queue("root.default", 1));
     try (Ledger trial = Ledger.open(openQuestion(given, one, null, 0))) {
@@ -157,6 +168,10 @@ public class LedgerMonitor implements SchedulingEditPolicy {
 
   Snapshot snapshot() {
     return over ? null : snapshot;
+  }
+
+  Claims claims() {
+    return claims;
   }
 
   long staleNanos() {
@@ -180,6 +195,11 @@ public class LedgerMonitor implements SchedulingEditPolicy {
   /** How often it differed from the scheduler, since it was opened, for longer than a moment. */
   long differences() {
     return metrics.differences();
+  }
+
+  /** Shares that differed when they were compared last. */
+  List<String> differingShares() {
+    return differingShares;
   }
 
   /** For tests: the library panics at the next tick. */
@@ -302,6 +322,10 @@ public class LedgerMonitor implements SchedulingEditPolicy {
       }
       refresh();
       tick();
+      claims.refresh(now(), settings.claimMillis);
+      if (settings.reclaims() && ticks >= LOOKING) {
+        reclaimer.look(ledger, settings, now() - lag(), asked);
+      }
       metrics.ticked(System.nanoTime() - started, snapshot);
     } catch (LedgerException e) {
       giveUp(e.getMessage());
@@ -320,6 +344,9 @@ public class LedgerMonitor implements SchedulingEditPolicy {
   }
 
   private synchronized void close() {
+    if (claims != null) {
+      claims.end();
+    }
     if (ledger != null) {
       ledger.close();
       ledger = null;
@@ -427,6 +454,9 @@ public class LedgerMonitor implements SchedulingEditPolicy {
     fresh.reloadConfiguration();
     try {
       Settings given = new Settings(fresh);
+      if (given.reclaims()) {
+        Reclaimer.ensureAlone(fresh, scheduler);
+      }
       List<Settings.Queue> now = cluster.queues();
       Json question = new Json().object().key("check");
       given.write(question, now);
@@ -490,6 +520,14 @@ public class LedgerMonitor implements SchedulingEditPolicy {
         }
       }
       snapshot = made;
+    }
+    if (ticks % SHARES_EVERY == LOOKING) {
+      // Said when it is first seen, and when it is another one.
+      List<String> differing = Shares.differing(Cluster.rootOf(scheduler), made, 3);
+      if (!differing.isEmpty() && !differing.equals(differingShares)) {
+        LOG.warn("Shares of the ledger and of the scheduler differ: {}", differing);
+      }
+      differingShares = differing;
     }
     ticks++;
     for (String remark : made.remarks) {
@@ -577,6 +615,7 @@ public class LedgerMonitor implements SchedulingEditPolicy {
         }
         json.endObject();
         serve(event.container);
+        claims.started(event.container);
       }
     }
     json.endArray();
@@ -674,7 +713,7 @@ public class LedgerMonitor implements SchedulingEditPolicy {
       return;
     }
     met++;
-    long[] asks = Asked.by(attempt);
+    long[] asks = Asked.by(attempt, cluster.countsContainersAsCores());
     if (last == null || last.queue != queue || !last.isOf(asks)) {
       Asked now = new Asked(queue, asks);
       asked.put(app.getKey(), now);

@@ -57,6 +57,9 @@ public class LongTermFairPolicy extends SchedulingPolicy {
       return stock().getComparator();
     }
     LedgerMonitor monitor = Policy.active();
+    if (monitor != null && monitor.claims().size() > 0) {
+      monitor.claims().holdBack(new Order(snapshot, monitor.starved(snapshot)));
+    }
     return Policy.order(snapshot, monitor == null ? null : monitor.starved(snapshot));
   }
 

@@ -1,8 +1,10 @@
 package org.meed.yarn;
 
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ResourceUsage;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CSQueue;
@@ -39,6 +41,9 @@ public class LongTermQueueOrderingPolicy implements QueueOrderingPolicy {
     Policy.orders.increment();
     // The list and what queues hold may change meanwhile: keys are frozen, then ordered.
     Row like = snapshot.anyRow();
+    LedgerMonitor monitor = Policy.active();
+    Claims claims = monitor == null || monitor.claims().size() == 0 ? null : monitor.claims();
+    Map<CSQueue, Key> keys = claims == null ? null : new IdentityHashMap<>();
     Turns<CSQueue> turns = new Turns<>(false);
     for (CSQueue queue : new ArrayList<>(queues)) {
       String name = queue.getQueuePath();
@@ -51,8 +56,22 @@ public class LongTermQueueOrderingPolicy implements QueueOrderingPolicy {
       ResourceUsage usage = queue.getQueueResourceUsage();
       Resource held = usage.getAllUsed();
       Resource reserved = usage.getAllReserved();
-      turns.add(queue, name, Key.of(row, held.getMemorySize() - reserved.getMemorySize(),
-          held.getVirtualCores() - reserved.getVirtualCores(), snapshot));
+      Key key = Key.of(row, held.getMemorySize() - reserved.getMemorySize(),
+          held.getVirtualCores() - reserved.getVirtualCores(), snapshot);
+      if (keys == null) {
+        turns.add(queue, name, key);
+      } else {
+        keys.put(queue, key);
+      }
+    }
+    if (keys != null) {
+      Claims.Later<CSQueue> comesAfter = (one, other) -> keys.get(one) != null
+          && keys.get(other) != null && Key.compare(keys.get(one), keys.get(other)) > 0;
+      keys.forEach((queue, key) -> {
+        if (!claims.holdsBack(queue, comesAfter)) {
+          turns.add(queue, queue.getQueuePath(), key);
+        }
+      });
     }
     return turns;
   }

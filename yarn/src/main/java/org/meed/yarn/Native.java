@@ -10,7 +10,7 @@ import java.util.Locale;
 /** The native library: what counts. It is loaded once in a process. */
 final class Native {
   /** Both sides speak this version; see crates/meed-yarn/src/lib.rs. */
-  static final int PROTOCOL = 4;
+  static final int PROTOCOL = 5;
   private static int spoken = PROTOCOL;
 
   private static String loadedFrom;

@@ -21,7 +21,12 @@ final class Settings {
   static final String NATIVE = PREFIX + "native-library";
   static final String EXACT = PREFIX + "exact-events";
   static final String KEEP_DAYS = PREFIX + "keep-days";
+  static final String DRY_RUN = PREFIX + "reclaim-dry-run";
+  static final String CLAIM = PREFIX + "claim-ms";
   private static final String OF_QUEUE = ".policy.";
+
+  private static final List<String> KEYS =
+      List.of(FOLDER, INTERVAL, KEEP_DAYS, EXACT, NATIVE, DRY_RUN, CLAIM);
 
   /** A queue, as it is configured. */
   static final class Queue {
@@ -49,6 +54,10 @@ final class Settings {
   final String folder;
   final String nativeLibrary;
   final boolean exactEvents;
+  /** What would be taken back is only said. */
+  final boolean reclaimsDry;
+  /** How long a queue whose master has just started keeps its claim on what is free; 0: none. */
+  final long claimMillis;
   private final String keepDays;
   private final Map<String, String> policy = new TreeMap<>();
   private final Map<String, Map<String, String>> ofQueues = new TreeMap<>();
@@ -57,11 +66,9 @@ final class Settings {
     intervalMillis = number(conf, INTERVAL, 1000, 10, 3_600_000);
     folder = conf.getTrimmed(FOLDER);
     nativeLibrary = conf.getTrimmed(NATIVE);
-    String exact = conf.getTrimmed(EXACT, "true");
-    if (!exact.equals("true") && !exact.equals("false")) {
-      throw new LedgerException(EXACT + " is true or false, not \"" + exact + "\"", false);
-    }
-    exactEvents = exact.equals("true");
+    exactEvents = flag(conf, EXACT, true);
+    reclaimsDry = flag(conf, DRY_RUN, false);
+    claimMillis = number(conf, CLAIM, 10_000, 0, 3_600_000);
     keepDays = conf.getTrimmed(KEEP_DAYS) == null
         ? null : Long.toString(number(conf, KEEP_DAYS, 90, 1, 36_500));
     for (Map.Entry<String, String> entry : conf.getPropsWithPrefix(PREFIX).entrySet()) {
@@ -78,11 +85,19 @@ final class Settings {
       String queue = full.substring(QUEUE.length(), at);
       ofQueues.computeIfAbsent(queue, name -> new TreeMap<>())
           .put(full.substring(at + OF_QUEUE.length()), value);
-    } else if (!List.of(FOLDER, INTERVAL, NATIVE, EXACT, KEEP_DAYS).contains(full)) {
+    } else if (!KEYS.contains(full)) {
       throw new LedgerException("unknown key " + full + "; there are " + POLICY + "KEY, " + QUEUE
-          + "PATH.policy.KEY, " + FOLDER + ", " + INTERVAL + ", " + KEEP_DAYS + ", " + EXACT
-          + " and " + NATIVE, false);
+          + "PATH.policy.KEY, " + String.join(", ", KEYS), false);
     }
+  }
+
+  private static boolean flag(Configuration conf, String key, boolean usual)
+      throws LedgerException {
+    String text = conf.getTrimmed(key, Boolean.toString(usual));
+    if (!text.equals("true") && !text.equals("false")) {
+      throw new LedgerException(key + " is true or false, not \"" + text + "\"", false);
+    }
+    return text.equals("true");
   }
 
   private static long number(Configuration conf, String key, long usual, long least, long most)
@@ -129,6 +144,11 @@ final class Settings {
       json.array().value(entry.getKey()).value(entry.getValue()).endArray();
     }
     json.endArray();
+  }
+
+  /** Whether containers are taken back, or would be. */
+  boolean reclaims() {
+    return policy.keySet().stream().anyMatch(key -> key.startsWith("reclaim"));
   }
 
   /** Whether cores are part of what is counted, of all queues or of some. */

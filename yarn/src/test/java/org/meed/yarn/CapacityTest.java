@@ -40,11 +40,13 @@ public class CapacityTest {
   }
 
   /** Orders of the root's children, and of the applications of each leaf; null: the default. */
-  private static YarnConfiguration configured(String ofQueues, String ofApplications) {
+  static YarnConfiguration configured(String ofQueues, String ofApplications) {
     YarnConfiguration conf = new YarnConfiguration();
     conf.setClass(YarnConfiguration.RM_SCHEDULER, CapacityScheduler.class, ResourceScheduler.class);
     conf.setBoolean("yarn.resourcemanager.scheduler.monitor.enable", false);
     String prefix = "yarn.scheduler.capacity.";
+    // Since Hadoop 3.5 it places without waiting for a node, which no step of a test could follow.
+    conf.setBoolean(prefix + "schedule-asynchronously.enable", false);
     conf.set(prefix + "root.queues", "a,b");
     conf.set(prefix + "maximum-am-resource-percent", "1.0");
     for (String queue : new String[] {"a", "b"}) {
@@ -60,6 +62,12 @@ public class CapacityTest {
     }
     conf.set("meed.yarn.policy.quantum", "1s");
     return conf;
+  }
+
+  /** Of a queue by its short name, with either scheduler. */
+  static MockAM applicationOf(MockRM master, MockNM node, String queue) throws Exception {
+    boolean capacity = master.getResourceScheduler() instanceof CapacityScheduler;
+    return application(master, node, capacity ? queue : "root." + queue);
   }
 
   private static MockAM application(MockRM master, MockNM node, String queue) throws Exception {

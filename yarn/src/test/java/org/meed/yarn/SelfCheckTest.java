@@ -3,6 +3,7 @@ package org.meed.yarn;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
+import java.util.List;
 import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
 import org.apache.hadoop.yarn.api.records.Container;
 import org.apache.hadoop.yarn.api.records.Resource;
@@ -52,6 +53,22 @@ public class SelfCheckTest extends VirtualCluster {
     assertEquals(1, ledger.differences());
     pass(4);
     assertEquals("once is enough", 1, ledger.differences());
+  }
+
+  @Test
+  public void sharesThatDifferFromTheSchedulersAreSaid() throws Exception {
+    running(2048, 3);
+    assertEquals(List.of(), ledger.differingShares());
+    FSQueue root = scheduler.getQueueManager().getRootQueue();
+    assertEquals(List.of(), Shares.differing(root, ledger.snapshot(), 3));
+    // Nobody tells of it: the ledger has the old weight until it is seen.
+    scheduler.getQueueManager().getLeafQueue("root.a", false).setWeights(3);
+    List<String> said = Shares.differing(root, ledger.snapshot(), 3);
+    assertEquals(2, said.size());
+    assertEquals("root.a is to have 50.0 % of its parent's by the ledger, 75.0 % by the scheduler",
+        said.get(0));
+    pass(FIRST_TICKS);
+    assertEquals(List.of(), Shares.differing(root, ledger.snapshot(), 3));
   }
 
   @Test
