@@ -281,6 +281,8 @@ mod tests {
             time_ms: None,
             grace_ms: 0,
             group: None,
+            closed: Vec::new(),
+            max_output: None,
             processors: Vec::new(),
             gpus: Vec::new(),
         }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Moment;
+use crate::group::Device;
 use crate::spec::SystemLimit;
 use crate::text::Bytes;
 
@@ -39,6 +40,12 @@ pub struct Ticket {
     /// Its control group, which is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<Bytes>,
+    /// Devices that it may not open: GPUs that it does not hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub closed: Vec<Device>,
+    /// The most of its output that is kept, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_output: Option<u64>,
     /// Processors that it may use; empty: all.
     pub processors: Vec<u32>,
     /// GPUs that it holds.

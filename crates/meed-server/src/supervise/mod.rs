@@ -29,7 +29,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 
 use crate::clock::{Moment, boot_id, boot_us};
-use crate::group::ControlGroup;
+use crate::group::{ControlGroup, DeviceFilter};
 use crate::run::{Began, EndCause, How, TaskEnd, TaskFolder, Ticket};
 use relay::Relay;
 
@@ -142,6 +142,8 @@ struct Supervisor<'t> {
     ticket: &'t Ticket,
     signals: &'t Signals,
     group: Option<ControlGroup>,
+    /// What keeps it from GPUs that it does not hold, as long as this is here.
+    _filter: Option<DeviceFilter>,
     output: Relay,
     /// The first process; its group has its number.
     process: Pid,
@@ -164,7 +166,13 @@ impl<'t> Supervisor<'t> {
         let boot = boot_id()?;
         let log = log_file(ticket)?;
         let (reader, writer) = output_pipe(ticket)?;
-        let output = Relay::new(reader, log)?;
+        let output = Relay::new(reader, log, ticket.max_output)?;
+        let group = ticket.group.as_ref().map(|path| ControlGroup::at(path.as_path()));
+        let filter = group.as_ref().filter(|_| !ticket.closed.is_empty());
+        let filter = filter.map(|group| DeviceFilter::attach(group.path(), &ticket.closed));
+        let filter = filter.transpose().map_err(|why| {
+            io::Error::other(format!("it cannot be kept from GPUs of others: {why}"))
+        })?;
         let began = Moment::now();
         let mut command = Command::new("/proc/self/exe");
         command.arg0("meed").arg(begin::COMMAND).arg(folder.path());
@@ -186,7 +194,8 @@ impl<'t> Supervisor<'t> {
             folder,
             ticket,
             signals,
-            group: ticket.group.as_ref().map(|path| ControlGroup::at(path.as_path())),
+            group,
+            _filter: filter,
             output,
             process,
             began,

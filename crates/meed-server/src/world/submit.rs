@@ -5,7 +5,6 @@ use std::time::Duration;
 use meed::{ResourceKinds, Resources, Span};
 use meed_config::gang::GangForm;
 use meed_config::quantity::{AmountsByName, Quantity, demand};
-use meed_config::words::did_you_mean;
 use meed_journal::{Amounts as Recorded, Arrival, Group, Name};
 use serde_json::json;
 
@@ -15,7 +14,7 @@ use crate::access::TokenRow;
 use crate::books::{AfterJob, Fate, JobRow, Phase};
 use crate::clock::wall_us;
 use crate::protocol::{Answer, JobQuery, NotDone, RefusalKind, Request, Submitted};
-use crate::settings::{Role, queue_name, user_queue};
+use crate::settings::Role;
 use crate::spec::Submission;
 use crate::user::LocalUser;
 
@@ -302,55 +301,6 @@ impl World {
                 Err(format!("a time limit of {} s; at most {} s", asked / 1000, most / 1000))
             }
             _ => Ok(Submission { time_ms, ..spec }),
-        }
-    }
-
-    /// The user's queue, or the one that was named, if the user may use it.
-    fn queue_for(
-        &mut self,
-        user: &LocalUser,
-        named: Option<&str>,
-        verbs: &mut Vec<Verb>,
-    ) -> Result<String, NotDone> {
-        let engine = self.live.engine();
-        let ids = engine.queue_ids().skip(1).filter(|&id| !engine.is_removed(id));
-        let leaves: Vec<&str> = ids
-            .map(|id| engine.queue(id))
-            .filter(|view| view.is_leaf)
-            .map(|view| view.name)
-            .collect();
-        if self.settings.queue_per_user() {
-            let own = queue_name(&user.name);
-            if named.is_some_and(|named| named != own) {
-                let why = format!("each user has one queue here; yours is `{own}`");
-                return Err(NotDone::new(RefusalKind::Forbidden, why));
-            }
-            let is_told = |verb: &Verb| matches!(verb, Verb::Queue(spec, _) if spec.name == own);
-            if !leaves.contains(&own.as_str()) && !verbs.iter().any(is_told) {
-                let spec = user_queue(&own, self.settings.leaf());
-                let keys = self.settings.own_keys(&own);
-                verbs.push(Verb::Queue(Box::new(spec), keys));
-            }
-            return Ok(own);
-        }
-        let members = &self.settings.members;
-        let Some(queue) = named else {
-            let own = members.queue_of(user, leaves.iter().copied()).map(str::to_owned);
-            let why = || format!("{} is a member of no queue; name one with --queue", user.name);
-            return own.ok_or_else(|| NotDone::new(RefusalKind::Wrong, why()));
-        };
-        if !leaves.contains(&queue) {
-            let near = did_you_mean(queue, leaves.iter().copied());
-            let near = near.map(|near| format!("; {near}")).unwrap_or_default();
-            let why = format!("there is no queue `{queue}` that takes jobs{near}");
-            return Err(NotDone::new(RefusalKind::Wrong, why));
-        }
-        match members.may_use(user, queue) {
-            true => Ok(queue.to_owned()),
-            false => {
-                let why = format!("{} may not use queue `{queue}`", user.name);
-                Err(NotDone::new(RefusalKind::Forbidden, why))
-            }
         }
     }
 

@@ -22,6 +22,7 @@ mod http;
 mod http_hostile;
 mod life;
 mod many;
+mod members;
 mod outputs;
 mod policies;
 mod reclaim;
