@@ -35,6 +35,7 @@ pub fn job(command: Vec<Bytes>) -> io::Result<Submission> {
         stdout: None,
         stderr: None,
         bound_address_space: false,
+        session: None,
     })
 }
 

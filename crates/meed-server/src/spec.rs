@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::session::SessionWish;
 use crate::text::Bytes;
 
 /// Most tasks of one job.
@@ -76,6 +77,9 @@ pub struct Submission {
     /// The memory that it asks for bounds its address space as well (`RLIMIT_AS`).
     #[serde(default)]
     pub bound_address_space: bool,
+    /// Its user talks to it (`meed run`): it has one task, which ends with that connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionWish>,
 }
 
 /// Tasks: `count` of them, numbered `first`, `first + step`, ...
@@ -220,6 +224,14 @@ impl Submission {
                 "a gang starts all its {count} tasks at once, and only {most} may run at once; \
                  leave out one of both"
             ));
+        }
+        let is_plain = self.tasks.count == 1 && self.stdout.is_none() && self.stderr.is_none();
+        if self.session.is_some() && (!is_plain || self.retries > 0 || self.hold) {
+            return Err(
+                "a job that is talked to has one task without files for its output, is not \
+                        tried again, and is not held"
+                    .to_owned(),
+            );
         }
         if self.time_ms == Some(0) {
             return Err("a time limit must be above zero".to_owned());

@@ -283,6 +283,7 @@ mod tests {
             group: None,
             closed: Vec::new(),
             max_output: None,
+            session: None,
             processors: Vec::new(),
             gpus: Vec::new(),
         }

@@ -11,7 +11,7 @@
 //! What a user sends elsewhere (`--output`, `--error`, files of the task) does not come by here.
 
 use std::fs::File;
-use std::io::{self, PipeReader, Read, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
@@ -32,7 +32,7 @@ const MOST_ROUNDS: usize = 16;
 /// See the module.
 pub(super) struct Relay {
     /// `None`: nobody can write any more.
-    from: Option<PipeReader>,
+    from: Option<File>,
     to: File,
     /// The most that is passed on, in bytes.
     most: u64,
@@ -50,7 +50,7 @@ pub(super) struct Relay {
 impl Relay {
     /// From the pipe to the file; `most`: so many bytes and no more, those of earlier attempts
     /// among them.
-    pub(super) fn new(from: PipeReader, to: File, most: Option<u64>) -> io::Result<Relay> {
+    pub(super) fn new(from: File, to: File, most: Option<u64>) -> io::Result<Relay> {
         fcntl_setfl(&from, fcntl_getfl(&from)? | OFlags::NONBLOCK)?;
         let before = to.metadata()?.len();
         let most = most.map_or(u64::MAX, |most| most.saturating_sub(before));
@@ -60,16 +60,20 @@ impl Relay {
     }
 
     /// What to wait for.
-    pub(super) fn pipe(&self) -> Option<&PipeReader> {
+    pub(super) fn pipe(&self) -> Option<&File> {
         self.from.as_ref()
     }
 
-    /// Passes on what is there, but not without end; whether there may be more.
-    pub(super) fn pass(&mut self) -> bool {
+    /// Passes on what is there, but not without end; whether there may be more. `hears` is told of
+    /// all of it, also of what is left out.
+    pub(super) fn pass(&mut self, hears: &mut impl FnMut(&[u8])) -> bool {
         for _ in 0..MOST_CHUNKS {
             let Some(from) = &mut self.from else { return false };
             match from.read(&mut self.chunk) {
-                Ok(count @ 1..) => self.keep(count),
+                Ok(count @ 1..) => {
+                    hears(&self.chunk[..count]);
+                    self.keep(count);
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
                 Ok(0) | Err(_) => self.from = None,
@@ -79,10 +83,10 @@ impl Relay {
     }
 
     /// Passes on the rest; nobody writes any more.
-    pub(super) fn finish(&mut self) {
+    pub(super) fn finish(&mut self, hears: &mut impl FnMut(&[u8])) {
         // Who has left its parents unseen may write on for ever: a pipe does not hold as much.
         for _ in 0..MOST_ROUNDS {
-            if !self.pass() {
+            if !self.pass(hears) {
                 break;
             }
         }
@@ -157,30 +161,37 @@ fn reserve(size: u64) -> u64 {
 mod tests {
     use super::*;
 
+    fn pipe() -> (File, io::PipeWriter) {
+        let (reader, writer) = io::pipe().unwrap();
+        (File::from(std::os::fd::OwnedFd::from(reader)), writer)
+    }
+
+    fn nobody(_: &[u8]) {}
+
     #[test]
     fn what_comes_is_kept_and_the_end_is_seen() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
-        let (reader, mut writer) = io::pipe().unwrap();
+        let (reader, mut writer) = pipe();
         let mut relay = Relay::new(reader, File::create(&path).unwrap(), None).unwrap();
-        assert!(!relay.pass(), "nothing yet");
+        assert!(!relay.pass(&mut nobody), "nothing yet");
         let text = "line\n".repeat(10_000);
         writer.write_all(text.as_bytes()).unwrap();
-        relay.pass();
+        relay.pass(&mut nobody);
         drop(writer);
-        relay.finish();
+        relay.finish(&mut nobody);
         assert!(relay.pipe().is_none());
         assert_eq!(std::fs::read_to_string(path).unwrap(), text);
     }
 
     #[test]
     fn a_file_that_takes_nothing_costs_no_more_than_a_line() {
-        let (reader, mut writer) = io::pipe().unwrap();
+        let (reader, mut writer) = pipe();
         let full = File::options().write(true).open("/dev/full").unwrap();
         let mut relay = Relay::new(reader, full, None).unwrap();
         writer.write_all(&[b'x'; 5000]).unwrap();
         drop(writer);
-        relay.finish();
+        relay.finish(&mut nobody);
         assert_eq!(relay.missing, 5000);
     }
 
@@ -189,15 +200,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         std::fs::write(&path, "of an attempt before\n").unwrap();
-        let (reader, mut writer) = io::pipe().unwrap();
+        let (reader, mut writer) = pipe();
         let file = File::options().append(true).open(&path).unwrap();
         let mut relay = Relay::new(reader, file, Some(25)).unwrap();
         for text in ["0123456789", "more", "and more"] {
             writer.write_all(text.as_bytes()).unwrap();
-            relay.pass();
+            relay.pass(&mut nobody);
         }
         drop(writer);
-        relay.finish();
+        relay.finish(&mut nobody);
         let text = std::fs::read_to_string(path).unwrap();
         let wanted = "of an attempt before\n0123\nmeed: a task keeps no more output (max_output)\n\
                       meed: 18 bytes of output are left out here: it was too much (max_output)\n";

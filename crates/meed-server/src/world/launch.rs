@@ -15,7 +15,7 @@ use super::verbs::Verb;
 use super::{Held, Run, Supervisor, World, WorldError};
 use crate::books::JobRow;
 use crate::group::{Bounds, ControlGroup, Device, Wall};
-use crate::run::{TaskFolder, Ticket};
+use crate::run::{TaskFolder, Ticket, TicketSession};
 use crate::spec::{Submission, SystemLimit};
 use crate::supervise;
 use crate::text::Bytes;
@@ -149,6 +149,10 @@ impl World {
             env: environment((number, attempt), row, spec, gpus.as_ref(), &user),
             closed: self.closed_to(held),
             max_output: Some(self.settings.max_output),
+            session: spec.session.and_then(|wish| {
+                let socket = self.session_of(row, spec, number)?.as_str().into();
+                Some(TicketSession { socket, wish })
+            }),
             folder: spec.folder.clone(),
             umask: spec.umask,
             limits,

@@ -34,6 +34,7 @@ mod marks;
 mod reclaim;
 mod recover;
 mod reload;
+mod room;
 mod submit;
 mod tasks;
 mod verbs;

@@ -75,6 +75,7 @@ impl World {
             Request::Cancel(query) => self.cancel(user, &query, verbs)?.map(Planned::View),
             Request::Hold(query) => self.hold(user, &query, verbs)?.map(Planned::View),
             Request::Release(query) => self.release(user, &query, verbs)?.map(Planned::View),
+            Request::Tie(query) => self.own(user, &query)?.map(|row| Planned::View(row.id)),
             Request::Wait(query) => self.find(user, &query)?.map(|row| Planned::Wait(row.id)),
             Request::Reload {} => self.ask_reload(user, verbs).map(Planned::Answer),
             Request::CreateToken(wish) => self.make_token(user, wish),

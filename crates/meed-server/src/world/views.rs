@@ -246,6 +246,7 @@ impl World {
             words: ended.ended.as_ref().map(crate::run::TaskEnd::words),
             ended: ended.ended,
             log: log.to_string_lossy().into_owned(),
+            session: None,
             gpus: Vec::new(),
             processors: Vec::new(),
         }
@@ -267,11 +268,25 @@ impl World {
             running: true,
             stopping: run.is_some_and(|run| run.gives_back.is_some()),
             stopping_for: run.and_then(|run| run.gives_back).and_then(|order| order.winner),
+            session: began.is_some().then(|| self.session_of(row, spec, number)).flatten(),
             began_us: began.map(|began| began.at.wall_us),
             gpus: run.map(|run| run.held.gpus.clone()).unwrap_or_default(),
             processors: run.map(|run| run.held.processors.clone()).unwrap_or_default(),
             ..before
         })
+    }
+
+    /// The socket at which a task is talked to.
+    pub(super) fn session_of(
+        &self,
+        row: &JobRow,
+        spec: &Submission,
+        number: u32,
+    ) -> Option<String> {
+        spec.session?;
+        let index = spec.tasks.index(number);
+        let path = self.places.logs(row.id).join(format!("{index}.session"));
+        Some(path.to_string_lossy().into_owned())
     }
 
     fn queues(&mut self, user: &LocalUser) -> Result<QueuesShown, NotDone> {

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use super::room::RoomShown;
 use super::{World, WorldError};
 use crate::books::JobRow;
 use crate::protocol::{JobQuery, JobView, NotDone, RefusalKind};
@@ -26,6 +27,8 @@ pub(crate) struct WhyShown {
     waits_for_devices: usize,
     /// How many of its tasks may run at once (`--array 0-99%8`), where as many run and more wait.
     at_most: Option<u32>,
+    /// When there is room for a task of it, where some wait.
+    room: Option<RoomShown>,
     /// How it stands by the scheduler (docs/explain.md); `null`: the scheduler does not know it.
     #[schema(value_type = Option<Object>)]
     standing: Option<Value>,
@@ -58,7 +61,9 @@ impl World {
         let waits_for_devices = tasks.filter(|task| self.deferred.contains(task)).count();
         let waits = view.tasks > view.running + view.done + view.failed;
         let at_most = row.at_once.filter(|&most| waits && view.running >= most);
-        Ok(Ok(WhyShown { job: view, waits_for, waits_for_devices, at_most, standing }))
+        let is_told = waits && standing.is_some();
+        let room = if is_told { self.room_for(&row)? } else { None };
+        Ok(Ok(WhyShown { job: view, waits_for, waits_for_devices, at_most, room, standing }))
     }
 
     /// Without what is others': keys of queues that the user may not use, and names of jobs of

@@ -27,6 +27,7 @@ mod outputs;
 mod policies;
 mod reclaim;
 mod scripts;
+mod sessions;
 mod state;
 mod storm;
 mod systemd;

@@ -20,7 +20,7 @@ fn program(server: &Server) -> PathBuf {
     path
 }
 
-fn as_user(server: &Server, uid: u32, args: &[&str]) -> Output {
+pub(crate) fn as_user(server: &Server, uid: u32, args: &[&str]) -> Output {
     let mut command = Command::new("setpriv");
     let id = uid.to_string();
     command.args(["--reuid", &id, "--regid", &id, "--clear-groups", "--inh-caps=-all", "--"]);
@@ -198,7 +198,7 @@ fn why_tells_nothing_of_what_is_anothers() {
     let config = format!(
         "[server]\naffinity = false\nmembers = {{ lab = [\"uid-{ANN}\", \"uid-{BOB}\"], \
          hers = [\"uid-{ANN}\"] }}\n[cluster]\nresources = [\"cpu\"]\n\
-         node = [{{ capacity = {{ cpu = 2 }} }}]\n[[queue]]\nname = \"lab\"\n\
+         node = [{{ capacity = {{ cpu = 2 }} }}]\n[[queue]]\nname = \"lab\"\norder = \"fifo\"\n\
          [[queue]]\nname = \"hers\"\n"
     );
     let server = Server::start(Some(&config));
