@@ -24,6 +24,9 @@ pub struct Submission {
     /// What people call it; the command's first word unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// What it is called in lists where nobody has given it a name, if not after its command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<String>,
     /// The queue; `None`: the user's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<String>,
@@ -198,7 +201,7 @@ impl Submission {
         if program.is_none() {
             return Err("a job needs a command; write it behind `--`".to_owned());
         }
-        if let Some(name) = &self.name {
+        for name in self.name.iter().chain(&self.shown) {
             check_name(name)?;
         }
         if !self.folder.as_path().is_absolute() {
@@ -266,7 +269,7 @@ impl Submission {
 
     /// What people call it.
     pub fn shown_name(&self) -> String {
-        if let Some(name) = &self.name {
+        if let Some(name) = self.name.as_ref().or(self.shown.as_ref()) {
             return name.clone();
         }
         let program = self.command.first().map(|program| program.as_path());

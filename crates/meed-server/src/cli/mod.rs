@@ -4,6 +4,7 @@
 //! `queues`, `why` and `top` may mean another world: [`whom`] finds out which. A Kubernetes cluster
 //! is asked by the program `meed-kubernetes`, a YARN cluster by [`yarn`].
 
+mod batch;
 mod check;
 mod complete;
 mod get;

@@ -22,46 +22,51 @@ Examples:
 #[derive(Args)]
 pub(crate) struct SubmitArgs {
     #[command(flatten)]
-    work: WorkArgs,
+    pub(super) work: WorkArgs,
     /// So many equal tasks.
     #[arg(long, value_name = "N", conflicts_with = "array")]
-    tasks: Option<u32>,
+    pub(super) tasks: Option<u32>,
     /// Tasks with these indices, told to each in MEED_TASK: FIRST-LAST, FIRST-LAST:STEP, and %N
     /// for at most N at once.
     #[arg(long, short, value_name = "RANGE")]
-    array: Option<String>,
+    pub(super) array: Option<String>,
     /// All its tasks start at one instant, or none of them does.
     #[arg(long)]
     gang: bool,
     /// Starts when this job has ended well; fails when it fails. May be given several times.
     #[arg(long, value_name = "JOB", add = super::complete::all_jobs())]
-    after: Vec<String>,
+    pub(super) after: Vec<String>,
     /// Starts when this job has ended, however. May be given several times.
     #[arg(long, value_name = "JOB", add = super::complete::all_jobs())]
-    after_any: Vec<String>,
+    pub(super) after_any: Vec<String>,
     /// How often a task that fails is tried again.
     #[arg(long, value_name = "N", default_value_t = 0)]
     retries: u16,
     /// It waits until `meed release`.
     #[arg(long)]
-    hold: bool,
+    pub(super) hold: bool,
     /// Appends standard output to this file; the server keeps it otherwise (`meed logs`).
     #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
+    pub(super) output: Option<PathBuf>,
     /// Appends standard error to this file; it goes with standard output otherwise.
     #[arg(long, short, value_name = "FILE")]
-    error: Option<PathBuf>,
+    pub(super) error: Option<PathBuf>,
     /// Prints its output, and waits until it has ended; the exit code says whether it ended well.
     #[arg(long, short)]
-    wait: bool,
+    pub(super) wait: bool,
     #[command(flatten)]
     ask: AskArgs,
     /// The command and its arguments. What follows it is the command's, options too.
     #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
-    command: Vec<OsString>,
+    pub(super) command: Vec<OsString>,
+    /// What the job is called where the command's name is not what its user wrote.
+    #[arg(skip)]
+    pub(super) shown: Option<String>,
 }
 
-pub(crate) fn run(args: SubmitArgs) -> Result<(), Failure> {
+pub(crate) fn run(mut args: SubmitArgs) -> Result<(), Failure> {
+    let not_done = super::batch::adopt(&mut args).map_err(Failure::Input)?;
+    not_done.iter().for_each(|words| remark(words));
     let spec = spec(&args).map_err(Failure::Usage)?;
     let mut client = args.ask.connect()?;
     let taken: Submitted = client.ask_for(&Request::Submit(spec))?;
@@ -94,6 +99,7 @@ fn spec(args: &SubmitArgs) -> Result<Submission, String> {
     let after = |even_if_failed| move |job: &String| After { job: job.clone(), even_if_failed };
     spec.after = args.after.iter().map(after(false)).collect();
     spec.after.extend(args.after_any.iter().map(after(true)));
+    spec.shown = args.shown.clone().filter(|_| spec.name.is_none());
     spec.gang = args.gang;
     spec.retries = args.retries;
     spec.hold = args.hold;
