@@ -249,13 +249,19 @@ pub(super) fn waiting_words(answer: &Value) -> String {
     }
 }
 
+/// Rounded up where a minute more or less says nothing.
+fn whole_minutes(micros: u64) -> u64 {
+    const MINUTE: u64 = 60_000_000;
+    if micros > 5 * MINUTE { micros.div_ceil(MINUTE) * MINUTE } else { micros }
+}
+
 /// When there is room, where that is not now.
 fn room_words(room: &Value) -> Option<String> {
     let now = crate::clock::wall_us();
     match room["at_us"].as_u64() {
         Some(at) if at > now => Some(format!(
             "By the time limits of what runs there is room in {} at the latest.",
-            super::table::length(at - now)
+            super::table::length(whole_minutes(at - now))
         )),
         Some(_) => None,
         None if room.is_object() => {

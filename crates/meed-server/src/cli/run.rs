@@ -143,13 +143,13 @@ fn session_of(shown: &Shown) -> Option<UnixStream> {
 }
 
 fn never_began(shown: &Shown) -> Failure {
-    let ends = shown.task.values().filter_map(|task| task.words.clone());
-    let why = shown.job.why.clone().or_else(|| ends.last());
+    let mut ends = shown.task.values().rev().filter_map(|task| task.words.clone());
+    let why = shown.job.why.clone().or_else(|| ends.next());
     let why = why.map(|why| format!(": {why}")).unwrap_or_default();
     Failure::Job(format!("job {} is {}{why}", shown.job.id, shown.job.state.word()))
 }
 
-/// A line that is told anew where it changes: in its own place on a terminal.
+/// A line that is told anew in its own place where it changes, if this is a terminal.
 #[derive(Default)]
 struct WaitLine {
     shown: String,
@@ -157,7 +157,8 @@ struct WaitLine {
 
 impl WaitLine {
     fn show(&mut self, words: &str) {
-        if self.shown == words {
+        // Where it is kept it is told once: how long it may take changes all the time.
+        if self.shown == words || (!stderr().is_terminal() && !self.shown.is_empty()) {
             return;
         }
         if stderr().is_terminal() {

@@ -6,8 +6,8 @@
 //! [`DeviceFilter`] lives; a supervisor has it, and the group ends with its supervisor.
 //!
 //! The program is a comparison for each device, so it is written here, instruction by instruction;
-//! aya loads and attaches it, which no safe call of std or rustix does. aya takes an ELF file, which
-//! `object` writes.
+//! aya loads and attaches it, which no safe call of std or rustix does. aya takes an ELF file,
+//! which `object` writes.
 
 use std::fs::File;
 use std::io;
@@ -31,7 +31,7 @@ const LICENCE: &[u8] = b"Dual MIT/GPL\0";
 /// Most devices of one filter: the kernel's least bound is 4096 instructions.
 const MOST: usize = 1000;
 
-/// See the module.
+/// What keeps a control group from devices, as long as it is there.
 pub struct DeviceFilter {
     /// It holds the program, and its place in the group.
     _program: Ebpf,

@@ -45,7 +45,7 @@ impl Wall {
     }
 }
 
-/// See the module.
+/// What the kernel bounds for tasks, and why it does not bound the rest.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Walls {
     lacks: BTreeMap<Wall, String>,

@@ -12,11 +12,11 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use meed::{Config, QueueSpec, Unit};
+use meed::{Config, QueueSpec, Resources, Unit};
 use meed_config::cluster::{ClusterForm, FairnessForm};
 use meed_config::nodes::{NodeForm, ResourceForm};
 use meed_config::policy::{INHERIT, PolicySpec};
-use meed_config::quantity::{AmountsByName, Quantity};
+use meed_config::quantity::{AmountsByName, Quantity, bound};
 use meed_config::queues::QueueForm;
 use meed_config::units::parse_amount;
 use meed_config::{ClusterConfig, Place, tree};
@@ -68,6 +68,8 @@ struct ServerForm {
     /// What a task asks for at least.
     #[serde(default)]
     min: AmountsByName,
+    /// What the tasks of one user hold together in one queue, at most.
+    user_max: Option<AmountsByName>,
     /// Time limit of a task that names none.
     default_time: Option<Quantity>,
     /// Longest time limit that can be asked for.
@@ -162,6 +164,8 @@ pub struct Settings {
     pub default_demand: AmountsByName,
     /// What a task asks for at least.
     pub least: meed::Resources,
+    /// What the tasks of one user hold together in one queue, at most.
+    pub user_max: Option<Resources>,
     /// Time limit of a task that names none.
     pub default_time: Option<Duration>,
     /// Longest time limit that can be asked for.
@@ -278,9 +282,18 @@ impl Settings {
         };
         remarks.extend(setup.remarks);
         let (mut config, mut keys) = (setup.config, setup.keys);
+        let user_max = bound(server.user_max.as_ref(), &config.kinds, meed::MAX_AMOUNT);
+        let user_max = user_max.map_err(|why| format!("[server] user_max: {why}"))?;
+        if user_max.is_some() && !config.queues.is_empty() && turns.is_empty() {
+            remarks.push(
+                "[server] user_max: no queue has several members that have turns of their own: \
+                 nobody is bounded"
+                    .to_owned(),
+            );
+        }
         if config.queues.is_empty() {
             // The engine has at least one; those of others come with their first job.
-            config.queues.push(user_queue(alone.unwrap_or("root"), &setup.leaf));
+            config.queues.push(user_queue(alone.unwrap_or("root"), &setup.leaf, user_max));
             keys.push(meed_config::queues::leaf_keys());
         }
         let span = |key: &str, quantity: &Option<Quantity>| {
@@ -308,6 +321,7 @@ impl Settings {
             members,
             default_demand: server.default,
             least,
+            user_max,
             default_time: span("default_time", &server.default_time)?,
             max_time: span("max_time", &server.max_time)?,
             grace: span("grace", &server.grace)?.unwrap_or(Duration::from_secs(10)),
@@ -334,9 +348,19 @@ impl Settings {
         self.queues.is_empty()
     }
 
-    /// The queues as they were written: two that are equal need not be told.
+    /// The queues as they were written, and what bounds those of users: two that are equal need not
+    /// be told.
     pub(crate) fn known(&self) -> Option<String> {
-        serde_json::to_string(&self.queues).ok()
+        let queues = serde_json::to_string(&self.queues).ok()?;
+        Some(match &self.user_max {
+            Some(max) => format!("{queues} {:?}", max.as_slice()),
+            None => queues,
+        })
+    }
+
+    /// The queue of a user, below that of a team or by itself.
+    pub(crate) fn user_queue(&self, name: &str) -> QueueSpec {
+        user_queue(name, &self.leaf, self.user_max)
     }
 
     /// The keys that a queue has under every policy, for readers of the journal.
@@ -389,10 +413,8 @@ impl Settings {
             ));
         }
         if has("gpu") && !(walls.has(Wall::Gpus) && self.closes_gpus()) {
-            let why = match walls.why_not(Wall::Gpus) {
-                Some(why) => why,
-                None => "not all have a device that is known; gpu_devices names them",
-            };
+            let unknown = "not all have a device that is known; gpu_devices names them";
+            let why = walls.why_not(Wall::Gpus).unwrap_or(unknown);
             told.push(format!(
                 "GPUs are named to tasks (CUDA_VISIBLE_DEVICES) and not bounded ({why}): a task \
                  that ignores the name reaches all of them"
@@ -442,9 +464,9 @@ fn devices(paths: &[PathBuf]) -> Result<Vec<Option<Device>>, String> {
 }
 
 /// The queue of a user who has none.
-pub fn user_queue(name: &str, policy: &meed::Policy) -> QueueSpec {
+fn user_queue(name: &str, policy: &meed::Policy, max: Option<Resources>) -> QueueSpec {
     let name = name.to_owned();
-    QueueSpec { name, weight: 1000, min: None, max: None, policy: policy.clone() }
+    QueueSpec { name, weight: 1000, min: None, max, policy: policy.clone() }
 }
 
 /// A user's name as that of a queue: a point would say that it lies below another. No tool gives

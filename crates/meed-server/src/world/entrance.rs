@@ -15,7 +15,7 @@ use super::World;
 use super::verbs::Verb;
 use crate::books::JobRow;
 use crate::protocol::{NotDone, RefusalKind};
-use crate::settings::{Role, queue_name, user_queue};
+use crate::settings::{Role, queue_name};
 use crate::user::LocalUser;
 
 impl World {
@@ -115,7 +115,7 @@ impl World {
     fn made(&self, queue: String, verbs: &mut Vec<Verb>) -> String {
         let is_told = |verb: &Verb| matches!(verb, Verb::Queue(spec, _) if spec.name == queue);
         if !self.is_live(&queue) && !verbs.iter().any(is_told) {
-            let spec = user_queue(&queue, self.settings.leaf());
+            let spec = self.settings.user_queue(&queue);
             verbs.push(Verb::Queue(Box::new(spec), self.settings.own_keys(&queue)));
         }
         queue

@@ -82,6 +82,14 @@ impl World {
                 }
             }
         }
+        if are_others {
+            // Theirs are in no configuration.
+            let users = self.users_queues(&settings).into_iter();
+            verbs.extend(users.map(|name| {
+                let change = QueueChange { max: Some(settings.user_max), ..QueueChange::default() };
+                Verb::QueueChanged(name, change)
+            }));
+        }
         if !settings.queue_per_user() {
             let wanted = |name: &str| {
                 let above = name.rsplit_once('.').map(|(above, _)| above);
@@ -126,9 +134,8 @@ impl World {
         Ok(verbs)
     }
 
-    /// The queues that settings say something of, with their policies: those that are declared, or
-    /// each user's.
-    fn wanted_policies(&self, settings: &Settings) -> Vec<(String, Policy)> {
+    /// Queues of users that are there: by themselves, or below that of a team.
+    fn users_queues(&self, settings: &Settings) -> Vec<String> {
         let engine = self.live.engine();
         let live = engine.queue_ids().skip(1).filter(|&id| !engine.is_removed(id));
         let leaves = live.map(|id| engine.queue(id)).filter(|view| view.is_leaf);
@@ -137,8 +144,15 @@ impl World {
             settings.queue_per_user() || above.is_some_and(|above| settings.is_leaf(above))
         };
         let users = leaves.filter(|view| is_users(view.name));
+        users.map(|view| view.name.to_owned()).collect()
+    }
+
+    /// The queues that settings say something of, with their policies: those that are declared, or
+    /// each user's.
+    fn wanted_policies(&self, settings: &Settings) -> Vec<(String, Policy)> {
+        let users = self.users_queues(settings).into_iter();
         let mut all: Vec<(String, Policy)> =
-            users.map(|view| (view.name.to_owned(), settings.leaf().clone())).collect();
+            users.map(|name| (name, settings.leaf().clone())).collect();
         if !settings.queue_per_user() {
             let declared = settings.config.queues.iter();
             all.extend(declared.map(|spec| (spec.name.clone(), spec.policy.clone())));

@@ -259,12 +259,21 @@ impl World {
     }
 
     fn check_fits(&self, spec: &Submission) -> Result<(), String> {
+        if spec.demand.contains_key("gpu") && self.kinds().find("gpu").is_none() {
+            let known: Vec<&str> = self.kinds().names().collect();
+            return Err(format!(
+                "this server lends no GPUs: it lends {}; who runs it gives it some by `gpu` in \
+                 [cluster], or on a machine that shows some",
+                known.join(", ")
+            ));
+        }
         let (demand, kinds) = (self.demand(spec)?, self.kinds());
         if let Some(gpu) = kinds.find("gpu").filter(|&gpu| demand.get(gpu) % 1000 != 0) {
             let asked = meed_config::units::format_amount(demand.get(gpu), kinds.unit(gpu));
             return Err(format!("{asked} GPUs; they are handed out whole"));
         }
         self.check_least(&demand)?;
+        self.check_most(&demand)?;
         let has = self.settings.node().capacity;
         // Of a gang all is there at once.
         let tasks = if spec.gang { u64::from(spec.tasks.count) } else { 1 };
@@ -290,6 +299,17 @@ impl World {
         let amount = |amount| meed_config::units::format_amount(amount, kinds.unit(kind));
         let (asked, least) = (amount(demand.get(kind)), amount(least.get(kind)));
         Err(format!("a task asks for {asked} {}; the least here is {least}", kinds.name(kind)))
+    }
+
+    /// A task that asks for more than a user may hold would wait for ever.
+    fn check_most(&self, demand: &Resources) -> Result<(), String> {
+        let (Some(most), kinds) = (&self.settings.user_max, self.kinds()) else { return Ok(()) };
+        let Some(kind) = (0..kinds.len()).find(|&kind| demand.get(kind) > most.get(kind)) else {
+            return Ok(());
+        };
+        let amount = |amount| meed_config::units::format_amount(amount, kinds.unit(kind));
+        let (asked, most) = (amount(demand.get(kind)), amount(most.get(kind)));
+        Err(format!("a task asks for {asked} {}; a user has at most {most}", kinds.name(kind)))
     }
 
     /// With the time limit that is usual here.

@@ -35,6 +35,9 @@ fn where_none_are_managed_nothing_is_said_of_them() {
     let config = GPUS.replace(", \"gpu\"", "").replace(", gpu = 2", "");
     let server = Server::start(Some(&config));
     assert_eq!(told(&server, &[]), "0,1 0,1");
+    let (code, why) = server.refused(&["submit", "-q", "a", "-g", "1", "true"]);
+    assert_eq!(code, Some(3));
+    assert!(why.contains("this server lends no GPUs: it lends cpu;"), "{why}");
 }
 
 /// Two devices that every machine has, as if they were GPUs.

@@ -111,3 +111,40 @@ fn turns_come_once_the_jobs_of_the_queue_itself_have_ended() {
     assert_eq!(server.stop(), Some(0));
     verify(&server.state().join("journal"));
 }
+
+#[test]
+fn a_user_holds_no_more_than_each_may() {
+    if !is_root("members of a queue") {
+        return;
+    }
+    let bounded = TEAM.replace("cpu = 1 }", "cpu = 3 }");
+    let at_most = |most: u32| {
+        bounded.replace("[server]", &format!("[server]\nuser_max = {{ cpu = {most} }}"))
+    };
+    let mut server = Server::start(Some(&at_most(1)));
+    let hers = ok(&server, ANN, &["submit", "--array", "1-3", "--", "sleep", "100"]);
+    let his = ok(&server, BOB, &["submit", "--", "sleep", "100"]);
+    until("both have one", || (running(&server, &his) == 1).then_some(()));
+    assert_eq!(running(&server, &hers), 1);
+    let why = ok(&server, ANN, &["why", &hers]);
+    assert!(why.contains("Queue vision.uid-64101 is at its maximum."), "{why}");
+    let refused = as_is(&server, ANN, &["submit", "--cpu", "2", "--", "true"]);
+    let said = crate::bench::text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(3));
+    assert!(said.contains("asks for 2 cpu; a user has at most 1"), "{said}");
+    // A change is for those who are there as well, by a reload and by a start.
+    std::fs::write(server.path("meed.toml"), at_most(2)).unwrap();
+    server.ok(&["reload"]);
+    until("she has two", || (running(&server, &hers) == 2).then_some(()));
+    server.stop();
+    server.run_with(&bounded);
+    let more = ok(&server, BOB, &["submit", "--array", "1-2", "--", "sleep", "100"]);
+    server.ok(&["cancel", &his]);
+    until("nobody is bounded any more", || {
+        (running(&server, &hers) + running(&server, &more) == 3).then_some(())
+    });
+    [&hers, &more].iter().for_each(|job| drop(server.output(&["cancel", job])));
+    [&hers, &more].iter().for_each(|job| drop(server.output(&["wait", job])));
+    assert_eq!(server.stop(), Some(0));
+    verify(&server.state().join("journal"));
+}
