@@ -2,9 +2,9 @@
 //! what they say; the others are named, each with what is to be done instead.
 //!
 //! A script is one where it is the command's first word, begins with `#!`, and has such lines
-//! before its first command. Options of the command line come first, as with `sbatch`. The script finds
-//! what Slurm would have told it (`SLURM_JOB_ID` and so on); it is read when its task starts, while
-//! `sbatch` keeps a copy.
+//! before its first command. Options of the command line come first, as with `sbatch`. The script
+//! finds what Slurm would have told it (`SLURM_JOB_ID` and so on); it is read when its task starts,
+//! while `sbatch` keeps a copy.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;

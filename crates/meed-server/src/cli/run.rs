@@ -15,6 +15,7 @@ use super::work::WorkArgs;
 use super::{SocketArgs, query};
 use crate::client::{AskError, Client};
 use crate::protocol::{JobView, Request, Shown, Submitted};
+use crate::run::EndCause;
 use crate::session::SessionWish;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -75,6 +76,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         Told::Ended(status) => {
             // Its end is the server's to note before this connection goes, with which it ends.
             let _ = asking.client.ask_for::<JobView>(&Request::Wait(query(&job.to_string())));
+            asking.say_who_ended_it();
             Err(Failure::Status(status))
         }
         Told::Left => Err(Failure::Job(format!("job {job}: its session was left; it ends"))),
@@ -112,6 +114,17 @@ impl Asking<'_> {
             std::thread::sleep(LOOK);
         }
         Err(AskError::Gone.into())
+    }
+
+    /// Why it ended, where that was not its own doing.
+    fn say_who_ended_it(&mut self) {
+        let shown = self.client.ask_for::<Shown>(&Request::Show(query(&self.job.to_string())));
+        let Ok(shown) = shown else { return };
+        for task in shown.task.values() {
+            if let Some(end) = task.ended.as_ref().filter(|end| end.cause != EndCause::Itself) {
+                remark(&format!("job {}: {}", self.job, end.words()));
+            }
+        }
     }
 
     fn until_it_begins(&mut self) -> Result<UnixStream, Failure> {

@@ -48,6 +48,9 @@ fn input_and_both_outputs_are_those_of_the_command() {
     assert_eq!(kept.len(), long.len() + "wrong\n".len());
     let short = run(&server, &["--", "true"]).wait_with_output().unwrap();
     assert_eq!((short.status.code(), text(&short.stdout)), (Some(0), String::new()));
+    let over = run(&server, &["--time", "300ms", "sleep", "100"]).wait_with_output().unwrap();
+    assert_eq!(over.status.code(), Some(143));
+    assert!(text(&over.stderr).contains("its time was over"), "{}", text(&over.stderr));
     let missing = run(&server, &["--", "no-such-program"]).wait_with_output().unwrap();
     assert_eq!(missing.status.code(), Some(127), "{}", text(&missing.stderr));
     assert!(text(&missing.stderr).contains("no-such-program"), "{}", text(&missing.stderr));
