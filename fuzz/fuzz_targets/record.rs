@@ -21,8 +21,8 @@ fuzz_target!(|data: &[u8]| {
         Err(error) => assert!(!error.to_string().is_empty()),
     }
     let mut starts = open();
-    while let Ok(Some((_, record))) = starts.next(&[Kind::Start]) {
-        assert_eq!(record.fact.kind(), Kind::Start);
+    while let Ok(Some((_, record))) = starts.next(&[Kind::TaskStarted]) {
+        assert_eq!(record.fact.kind(), Kind::TaskStarted);
     }
 });
 

@@ -144,14 +144,14 @@ impl Counters {
         self.waiting.0 += 1;
         self.waiting.1 += bytes as u64;
         let metric = match kind {
-            Kind::Start => Metric::Starts,
-            Kind::End => Metric::Ends,
-            Kind::Fail => Metric::Failures,
-            Kind::Lost => Metric::Lost,
-            Kind::Reclaim => Metric::Reclaims,
-            Kind::Undone => Metric::Undone,
-            Kind::Arrive => Metric::Arrivals,
-            Kind::Refuse => Metric::Refused,
+            Kind::TaskStarted => Metric::Starts,
+            Kind::TaskEnded => Metric::Ends,
+            Kind::TaskFailed => Metric::Failures,
+            Kind::TaskLost => Metric::Lost,
+            Kind::TaskReclaimed => Metric::Reclaims,
+            Kind::StartFailed => Metric::Undone,
+            Kind::JobArrived => Metric::Arrivals,
+            Kind::JobRefused => Metric::Refused,
             _ => return,
         };
         self.add(metric, 1);
@@ -227,7 +227,7 @@ mod tests {
     fn text_is_what_prometheus_reads() {
         let mut counters = Counters::default();
         for _ in 0..3 {
-            counters.appended(Kind::Start, 100);
+            counters.appended(Kind::TaskStarted, 100);
         }
         counters.decided();
         counters.committed();

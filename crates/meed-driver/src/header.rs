@@ -1,9 +1,7 @@
 //! The first record of a run, from what its driver begins with.
 
 use meed::Config;
-use meed_journal::{Header, NodeEntry, SCHEMA};
-
-use crate::driver::{keys_of, queue_form};
+use meed_journal::{Header, NodeEntry, QueueEntry, SCHEMA, keys_of};
 
 /// The header of a run of `config` in a world that is called `world`, under a policy that people
 /// call `policy`, placing by the row of [`meed::place::PLACEMENTS`] called `placement`. All that a
@@ -11,10 +9,7 @@ use crate::driver::{keys_of, queue_form};
 /// [`Header::max_attempts`].
 pub fn header_of(world: &str, policy: &str, config: &Config, placement: &str) -> Header {
     let kinds = &config.kinds;
-    let queue = |queue: &meed::QueueSpec| {
-        let own = (queue.policy != config.root).then(|| keys_of(&queue.policy, kinds));
-        queue_form(queue, own, Default::default(), kinds)
-    };
+    let queue = |queue| QueueEntry::of(queue, Default::default(), Some(&config.root), kinds);
     Header {
         schema: SCHEMA,
         rules: Some(meed::RULES),

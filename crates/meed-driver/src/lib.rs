@@ -72,7 +72,7 @@
 //!
 //! assert_eq!(now, Time::from_secs(3).expect("in range"));
 //! assert_eq!(driver.counted().totals.jobs_ended, 2);
-//! let starts = driver.journal().iter().filter(|(_, fact)| matches!(fact, Fact::Start(_)));
+//! let starts = driver.journal().iter().filter(|(_, fact)| matches!(fact, Fact::TaskStarted(_)));
 //! assert_eq!(starts.count(), 6);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -105,7 +105,7 @@ mod virtual_time;
 pub use books::Books;
 pub use capacity::CapacityTime;
 pub use counting::{CountedSpan, Counting};
-pub use driver::{CancelledJob, Driver, Ended, Taken, Withdrawn, finish_of, keys_line};
+pub use driver::{Applied, CancelledJob, Driver, Ended, RunningTask, Taken, Withdrawn, finish_of};
 pub use header::header_of;
 pub use journal::{Failed, Journal, Off};
 pub use outcome::{Ending, outcome, resource_seconds};

@@ -28,7 +28,7 @@ impl NodeMark {
     }
 }
 
-/// A node's capacity, or what strangers use of it.
+/// A node's capacity.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct NodeAmounts {
     /// The node.
@@ -53,7 +53,7 @@ pub struct Unplaceable {
 
 /// What work that is not this scheduler's uses of a node.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Strangers {
+pub struct UsedByOthers {
     /// The node.
     pub name: Name,
     /// In all, from now on.

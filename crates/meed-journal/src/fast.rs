@@ -40,11 +40,12 @@ pub(crate) fn encode(seq: u64, t: Time, fact: &Fact, room: &mut [u8]) -> Option<
 /// The world's own in a record that is written here; `None` of all others.
 fn detail_of(fact: &Fact) -> Option<&Detail> {
     match fact {
-        Fact::Start(start) => Some(&start.detail),
-        Fact::End(task) | Fact::Fail(task) | Fact::Stop(task) | Fact::Lost(task) => {
-            Some(&task.detail)
-        }
-        Fact::JobEnd(end) => Some(&end.detail),
+        Fact::TaskStarted(start) => Some(&start.detail),
+        Fact::TaskEnded(task)
+        | Fact::TaskFailed(task)
+        | Fact::TaskStopped(task)
+        | Fact::TaskLost(task) => Some(&task.detail),
+        Fact::JobEnded(end) => Some(&end.detail),
         _ => None,
     }
 }
@@ -62,20 +63,23 @@ impl Out<'_> {
         self.raw(b",\"t\":")?;
         self.micros(t.as_micros())?;
         match fact {
-            Fact::Start(_) => self.raw(b",\"start\":{")?,
-            Fact::End(_) => self.raw(b",\"end\":{")?,
-            Fact::Fail(_) => self.raw(b",\"fail\":{")?,
-            Fact::Stop(_) => self.raw(b",\"stop\":{")?,
-            Fact::Lost(_) => self.raw(b",\"lost\":{")?,
-            Fact::JobEnd(_) => self.raw(b",\"job_end\":{")?,
+            Fact::TaskStarted(_) => self.raw(b",\"start\":{")?,
+            Fact::TaskEnded(_) => self.raw(b",\"end\":{")?,
+            Fact::TaskFailed(_) => self.raw(b",\"fail\":{")?,
+            Fact::TaskStopped(_) => self.raw(b",\"stop\":{")?,
+            Fact::TaskLost(_) => self.raw(b",\"lost\":{")?,
+            Fact::JobEnded(_) => self.raw(b",\"job_end\":{")?,
             _ => return None,
         }
         match fact {
-            Fact::Start(start) => self.start(start)?,
-            Fact::End(task) | Fact::Fail(task) | Fact::Stop(task) | Fact::Lost(task) => {
+            Fact::TaskStarted(start) => self.start(start)?,
+            Fact::TaskEnded(task)
+            | Fact::TaskFailed(task)
+            | Fact::TaskStopped(task)
+            | Fact::TaskLost(task) => {
                 self.task(task)?;
             }
-            Fact::JobEnd(end) => {
+            Fact::JobEnded(end) => {
                 self.job(&end.job)?;
                 match end.outcome {
                     Outcome::Done => self.raw(b",\"outcome\":\"done\"")?,

@@ -22,14 +22,15 @@
 //! writer.append(Time::ZERO, &Fact::Run(Box::new(header)))?;
 //! let group = Group { tasks: 2, ..Group::default() };
 //! let job = Arrival::new("physics".into(), "9f1c".into(), vec![group]);
-//! let seq = writer.append(Time::from_secs(1).expect("in range"), &Fact::Arrive(Box::new(job)))?;
+//! let second = Time::from_secs(1).expect("in range");
+//! let seq = writer.append(second, &Fact::job_arrived(job))?;
 //! assert_eq!(seq, 1);
 //!
 //! let log = writer.into_inner();
 //! let mut reader = Reader::new("a.jsonl".into(), BufLines::new(&log[..]));
 //! let mut jobs = Vec::new();
-//! while let Some((_, record)) = reader.next(&[Kind::Arrive])? {
-//!     if let Fact::Arrive(job) = record.fact {
+//! while let Some((_, record)) = reader.next(&[Kind::JobArrived])? {
+//!     if let Fact::JobArrived(job) = record.fact {
 //!         jobs.push(job.job.to_string());
 //!     }
 //! }
@@ -42,8 +43,10 @@ mod change;
 mod exact;
 mod fast;
 mod header;
+mod inputs;
 mod job;
 mod name;
+mod policy;
 mod read;
 mod reclaim;
 mod record;
@@ -56,9 +59,10 @@ pub use change::*;
 pub use header::{Header, Keys, NodeEntry, QueueEntry, UnitName};
 pub use job::*;
 pub use name::{JobKey, Name, TaskKey};
+pub use policy::{keys_line, keys_of, policy_of};
 pub use read::{BufLines, Found, LineSource, ReadError, Reader, Run, runs};
 pub use reclaim::*;
-pub use record::{Fact, Kind, LineMaker, Record, Wrong};
+pub use record::{Fact, FactRole, Kind, LineMaker, Record, Wrong};
 pub use task::*;
 pub use write::Writer;
 

@@ -31,8 +31,23 @@ pub struct Record {
     pub fact: Fact,
 }
 
+/// Who tells a fact.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FactRole {
+    /// The world: it happened. A driver applies it.
+    Input,
+    /// The engine decided it. Who plays a journal takes it from there, or decides again.
+    Decision,
+    /// It follows from an input of the same instant.
+    Follows,
+    /// The world: it changes nothing that is decided upon.
+    Aside,
+    /// The journal itself: a mark of where something begins or ends.
+    Mark,
+}
+
 macro_rules! facts {
-    ($($(#[$doc:meta])* $kind:ident($content:ty) = $word:literal,)+) => {
+    ($($(#[$doc:meta])* $kind:ident($content:ty) = $word:literal, $role:ident;)+) => {
         /// What a record tells. At one instant: ends, changes, arrivals, starts.
         #[derive(Clone, PartialEq, Debug)]
         #[non_exhaustive]
@@ -60,6 +75,14 @@ macro_rules! facts {
                 match self {
                     $(Kind::$kind => $word,)+
                     Kind::Other => "",
+                }
+            }
+
+            /// Who tells such a fact.
+            pub fn role(self) -> FactRole {
+                match self {
+                    $(Kind::$kind => FactRole::$role,)+
+                    Kind::Other => FactRole::Mark,
                 }
             }
         }
@@ -95,76 +118,81 @@ macro_rules! facts {
 
 facts! {
     /// A run begins: everything that the others do not tell.
-    Run(Box<Header>) = "run",
+    Run(Box<Header>) = "run", Mark;
     /// The journal is opened again.
-    Open(Opened) = "open",
+    Open(Opened) = "open", Mark;
     /// The wall clock stepped.
-    Clock(ClockStep) = "clock",
+    Clock(ClockStep) = "clock", Aside;
     /// A job arrives.
-    Arrive(Box<Arrival>) = "arrive",
+    JobArrived(Box<Arrival>) = "arrive", Input;
     /// A job is refused.
-    Refuse(Box<Refusal>) = "refuse",
+    JobRefused(Box<Refusal>) = "refuse", Follows;
     /// The next stage of a job begins, or tasks are added to it.
-    TasksAdded(TasksAdded) = "tasks_added",
+    TasksAdded(TasksAdded) = "tasks_added", Input;
     /// A job's weight changes.
-    JobChanged(JobChanged) = "job_changed",
+    JobChanged(JobChanged) = "job_changed", Input;
     /// A job is cancelled.
-    JobCancelled(Cancelled) = "job_cancelled",
+    JobCancelled(Cancelled) = "job_cancelled", Input;
     /// A task starts.
-    Start(Started) = "start",
+    TaskStarted(Started) = "start", Decision;
     /// A start could not be carried out: undone, charged nothing, no attempt counted.
-    Undone(TaskFact) = "undone",
+    StartFailed(TaskFact) = "undone", Input;
     /// A task has ended well.
-    End(TaskFact) = "end",
+    TaskEnded(TaskFact) = "end", Input;
     /// A task has failed.
-    Fail(TaskFact) = "fail",
+    TaskFailed(TaskFact) = "fail", Input;
     /// A task is lost without its fault, as with its node; it waits again.
-    Lost(TaskFact) = "lost",
+    TaskLost(TaskFact) = "lost", Input;
     /// A task is taken out of its job, whether it waits or runs.
-    Withdrawn(TaskFact) = "withdrawn",
+    TaskWithdrawn(TaskFact) = "withdrawn", Input;
     /// A task is told to stop: a decision.
-    Reclaim(Box<Reclaimed>) = "reclaim",
+    TaskReclaimed(Box<Reclaimed>) = "reclaim", Decision;
     /// A task stops because its job does.
-    Stop(TaskFact) = "stop",
+    TaskStopped(TaskFact) = "stop", Follows;
     /// A task turns out to run on another node.
-    Moved(Moved) = "moved",
+    TaskMoved(Moved) = "moved", Input;
     /// A job has ended.
-    JobEnd(JobEnd) = "job_end",
+    JobEnded(JobEnd) = "job_end", Follows;
     /// A node joins, or comes back.
-    NodeJoins(Box<NodeEntry>) = "node_joins",
+    NodeJoined(Box<NodeEntry>) = "node_joins", Input;
     /// A node leaves; its tasks are lost.
-    NodeLeaves(NodeMark) = "node_leaves",
+    NodeLeft(NodeMark) = "node_leaves", Input;
     /// A node's capacity changes.
-    NodeResized(NodeAmounts) = "node_resized",
+    NodeResized(NodeAmounts) = "node_resized", Input;
     /// A node takes no new tasks.
-    NodeCordoned(NodeMark) = "node_cordoned",
+    NodeCordoned(NodeMark) = "node_cordoned", Input;
     /// A node takes tasks again.
-    NodeUncordoned(NodeMark) = "node_uncordoned",
+    NodeUncordoned(NodeMark) = "node_uncordoned", Input;
     /// A node's labels change.
-    NodeRelabelled(Relabelled) = "node_relabelled",
-    /// What strangers use of a node changes.
-    NodeStrangers(Strangers) = "node_strangers",
+    NodeRelabelled(Relabelled) = "node_relabelled", Input;
+    /// What work that is not this scheduler's uses of a node changes.
+    NodeUsedByOthers(UsedByOthers) = "node_strangers", Input;
     /// What becomes of tasks that no node could hold.
-    Infeasible(Unplaceable) = "infeasible",
+    Infeasible(Unplaceable) = "infeasible", Input;
     /// A queue is added, or comes back with its history.
-    QueueAdded(Box<QueueEntry>) = "queue_added",
+    QueueAdded(Box<QueueEntry>) = "queue_added", Input;
     /// A queue's weight or bounds change.
-    QueueChanged(Box<QueueChanged>) = "queue_changed",
+    QueueChanged(Box<QueueChanged>) = "queue_changed", Input;
     /// A queue is removed.
-    QueueRemoved(QueueMark) = "queue_removed",
+    QueueRemoved(QueueMark) = "queue_removed", Input;
     /// Policies change.
-    PoliciesChanged(Box<PoliciesChanged>) = "policies_changed",
+    PoliciesChanged(Box<PoliciesChanged>) = "policies_changed", Input;
     /// Decisions were asked for at an instant of which nothing else tells.
-    Decide(Decide) = "decide",
+    TimePassed(Decide) = "decide", Input;
     /// Something of the world's own.
-    Note(Note) = "note",
+    Note(Note) = "note", Aside;
     /// A state was stored.
-    Snapshot(SnapshotTaken) = "snapshot",
+    Snapshot(SnapshotTaken) = "snapshot", Mark;
     /// The run is over.
-    Finish(Finish) = "finish",
+    Finish(Finish) = "finish", Mark;
 }
 
 impl Kind {
+    /// Whether something happened or was decided, so that decisions follow at its instant.
+    pub fn happens(self) -> bool {
+        !matches!(self.role(), FactRole::Aside | FactRole::Mark)
+    }
+
     /// The kind that is called `word` in a line.
     pub fn of(word: &str) -> Option<Kind> {
         Kind::ALL.iter().copied().find(|kind| kind.word() == word)
@@ -179,7 +207,7 @@ impl Record {
     /// use meed_journal::{Fact, Record, TaskFact, TaskKey};
     ///
     /// let task = TaskKey { job: 3.into(), task: 0, attempt: 0 };
-    /// let fact = Fact::End(TaskFact::of(task));
+    /// let fact = Fact::TaskEnded(TaskFact::of(task));
     /// let record = Record { seq: 17, t: Time::from_secs(60).expect("in range"), fact };
     /// let mut line = Vec::new();
     /// record.encode(&mut line);

@@ -51,12 +51,12 @@ fn a_log_of_schema_1_tells_the_same() {
                 assert_eq!(header.schema, SCHEMA);
                 (expected_seq, jobs) = (0, BTreeMap::new());
             }
-            Fact::Arrive(job) => {
+            Fact::JobArrived(job) => {
                 let value = (job.queue.to_string(), line["arrive"]["job"].clone());
                 assert_eq!(serde_json::to_value(job.name()).unwrap(), value.1);
                 assert!(jobs.insert(job.job.clone(), value).is_none(), "keys are unique");
             }
-            Fact::Start(start) => {
+            Fact::TaskStarted(start) => {
                 let (queue, label) = &jobs[&start.job];
                 let told = &line["start"];
                 assert_eq!((&told["queue"], &told["job"]), (&queue.as_str().into(), label));
@@ -68,14 +68,17 @@ fn a_log_of_schema_1_tells_the_same() {
                 attempts.insert(start.attempt);
                 assert!(running.insert(start.key(), start.node.to_string()).is_none());
             }
-            Fact::End(task) | Fact::Fail(task) | Fact::Lost(task) | Fact::Stop(task) => {
+            Fact::TaskEnded(task)
+            | Fact::TaskFailed(task)
+            | Fact::TaskLost(task)
+            | Fact::TaskStopped(task) => {
                 let node = running.remove(&task.key()).expect("it runs");
                 let told = &line[record.fact.kind().word()];
                 let (queue, label) = &jobs[&task.job];
                 assert_eq!((&told["queue"], &told["job"]), (&queue.as_str().into(), label));
                 assert_eq!(told["node"], node.as_str());
             }
-            Fact::JobEnd(end) => {
+            Fact::JobEnded(end) => {
                 cancelled += usize::from(end.outcome == Outcome::Cancelled);
                 assert_eq!(end.outcome == Outcome::Done, line["job_end"]["outcome"] == "done");
             }

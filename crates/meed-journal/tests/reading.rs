@@ -76,7 +76,7 @@ fn what_is_not_known_is_passed_over() {
     );
     assert_eq!(read(&text), Ok(4));
     let mut reader = Reader::new("a".into(), BufLines::new(text.as_bytes()));
-    let (line, record) = reader.next(&[Kind::End]).expect("good").expect("one");
+    let (line, record) = reader.next(&[Kind::TaskEnded]).expect("good").expect("one");
     assert_eq!((line, record.seq), (4, 2));
 }
 
@@ -105,7 +105,7 @@ fn runs_of_both_schemas_are_found() {
     let at = |seconds| Time::from_secs(seconds).expect("in range");
     assert_eq!(found, [(1, 1, 3, at(5), true), (2, 4, 5, at(3), false), (3, 6, 7, at(9), false)]);
     let mut second = lines().within(4, 5).expect("good");
-    let (line, record) = second.next(&[Kind::NodeLeaves]).expect("good").expect("one");
+    let (line, record) = second.next(&[Kind::NodeLeft]).expect("good").expect("one");
     assert_eq!((line, record.seq), (5, 1));
     assert!(second.next_any().expect("good").is_none(), "the next run is another's");
 }
@@ -121,7 +121,7 @@ fn a_journal_is_read_from_its_middle() {
     assert!(from(6, at(4)).next_any().is_err());
     assert!(from(7, at(5)).next_any().is_err());
     let mut writer = Writer::going_on(Vec::new(), 9);
-    assert_eq!(writer.append(at(4), &Fact::Decide(Decide {})).expect("memory"), 9);
+    assert_eq!(writer.append(at(4), &Fact::TimePassed(Decide {})).expect("memory"), 9);
     assert_eq!(writer.into_inner(), b"{\"seq\":9,\"t\":4.0,\"decide\":{}}\n");
 }
 

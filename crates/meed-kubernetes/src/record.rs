@@ -116,7 +116,7 @@ pub(crate) fn begin(
         driver.note(now, || Fact::Note(Note { about: Name::from(STATE), detail }))?;
     }
     // The first decision is at this instant, whether something starts or not.
-    driver.note(now, || Fact::Decide(Decide {}))?;
+    driver.note(now, || Fact::TimePassed(Decide {}))?;
     Ok(driver)
 }
 

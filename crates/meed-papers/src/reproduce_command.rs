@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::reproduce::{
-    Context, Cost, Done, ITEMS, ReproduceError, page, select, summary_page, to_json,
+    Context, Cost, Done, ITEMS, ReproduceError, page, select, summary_page, to_json, to_markdown,
 };
 use clap::Args;
 use meed_report::page::{to_html_made, to_text};
@@ -52,6 +52,9 @@ pub(crate) struct ReproduceArgs {
     /// Writes a self-contained HTML report with charts.
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
+    /// Writes the results as a page of Markdown.
+    #[arg(long, value_name = "FILE.md")]
+    markdown: Option<PathBuf>,
     /// Prints no table and no progress.
     #[arg(long, short)]
     quiet: bool,
@@ -72,7 +75,11 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
             folder.display()
         )));
     }
-    let outputs = [("--json", args.json.as_deref()), ("--report", args.report.as_deref())];
+    let outputs = [
+        ("--json", args.json.as_deref()),
+        ("--report", args.report.as_deref()),
+        ("--markdown", args.markdown.as_deref()),
+    ];
     let inputs: Vec<_> = traces.iter().map(|folder| ("trace below", folder.as_path())).collect();
     let mut files = guard(&outputs, &inputs)?;
     let context = Context::new(traces, args.seeds, args.seed);
@@ -89,6 +96,9 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     bar.finish_and_clear();
     if let Some(path) = &args.report {
         files.write_text(path, &to_html_made(&page(&done, &context), &made::<&str>(&[])))?;
+    }
+    if let Some(path) = &args.markdown {
+        files.write_text(path, &to_markdown(&done, &context))?;
     }
     let json = || to_json(&done, &context);
     match args.json.as_deref() {

@@ -3,7 +3,7 @@
 //!
 //! Every policy serves the demanding child with the smallest key; a [`Policy`] says what the key is
 //! made of. The names that users write are rows of [`PRESETS`]: to add a policy that is a new
-//! combination, add a row; to add one with a new measure, add a file in `order/` and a row.
+//! combination, add a row; what a new measure takes stands in CONTRIBUTING.md.
 
 use std::num::NonZeroU32;
 

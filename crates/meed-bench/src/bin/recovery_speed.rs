@@ -32,7 +32,7 @@ use meed::{Time, Unit};
 use meed_driver::explain::Subject;
 use meed_driver::live::{Action, Live, Opening, SnapshotRule};
 use meed_driver::{Driver, NewJob, Off, Taken};
-use meed_journal::{Amounts, Arrival, Group, Header, Name, Opened, TaskKey};
+use meed_journal::{Amounts, Arrival, Fact, Group, Header, Name, Opened, TaskKey};
 use meed_store::{FileStore, FileStoreOptions, Store, UnixMillis};
 
 const QUEUES: u64 = 10_000;
@@ -106,7 +106,8 @@ fn filled(folder: &Path, reasons: bool) -> (Live<()>, VecDeque<TaskKey>) {
                 let demand = Amounts::of(&demand, &kinds);
                 let group = Group { tasks: TASKS_PER_JOB, demand, ..Group::default() };
                 let queue = format!("t{queue}").as_str().into();
-                told.job_arrived(Arrival::new(queue, number.into(), vec![group]))?;
+                let arrival = Arrival::new(queue, number.into(), vec![group]);
+                told.apply(&Fact::job_arrived(arrival))?;
             }
             Ok(())
         })
@@ -260,7 +261,9 @@ impl Kept {
         let [took, processor] = timed_twice(|| {
             for decision in 1..=DECISIONS {
                 let task = self.running.pop_front().unwrap();
-                self.live.at(at(now + decision * 20), |told| told.task_ended(&task)).unwrap();
+                self.live
+                    .at(at(now + decision * 20), |told| told.apply(&Fact::task_ended(task.clone())))
+                    .unwrap();
                 if decision % BATCH == 0 {
                     let commit = |live: &mut Live<()>| match self.beside {
                         true => live.begin_commit(WALL).unwrap(),
@@ -370,7 +373,8 @@ fn recovery(mut live: Live<()>, folder: &Path) {
     let start = live.engine().now().as_micros();
     for decision in 1..=5000 {
         let task = rest.pop_front().unwrap();
-        live.at(at(start + decision * 20), |told| told.task_ended(&task)).unwrap();
+        live.at(at(start + decision * 20), |told| told.apply(&Fact::task_ended(task.clone())))
+            .unwrap();
     }
     live.commit(WALL).unwrap();
     drop(live);

@@ -4,7 +4,7 @@ use meed::{
     Effect, Event, Infeasible, Labels, NodeId, NodeSpec, QueueId, Rejected, Resources, Time,
 };
 use meed_journal::{
-    Amounts, Fact, NodeAmounts, NodeEntry, NodeMark, Relabelled, Strangers, Unplaceable,
+    Amounts, Fact, NodeAmounts, NodeEntry, NodeMark, Relabelled, Unplaceable, UsedByOthers,
 };
 
 use super::{Driver, Telling};
@@ -15,19 +15,19 @@ impl<J, K: Journal> Driver<J, K> {
     /// A node joins.
     pub fn node_joined(&mut self, now: Time, spec: NodeSpec) -> Result<NodeId, Failed> {
         self.pass(now);
-        let Effect::Node(id) = self.apply(now, Event::NodeJoined(spec))? else {
+        let Effect::Node(id) = self.event(now, Event::NodeJoined(spec))? else {
             unreachable!("a node's joining has the effect `Node`")
         };
         self.tell(now, |told| {
             let form = NodeEntry::of(told.engine.node(id).0, told.engine.kinds());
-            Fact::NodeJoins(Box::new(NodeEntry { of_share: told.of_share(), ..form }))
+            Fact::NodeJoined(Box::new(NodeEntry { of_share: told.of_share(), ..form }))
         })?;
         Ok(id)
     }
 
     /// A node leaves: its tasks wait again.
     pub fn node_left(&mut self, now: Time, node: NodeId) -> Result<Vec<Task>, Failed> {
-        self.lose(now, Event::NodeLeft(node), |told| Fact::NodeLeaves(told.mark(node, None)))
+        self.lose(now, Event::NodeLeft(node), |told| Fact::NodeLeft(told.mark(node, None)))
     }
 
     /// A node's capacity changes: tasks that no longer fit wait again
@@ -74,7 +74,7 @@ impl<J, K: Journal> Driver<J, K> {
     ) -> Result<(), Failed> {
         self.pass(now);
         self.shrunk = None;
-        self.apply(now, Event::NodeResized(node, capacity))?;
+        self.event(now, Event::NodeResized(node, capacity))?;
         self.tell(now, |told| {
             Fact::NodeResized(NodeAmounts {
                 name: told.names.node(told.engine, node),
@@ -92,7 +92,7 @@ impl<J, K: Journal> Driver<J, K> {
         node: NodeId,
         why: Option<&str>,
     ) -> Result<(), Failed> {
-        self.apply(now, Event::NodeCordoned(node))?;
+        self.event(now, Event::NodeCordoned(node))?;
         self.tell(now, |told| Fact::NodeCordoned(told.mark(node, why)))
     }
 
@@ -103,7 +103,7 @@ impl<J, K: Journal> Driver<J, K> {
         node: NodeId,
         why: Option<&str>,
     ) -> Result<(), Failed> {
-        self.apply(now, Event::NodeUncordoned(node))?;
+        self.event(now, Event::NodeUncordoned(node))?;
         self.tell(now, |told| Fact::NodeUncordoned(told.mark(node, why)))
     }
 
@@ -114,7 +114,7 @@ impl<J, K: Journal> Driver<J, K> {
         node: NodeId,
         labels: Labels,
     ) -> Result<(), Failed> {
-        self.apply(now, Event::NodeRelabelled(node, labels))?;
+        self.event(now, Event::NodeRelabelled(node, labels))?;
         self.tell(now, |told| {
             let name = told.names.node(told.engine, node);
             let labels = told.engine.node(node).0.labels.clone();
@@ -130,11 +130,11 @@ impl<J, K: Journal> Driver<J, K> {
         used: Resources,
     ) -> Result<(), Failed> {
         self.shrunk = None;
-        self.apply(now, Event::NodeUsedByOthers(node, used))?;
+        self.event(now, Event::NodeUsedByOthers(node, used))?;
         self.tell(now, |told| {
             let name = told.names.node(told.engine, node);
             let used = Amounts::of(&used, told.engine.kinds());
-            Fact::NodeStrangers(Strangers { name, used })
+            Fact::NodeUsedByOthers(UsedByOthers { name, used })
         })
     }
 
@@ -172,7 +172,7 @@ impl<J, K: Journal> Driver<J, K> {
         tell: impl FnOnce(&mut Telling<'_, J>) -> Fact,
     ) -> Result<Vec<Task>, Failed> {
         self.pass(now);
-        let lost = match self.apply(now, event)? {
+        let lost = match self.event(now, event)? {
             Effect::Lost(lost) => lost,
             _ => Vec::new(),
         };
@@ -181,7 +181,7 @@ impl<J, K: Journal> Driver<J, K> {
         for task in &lost {
             self.live_mut(task.job).waits_again(task.task, now);
         }
-        self.tell_tasks(now, &lost, Fact::Lost)?;
+        self.tell_tasks(now, &lost, Fact::TaskLost)?;
         Ok(lost)
     }
 

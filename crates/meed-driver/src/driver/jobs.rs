@@ -32,7 +32,7 @@ impl<J, K: Journal> Driver<J, K> {
         new: impl FnOnce() -> NewJob<J>,
         tell: impl FnOnce(&J, &mut Arrival, &ResourceKinds),
     ) -> Result<JobId, Failed> {
-        let Effect::Job(id) = self.apply(now, Event::JobArrived(spec))? else {
+        let Effect::Job(id) = self.event(now, Event::JobArrived(spec))? else {
             unreachable!("an arrival's effect is `Job`")
         };
         let NewJob { key, name, detail } = new();
@@ -52,7 +52,7 @@ impl<J, K: Journal> Driver<J, K> {
             arrival.weight = spec.weight;
             arrival.open = spec.open;
             tell(&live.detail, &mut arrival, kinds);
-            Fact::Arrive(Box::new(arrival))
+            Fact::JobArrived(Box::new(arrival))
         })?;
         Ok(id)
     }
@@ -66,7 +66,7 @@ impl<J, K: Journal> Driver<J, K> {
     ) -> Result<(), Failed> {
         let (why, arrival) = (why.to_string(), arrival(self.engine.view().kinds()));
         self.tally.totals.refuse(&why, &arrival);
-        self.tell(now, |_| Fact::Refuse(Box::new(Refusal { why, arrival })))
+        self.tell(now, |_| Fact::JobRefused(Box::new(Refusal { why, arrival })))
     }
 
     /// Tasks are added to a live job: its next stage begins. `open`: whether more may come. `tell`
@@ -79,7 +79,7 @@ impl<J, K: Journal> Driver<J, K> {
         open: bool,
         tell: impl FnOnce(&J, &mut TasksAdded),
     ) -> Result<(), Failed> {
-        self.apply(now, Event::TasksAdded { job, groups, open })?;
+        self.event(now, Event::TasksAdded { job, groups, open })?;
         let live = self.live_mut(job);
         (live.ready, live.unstarted) = (now, live.unstarted + tasks_of(groups));
         self.tell(now, |told| {
@@ -93,7 +93,7 @@ impl<J, K: Journal> Driver<J, K> {
 
     /// A job's weight among the jobs of its queue changes.
     pub fn job_changed(&mut self, now: Time, job: JobId, weight: u64) -> Result<(), Failed> {
-        self.apply(now, Event::JobChanged { job, weight })?;
+        self.event(now, Event::JobChanged { job, weight })?;
         self.tell(now, |told| {
             let live = told.jobs.get(job.slot()).expect("it lives");
             Fact::JobChanged(JobChanged { job: live.key.clone(), weight })
@@ -116,7 +116,7 @@ impl<J, K: Journal> Driver<J, K> {
         job: JobId,
         outcome: Outcome,
     ) -> Result<CancelledJob<J>, Failed> {
-        let Effect::Lost(stopped) = self.apply(now, Event::JobCancelled(job))? else {
+        let Effect::Lost(stopped) = self.event(now, Event::JobCancelled(job))? else {
             unreachable!("a cancellation's effect is `Lost`")
         };
         if outcome == Outcome::Cancelled {
@@ -127,7 +127,7 @@ impl<J, K: Journal> Driver<J, K> {
             })?;
         }
         let stopped = self.take_tasks(&stopped);
-        self.tell_tasks(now, &stopped, Fact::Stop)?;
+        self.tell_tasks(now, &stopped, Fact::TaskStopped)?;
         let mut gone = None;
         self.end_job(now, job, outcome, &mut gone)?;
         Ok(CancelledJob { job: gone.expect("it has just ended"), stopped })
@@ -176,7 +176,7 @@ impl<J, K: Journal> Driver<J, K> {
             index.drop_job(&live.key, id);
         }
         let key = &live.key;
-        self.tell(now, |_| Fact::JobEnd(JobEnd { job: key.clone(), outcome, detail: None }))
+        self.tell(now, |_| Fact::JobEnded(JobEnd { job: key.clone(), outcome, detail: None }))
     }
 }
 

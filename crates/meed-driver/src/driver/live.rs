@@ -29,7 +29,7 @@ impl<J, K: Journal> Driver<J, K> {
         task: AllocationId,
         why: Option<&str>,
     ) -> Result<Task, Failed> {
-        self.without_fault(now, task, Event::StartFailed(task), Fact::Undone, why)
+        self.without_fault(now, task, Event::StartFailed(task), Fact::StartFailed, why)
     }
 
     /// A task runs no more, without its fault: what it used stays charged, that was no attempt, and
@@ -46,7 +46,7 @@ impl<J, K: Journal> Driver<J, K> {
             let is_there = self.running(task).is_some_and(|task| task.node == shrunk);
             is_there && self.engine.view().is_overfull(shrunk)
         });
-        let lost = self.without_fault(now, task, Event::TaskLost(task), Fact::Lost, why)?;
+        let lost = self.without_fault(now, task, Event::TaskLost(task), Fact::TaskLost, why)?;
         self.tally.totals.events -= u64::from(with_its_node);
         Ok(lost)
     }
@@ -74,7 +74,7 @@ impl<J, K: Journal> Driver<J, K> {
         why: Option<&str>,
     ) -> Result<Withdrawn<J>, Failed> {
         let Effect::Ended { state, stopped, .. } =
-            self.apply(now, Event::TaskWithdrawn { job, task })?
+            self.event(now, Event::TaskWithdrawn { job, task })?
         else {
             unreachable!("a withdrawal's effect is `Ended`")
         };
@@ -90,7 +90,7 @@ impl<J, K: Journal> Driver<J, K> {
         self.tell(now, |told| {
             let job = told.jobs.get(job.slot()).expect("it lives until this is told").key.clone();
             let why = why.map(Into::into);
-            Fact::Withdrawn(TaskFact { job, task, attempt, why, detail: None })
+            Fact::TaskWithdrawn(TaskFact { job, task, attempt, why, detail: None })
         })?;
         let mut gone = None;
         match state {
@@ -111,7 +111,7 @@ impl<J, K: Journal> Driver<J, K> {
         since: Time,
         by: Option<&Name>,
     ) -> Result<AllocationId, Failed> {
-        let Effect::Started(id) = self.apply(now, Event::TaskAdopted { job, task, node, since })?
+        let Effect::Started(id) = self.event(now, Event::TaskAdopted { job, task, node, since })?
         else {
             unreachable!("an adoption's effect is `Started`")
         };
@@ -125,7 +125,7 @@ impl<J, K: Journal> Driver<J, K> {
             index.add_task(&live.key, task, id);
         }
         self.tell(now, |told| {
-            Fact::Start(Started {
+            Fact::TaskStarted(Started {
                 queue: told.queue(queue),
                 job: told.jobs.get(job.slot()).expect("it lives").key.clone(),
                 task,
@@ -148,13 +148,13 @@ impl<J, K: Journal> Driver<J, K> {
         task: AllocationId,
         node: NodeId,
     ) -> Result<(), Failed> {
-        self.apply(now, Event::TaskMoved(task, node))?;
+        self.event(now, Event::TaskMoved(task, node))?;
         let row = self.tasks.get_mut(task.slot()).expect("a running task has a row");
         row.node = node;
         let row = *row;
         self.tell(now, |told| {
             let TaskFact { job, task, attempt, .. } = told.task(&row);
-            Fact::Moved(Moved { job, task, attempt, node: told.names.node(told.engine, node) })
+            Fact::TaskMoved(Moved { job, task, attempt, node: told.names.node(told.engine, node) })
         })
     }
 }

@@ -12,6 +12,7 @@
 //! long as it runs. Cost: O(1) besides the engine's for each verb; no allocation for a task's start
 //! or end where there is no journal.
 
+mod apply;
 mod cluster;
 mod jobs;
 mod live;
@@ -38,12 +39,9 @@ use crate::journal::{Failed, Journal, Off};
 use crate::names::Names;
 use crate::rows::{LiveJob, Rows, Task};
 use crate::tally::{QueueTally, Tally, Totals};
+pub use apply::{Applied, RunningTask, Taken};
 pub use jobs::CancelledJob;
 pub use live::Withdrawn;
-pub use play::Taken;
-pub(crate) use play::read_groups;
-pub use queues::keys_line;
-pub(crate) use queues::{keys_of, queue_form};
 pub use tasks::Ended;
 
 /// See the module. `J` is what the world keeps of each live job, `K` where records go.
@@ -246,7 +244,7 @@ impl<J, K: Journal> Driver<J, K> {
     }
 
     #[inline]
-    fn apply(&mut self, now: Time, event: Event<'_>) -> Result<Effect, Rejected> {
+    fn event(&mut self, now: Time, event: Event<'_>) -> Result<Effect, Rejected> {
         self.touched = true;
         self.tally.totals.events += 1;
         self.engine.apply(now, event)

@@ -1,11 +1,10 @@
 //! Queues come, change and go.
 
-use meed::{Effect, Event, Policy, QueueChange, QueueId, QueueSpec, Rejected, ResourceKinds, Time};
-use meed_config::policy::PolicySpec;
+use meed::{Effect, Event, Policy, QueueChange, QueueId, QueueSpec, Time};
 use meed_journal::{
-    Amounts, Fact, Keys, PoliciesChanged, QueueChanged, QueueEntry, QueueMark, QueuePolicy,
+    Fact, Keys, PoliciesChanged, QueueChanged, QueueEntry, QueueMark, QueuePolicy, keys_of,
+    policy_of,
 };
-use serde::Deserialize;
 
 use super::Driver;
 use crate::journal::{Failed, Journal};
@@ -20,8 +19,11 @@ impl<J, K: Journal> Driver<J, K> {
         spec: QueueSpec,
         own: Keys,
     ) -> Result<QueueId, Failed> {
-        let form = self.tells.then(|| self.form_of(&spec, own));
-        let Effect::Queue(id) = self.apply(now, Event::QueueAdded(spec))? else {
+        let form = self.tells.then(|| {
+            let view = self.engine.view();
+            QueueEntry::of(&spec, own, Some(view.policy(QueueId::ROOT)), view.kinds())
+        });
+        let Effect::Queue(id) = self.event(now, Event::QueueAdded(spec))? else {
             unreachable!("a queue's addition has the effect `Queue`")
         };
         // One that comes back has its rows.
@@ -46,34 +48,6 @@ impl<J, K: Journal> Driver<J, K> {
         }
     }
 
-    fn form_of(&self, spec: &QueueSpec, own: Keys) -> QueueEntry {
-        let own_policy = spec.policy != *self.engine.view().policy(QueueId::ROOT);
-        let kinds = self.engine.view().kinds();
-        let policy = own_policy.then(|| keys_of(&spec.policy, kinds));
-        queue_form(spec, policy, own, kinds)
-    }
-
-    /// The queue that a record declares.
-    pub(super) fn read_queue(&self, form: &QueueEntry) -> Result<QueueSpec, Failed> {
-        let kinds = self.engine.view().kinds();
-        let wrong = |what: &str, why: String| {
-            Failed::Record(format!("queue `{}`, {what}: {why}", form.queue))
-        };
-        let min = form.min.as_ref().map(|min| min.read(kinds)).transpose();
-        let max = form.max.as_ref().map(|max| max.read_maximum(kinds)).transpose();
-        let policy = match &form.policy {
-            None => self.engine.view().policy(QueueId::ROOT).clone(),
-            Some(keys) => policy_of(keys, kinds).map_err(|why| wrong("policy", why))?,
-        };
-        Ok(QueueSpec {
-            name: form.queue.to_string(),
-            weight: form.weight,
-            min: min.map_err(|why| wrong("min", why))?,
-            max: max.map_err(|why| wrong("max", why))?,
-            policy,
-        })
-    }
-
     /// A queue's weight or bounds change.
     pub fn queue_changed(
         &mut self,
@@ -81,7 +55,7 @@ impl<J, K: Journal> Driver<J, K> {
         queue: QueueId,
         change: QueueChange,
     ) -> Result<(), Failed> {
-        self.apply(now, Event::QueueChanged(queue, change.clone()))?;
+        self.event(now, Event::QueueChanged(queue, change.clone()))?;
         self.tell(now, |told| {
             let changed = QueueChanged::of(told.queue(queue), &change, told.engine.kinds());
             Fact::QueueChanged(Box::new(changed))
@@ -101,7 +75,7 @@ impl<J, K: Journal> Driver<J, K> {
         if changes.is_empty() {
             return Ok(false);
         }
-        self.apply(now, Event::PoliciesChanged(&changes))?;
+        self.event(now, Event::PoliciesChanged(&changes))?;
         self.tell(now, |told| {
             let kinds = told.engine.kinds().clone();
             let own = |(queue, policy): &(QueueId, Policy)| QueuePolicy {
@@ -115,26 +89,14 @@ impl<J, K: Journal> Driver<J, K> {
         Ok(true)
     }
 
-    /// Whether [`Driver::policies_changed`] would be taken now, without changing anything.
-    pub fn check_policies(
-        &self,
-        root: Option<Policy>,
-        others: Vec<(QueueId, Policy)>,
-    ) -> Result<(), Rejected> {
+    /// Whether a change of policies would be taken now, without changing anything.
+    pub(crate) fn check_policies(&self, told: &PoliciesChanged) -> Result<(), Failed> {
+        let (root, others) = self.policies_in(told)?;
         let change = self.policy_change(root, others);
         match change.changes.is_empty() {
             true => Ok(()),
-            false => self.engine.check_policies(&change.changes),
+            false => Ok(self.engine.check_policies(&change.changes)?),
         }
-    }
-
-    /// The same by handles.
-    pub(crate) fn known_policies(
-        &self,
-        named: &[(&str, Policy)],
-    ) -> Result<Vec<(QueueId, Policy)>, Failed> {
-        let known = |(name, own): &(&str, Policy)| Ok((self.known_queue(name)?, own.clone()));
-        named.iter().map(known).collect()
     }
 
     fn policy_change(&self, root: Option<Policy>, others: Vec<(QueueId, Policy)>) -> Change {
@@ -156,8 +118,11 @@ impl<J, K: Journal> Driver<J, K> {
         Change { root, others, changes }
     }
 
-    /// What a record says that policies become.
-    pub(super) fn play_policies(&mut self, at: Time, told: &PoliciesChanged) -> Result<(), Failed> {
+    /// The policies that a fact names, in full.
+    fn policies_in(
+        &self,
+        told: &PoliciesChanged,
+    ) -> Result<(Option<Policy>, Vec<(QueueId, Policy)>), Failed> {
         let kinds = self.engine.view().kinds();
         let read = |keys: &Keys, queue: &str| {
             let wrong = |why| Failed::Record(format!("policy of queue `{queue}`: {why}"));
@@ -167,12 +132,22 @@ impl<J, K: Journal> Driver<J, K> {
         let own =
             |row: &QueuePolicy| Ok((self.known_queue(&row.name)?, read(&row.policy, &row.name)?));
         let others = told.queues.iter().map(own).collect::<Result<Vec<_>, Failed>>()?;
-        self.policies_changed(at, root, others).map(|_| ())
+        Ok((root, others))
+    }
+
+    /// Queues order as the fact says from now on.
+    pub(super) fn apply_policies(
+        &mut self,
+        now: Time,
+        told: &PoliciesChanged,
+    ) -> Result<(), Failed> {
+        let (root, others) = self.policies_in(told)?;
+        self.policies_changed(now, root, others).map(|_| ())
     }
 
     /// A queue takes no more jobs and goes when its last has ended.
     pub fn queue_removed(&mut self, now: Time, queue: QueueId) -> Result<(), Failed> {
-        self.apply(now, Event::QueueRemoved(queue))?;
+        self.event(now, Event::QueueRemoved(queue))?;
         self.tell(now, |told| Fact::QueueRemoved(QueueMark { name: told.queue(queue) }))
     }
 }
@@ -182,40 +157,4 @@ struct Change {
     root: Option<Policy>,
     others: Vec<(QueueId, Policy)>,
     changes: Vec<(QueueId, Policy)>,
-}
-
-/// A policy in full, as records hold it.
-pub(crate) fn keys_of(policy: &Policy, kinds: &ResourceKinds) -> Keys {
-    keys_line(&PolicySpec::of(policy, kinds))
-}
-
-/// Keys of a policy as records hold them.
-pub fn keys_line(keys: &PolicySpec) -> Keys {
-    match serde_json::to_value(keys) {
-        Ok(serde_json::Value::Object(keys)) => keys,
-        _ => unreachable!("keys are an object of plain values"),
-    }
-}
-
-/// The policy that a record holds in full; in words what is wrong with it.
-pub(crate) fn policy_of(keys: &Keys, kinds: &ResourceKinds) -> Result<Policy, String> {
-    let spec = PolicySpec::deserialize(keys).map_err(|why| why.to_string())?;
-    spec.policy(kinds).map_err(|why| why.to_string())
-}
-
-/// A queue as records hold it.
-pub(crate) fn queue_form(
-    spec: &QueueSpec,
-    policy: Option<Keys>,
-    own: Keys,
-    kinds: &ResourceKinds,
-) -> QueueEntry {
-    QueueEntry {
-        queue: spec.name.as_str().into(),
-        weight: spec.weight,
-        min: spec.min.as_ref().map(|min| Amounts::of(min, kinds)),
-        max: spec.max.as_ref().map(|max| Amounts::of_maximum(max, kinds)),
-        policy,
-        own,
-    }
 }

@@ -34,7 +34,7 @@ impl<J, K: Journal> Driver<J, K> {
             (live.queue, live.submit)
         };
         self.tally.task_ended(queue, submit);
-        self.ended(now, task, state, &stopped, Fact::End)
+        self.ended(now, task, state, &stopped, Fact::TaskEnded)
     }
 
     /// The same of a task of a job of which nobody knows how long it takes: it ran still when its
@@ -50,7 +50,7 @@ impl<J, K: Journal> Driver<J, K> {
     pub fn task_failed(&mut self, now: Time, task: AllocationId) -> Result<Ended<J>, Failed> {
         let (task, state, stopped) = self.end(now, task, Event::TaskFailed(task))?;
         self.live_mut(task.job).waits_again(task.task, now);
-        self.ended(now, task, state, &stopped, Fact::Fail)
+        self.ended(now, task, state, &stopped, Fact::TaskFailed)
     }
 
     #[inline]
@@ -60,7 +60,7 @@ impl<J, K: Journal> Driver<J, K> {
         allocation: AllocationId,
         event: Event<'_>,
     ) -> Result<(Task, JobState, Vec<AllocationId>), Failed> {
-        let Effect::Ended { state, stopped, .. } = self.apply(now, event)? else {
+        let Effect::Ended { state, stopped, .. } = self.event(now, event)? else {
             unreachable!("an end's effect is `Ended`")
         };
         Ok((self.take_task(allocation), state, stopped))
@@ -83,7 +83,7 @@ impl<J, K: Journal> Driver<J, K> {
             JobState::Failed => Outcome::Failed,
         };
         ended.stopped = self.take_tasks(stopped);
-        self.tell_tasks(now, &ended.stopped, Fact::Stop)?;
+        self.tell_tasks(now, &ended.stopped, Fact::TaskStopped)?;
         self.end_job(now, task.job, outcome, &mut ended.gone)?;
         Ok(ended)
     }
@@ -234,7 +234,7 @@ impl<J, K: Journal> Driver<J, K> {
         while let Some(stop) = self.engine.next_stop() {
             let attempt = self.running(stop.allocation).map_or(0, |task| task.attempt);
             let record = |told: &mut Telling<'_, J>| Box::new(told.stop(&stop, attempt));
-            self.tell(self.engine.view().now(), |told| Fact::Reclaim(record(told)))?;
+            self.tell(self.engine.view().now(), |told| Fact::TaskReclaimed(record(told)))?;
             self.stops.push(stop);
             told = true;
         }
@@ -305,9 +305,9 @@ impl<J, K: Journal> Driver<J, K> {
             }
             started.reason = Some(why);
         }
-        let mut fact = Fact::Start(started);
+        let mut fact = Fact::TaskStarted(started);
         self.journal.append(self.engine.view().now(), &fact)?;
-        if let Fact::Start(Started { reason, .. }) = &mut fact {
+        if let Fact::TaskStarted(Started { reason, .. }) = &mut fact {
             self.why = reason.take();
         }
         Ok(())

@@ -7,7 +7,7 @@
 use std::io;
 
 use meed::Time;
-use meed_journal::{Fact, Kind, LineMaker, Record};
+use meed_journal::{Fact, LineMaker, Record};
 use meed_store::{Seq, Store, StoreError, UnixMillis};
 
 use super::SnapshotRule;
@@ -104,7 +104,7 @@ impl Journal for Book {
         self.appended = self.store.append(&[line]).map_err(io::Error::other)?;
         self.bytes += line.len() as u64;
         self.counters.appended(fact.kind(), line.len());
-        self.told += u64::from(happens(fact.kind()));
+        self.told += u64::from(fact.kind().happens());
         Ok(())
     }
     // A commit is the world's: it takes several decisions together.
@@ -117,10 +117,4 @@ pub(super) fn read(seq: Seq, line: &[u8]) -> Result<Record, String> {
         return Ok(record);
     }
     Err(format!("it calls itself record {}, and is the journal's {}", record.seq, seq.get() - 1))
-}
-
-/// Whether such a record tells that something happened, so that it is decided anew.
-pub(super) fn happens(kind: Kind) -> bool {
-    use Kind::*;
-    !matches!(kind, Run | Open | Clock | Note | Snapshot | Finish | Other)
 }

@@ -1,21 +1,9 @@
 //! Worlds where another scheduler decides: time passes without decisions, and keys are read.
 
 use meed::{KeyParts, QueueId, Rejected, Span, Time};
-use meed_journal::{Decide, Fact, JobKey};
+use meed_journal::JobKey;
 
-use super::{Batch, Live};
-use crate::journal::Failed;
-
-impl<J> Batch<'_, J> {
-    /// Nothing happened until this instant: the journal says that time has passed, and that it is
-    /// decided ([`Live::next_look`]).
-    pub fn passes(&mut self) -> Result<(), Failed> {
-        self.verb(|driver, now| {
-            driver.engine.advance(now)?;
-            driver.note(now, || Fact::Decide(Decide {}))
-        })
-    }
-}
+use super::Live;
 
 impl<J> Live<J> {
     /// Lets time pass to `now`, for who reads keys then.

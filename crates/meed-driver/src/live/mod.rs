@@ -22,13 +22,13 @@ mod book;
 mod elsewhere;
 mod open;
 
-use meed::{AllocationId, Policy, QueueId, Rejected, Span, Time, View};
-use meed_journal::{JobKey, Name, TaskKey};
+use meed::{AllocationId, QueueId, Rejected, Span, Time, View};
+use meed_journal::{JobKey, Name, PoliciesChanged, TaskKey};
 use meed_store::{Retention, Seq, Store, StoreError, UnixMillis};
 use serde::Serialize;
 
 use crate::counters::Counters;
-use crate::driver::Driver;
+use crate::driver::{Driver, RunningTask};
 use crate::explain::{QueueStatus, Standing, Subject};
 use crate::journal::Failed;
 use crate::tally::Tally;
@@ -57,8 +57,8 @@ pub enum Action {
         node: Name,
     },
     /// This running task is told to stop, for its room is taken back for another. Unlike one of
-    /// [`Action::Stop`] it counts as running until the world tells [`Batch::task_lost`], or its end
-    /// where that comes before.
+    /// [`Action::Stop`] it counts as running until the world tells that it is lost
+    /// ([`meed_journal::Fact::task_lost`]), or its end where that comes before.
     Reclaim {
         /// The task.
         task: TaskKey,
@@ -69,15 +69,6 @@ pub enum Action {
         /// The job for which its room is taken back.
         winner: JobKey,
     },
-}
-
-/// A task that runs, as far as the journal knows.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RunningTask {
-    /// The task.
-    pub task: TaskKey,
-    /// Where.
-    pub node: Name,
 }
 
 /// When a snapshot is due.
@@ -165,6 +156,18 @@ impl<J> Live<J> {
         Ok(())
     }
 
+    /// A start that the journal holds was not carried out before a crash, as the world has made
+    /// sure: it is handed out again by the next commit. Nothing is recorded, for nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// A task that does not run.
+    pub fn start_again(&mut self, task: &TaskKey) -> Result<(), Failed> {
+        let RunningTask { task, node } = self.driver.running_attempt(task)?;
+        self.waits(Action::Start { task, node });
+        Ok(())
+    }
+
     /// Running tasks that were told to stop for others, and have not. A world that was opened again
     /// tells them once more.
     pub fn stopping(&self) -> impl Iterator<Item = RunningTask> + '_ {
@@ -172,7 +175,7 @@ impl<J> Live<J> {
     }
 
     /// When it is to be decided next though nothing happens until then: the world tells
-    /// [`Batch::passes`] at that instant or soon after.
+    /// [`meed_journal::Fact::time_passed`] at that instant or soon after.
     pub fn next_look(&self) -> Option<Time> {
         self.driver.next_look()
     }
@@ -188,19 +191,14 @@ impl<J> Live<J> {
         clock.max(first).max(self.driver.engine().now())
     }
 
-    /// Whether [`Batch::policies_changed`] would be taken now, without telling it: a world that
-    /// takes settings as a whole, or not at all, asks first.
+    /// Whether [`meed_journal::Fact::policies_changed`] would be taken now, without telling it: a
+    /// world that takes settings as a whole, or not at all, asks first.
     ///
     /// # Errors
     ///
     /// Why it would not.
-    pub fn check_policies(
-        &self,
-        root: Option<Policy>,
-        others: &[(&str, Policy)],
-    ) -> Result<(), Failed> {
-        let others = self.driver.known_policies(others)?;
-        Ok(self.driver.check_policies(root, others)?)
+    pub fn check_policies(&self, change: &PoliciesChanged) -> Result<(), Failed> {
+        self.driver.check_policies(change)
     }
 
     /// Makes all that was told and decided durable, in one write and one sync, and hands out what
@@ -282,14 +280,7 @@ impl<J> Live<J> {
     }
 
     fn running_task(&self, id: AllocationId) -> RunningTask {
-        let row = *self.driver.running(id).expect("a running task has a row");
-        self.named(&row)
-    }
-
-    fn named(&self, row: &crate::rows::Task) -> RunningTask {
-        let live = self.driver.job(row.job).expect("its job lives");
-        let task = TaskKey { job: live.key().clone(), task: row.task, attempt: row.attempt };
-        RunningTask { task, node: self.driver.names.shared_node(self.driver.engine(), row.node) }
+        self.driver.named(self.driver.running(id).expect("a running task has a row"))
     }
 
     /// A task is to be stopped. Where its start was not handed out yet, it never starts.

@@ -49,7 +49,7 @@ pub struct Opening<J> {
 /// After it, the world compares [`Live::running`] with what it finds on its nodes, for a start may
 /// have become durable just before the crash, and an end may have gone unheard. Of each task that
 /// is not there it says so before it commits: it has ended or failed; or it was never begun, and is
-/// to be started ([`super::Batch::start_again`]). What runs and is unknown here is to be stopped:
+/// to be started ([`Live::start_again`]). What runs and is unknown here is to be stopped:
 /// with starts handed out by commits alone there is no such task.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
@@ -236,14 +236,16 @@ impl<J> Player<'_, J> {
         self.instant.last = seq;
         match fact {
             Fact::Run(header) => return self.begin(seq, &header),
-            fact if !book::happens(fact.kind()) => {
+            fact if !fact.kind().happens() => {
                 let passed = self.driver.engine.advance(t);
                 return passed.map_err(|why| wrong(why.to_string()));
             }
-            Fact::Start(start) if self.starts == Starts::DecidedAgain && start.since.is_none() => {
+            Fact::TaskStarted(start)
+                if self.starts == Starts::DecidedAgain && start.since.is_none() =>
+            {
                 self.instant.starts.push((seq, start));
             }
-            Fact::Reclaim(stop) if self.starts == Starts::DecidedAgain => {
+            Fact::TaskReclaimed(stop) if self.starts == Starts::DecidedAgain => {
                 self.instant.stops.push((seq, stop));
             }
             fact => {

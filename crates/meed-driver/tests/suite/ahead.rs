@@ -35,7 +35,7 @@ fn step(
     live.at(now, |told| {
         for (number, task) in running.iter().enumerate() {
             if drawn(100 + number as u64, 3) == 0 {
-                told.task_ended(task)?;
+                told.apply(&Fact::task_ended(task.clone()))?;
             }
         }
         for number in 0..2 {
@@ -44,7 +44,8 @@ fn step(
             let tasks = 1 + drawn(10 + number, 4) as u32;
             let queue = ["a", "b.c", "b.d"][drawn(20 + number, 3) as usize].into();
             let group = Group { tasks, demand, ..Group::default() };
-            told.job_arrived(Arrival::new(queue, (step * 2 + number).into(), vec![group]))?;
+            let arrival = Arrival::new(queue, (step * 2 + number).into(), vec![group]);
+            told.apply(&Fact::job_arrived(arrival))?;
         }
         Ok(())
     })?;
@@ -53,7 +54,7 @@ fn step(
         && live.job(job).is_some()
     {
         let now = live.instant(now);
-        live.at(now, |told| told.job_cancelled(job))?;
+        live.at(now, |told| told.apply(&Fact::job_cancelled(job.clone())))?;
     }
     match commits {
         Commits::Waited => live.commit(WALL),
@@ -106,7 +107,7 @@ fn the_journal_is_the_same() {
 
 fn recorded(store: &dyn Store) -> BTreeSet<TaskKey> {
     let start = |line: String| match Record::decode(line.as_bytes()).unwrap().fact {
-        Fact::Start(start) => Some(start.key()),
+        Fact::TaskStarted(start) => Some(start.key()),
         _ => None,
     };
     lines(store, Seq::new(1)).into_iter().filter_map(start).collect()

@@ -9,9 +9,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use meed::Time;
 use meed_driver::live::{Action, Live};
-use meed_journal::{Amounts, Arrival, Group, TaskKey};
+use meed_journal::{Amounts, Arrival, Fact, Group, TaskKey};
 use meed_store::{FileStore, FileStoreOptions, Retention, Store};
 
 use crate::world::{NoSnapshot, WALL, kinds, known, opening};
@@ -55,8 +54,7 @@ fn child() {
         .map(|running| running.task)
         .filter(|task| !file_of(folder, task).exists())
         .collect();
-    let now = live.instant(Time::ZERO);
-    live.at(now, |batch| missing.iter().try_for_each(|task| batch.start_again(task))).unwrap();
+    missing.iter().for_each(|task| live.start_again(task).unwrap());
     carry_out(folder, live.commit(WALL).unwrap());
     for task in live.running().map(|running| running.task) {
         assert!(file_of(folder, &task).exists(), "{task} was durable and was not carried out");
@@ -67,13 +65,14 @@ fn child() {
         live.at(now, |batch| {
             for (number, task) in running.iter().enumerate() {
                 if (number as u64 + now.as_micros()).is_multiple_of(3) {
-                    batch.task_ended(task)?;
+                    batch.apply(&Fact::task_ended(task.clone()))?;
                 }
             }
             let demand = Amounts::of(&meed::Resources::new(&[500, 500]), &kinds());
             let group = Group { tasks: 2, demand, ..Group::default() };
             let queue = ["a", "b.c", "b.d"][(now.as_micros() % 3) as usize];
-            batch.job_arrived(Arrival::new(queue.into(), now.as_micros().into(), vec![group]))
+            let arrival = Arrival::new(queue.into(), now.as_micros().into(), vec![group]);
+            batch.apply(&Fact::job_arrived(arrival))
         })
         .unwrap();
         carry_out(folder, live.commit(WALL).unwrap());

@@ -11,4 +11,5 @@ mod laws;
 mod power;
 mod queues;
 mod told;
+mod vocabulary;
 mod world;

@@ -2,7 +2,7 @@
 
 use meed::{QueueSpec, Resources, Time};
 use meed_driver::live::{Action, Live};
-use meed_journal::{Amounts, Arrival, Group, JobKey, Keys, TaskKey};
+use meed_journal::{Amounts, Arrival, Fact, Group, JobKey, Keys, TaskKey};
 use meed_store::testing::SimDisk;
 
 use crate::world::{WALL, config, kinds, open};
@@ -18,8 +18,8 @@ fn visit(live: &mut Live<u32>, name: &str, job: u64, second: u64) {
     let group = Group { tasks: 1, demand, ..Group::default() };
     let arrival = Arrival::new(name.into(), JobKey::Number(job), vec![group]);
     live.at(at(live, second * 10_000), |batch| {
-        batch.queue_added(spec, Keys::default())?;
-        batch.job_arrived(arrival)
+        batch.apply(&Fact::queue_added(&spec, Keys::default(), &kinds()))?;
+        batch.apply(&Fact::job_arrived(arrival))
     })
     .unwrap();
     let actions = live.commit(WALL).unwrap();
@@ -33,8 +33,9 @@ fn visit(live: &mut Live<u32>, name: &str, job: u64, second: u64) {
         })
         .collect();
     live.at(at(live, second * 10_000 + 1000), |batch| {
-        started.iter().try_for_each(|task| batch.task_ended(task).map(drop))?;
-        batch.queue_removed(name)
+        let ends = started.into_iter().map(Fact::task_ended);
+        batch.apply_all(&ends.collect::<Vec<_>>())?;
+        batch.apply(&Fact::queue_removed(name))
     })
     .unwrap();
     live.commit(WALL).unwrap();
@@ -80,7 +81,8 @@ fn a_share_is_told_exactly() {
     let (mut live, _) = open(&disk, 0).unwrap();
     let name = "c".to_owned();
     let spec = QueueSpec { name, weight: 4000, ..config(0).queues[0].clone() };
-    live.at(at(&live, 1), |batch| batch.queue_added(spec, Keys::default())).unwrap();
+    let added = Fact::queue_added(&spec, Keys::default(), &kinds());
+    live.at(at(&live, 1), |batch| batch.apply(&added)).unwrap();
     live.commit(WALL).unwrap();
     let total = live.engine().capacity().get(0);
     assert_ne!(total % 7, 0, "another cluster");

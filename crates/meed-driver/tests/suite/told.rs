@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use meed::Time;
-use meed_journal::{ClockStep, Kind, Note, Record};
+use meed_journal::{ClockStep, Fact, Kind, Note, Record};
 use meed_store::Seq;
 use meed_store::testing::SimDisk;
 
@@ -57,13 +57,13 @@ fn what_happened_is_counted() {
     };
     let bytes = all.iter().map(|line| line.len() as u64).sum::<u64>();
     let wanted = [
-        (Metric::Starts, of(Kind::Start)),
-        (Metric::Ends, of(Kind::End)),
-        (Metric::Failures, of(Kind::Fail)),
-        (Metric::Lost, of(Kind::Lost)),
-        (Metric::Undone, of(Kind::Undone)),
-        (Metric::Arrivals, of(Kind::Arrive)),
-        (Metric::Refused, of(Kind::Refuse)),
+        (Metric::Starts, of(Kind::TaskStarted)),
+        (Metric::Ends, of(Kind::TaskEnded)),
+        (Metric::Failures, of(Kind::TaskFailed)),
+        (Metric::Lost, of(Kind::TaskLost)),
+        (Metric::Undone, of(Kind::StartFailed)),
+        (Metric::Arrivals, of(Kind::JobArrived)),
+        (Metric::Refused, of(Kind::JobRefused)),
         (Metric::Records, all.len() as u64),
         (Metric::Bytes, bytes),
         (Metric::CommitSeconds, 1),
@@ -91,7 +91,7 @@ fn instants_rise_whatever_the_clock_says() {
         assert!(live.at(first, |_| Ok(())).is_err(), "the same instant twice");
         let later = micros(first.as_micros() + 5_000_000);
         let stepped = ClockStep { was_us: 7, epoch_us: 3_600_000_007 };
-        live.at(later, |batch| batch.clock_stepped(stepped)).unwrap();
+        live.at(later, |batch| batch.apply(&Fact::Clock(stepped))).unwrap();
         let next = micros(later.as_micros() + 1);
         assert_eq!(live.instant(first), next, "a note stands at an instant, too");
         live.commit(WALL).unwrap();
@@ -100,7 +100,8 @@ fn instants_rise_whatever_the_clock_says() {
     let (mut live, _) = open(&disk, 0).unwrap();
     assert!(live.instant(Time::ZERO) > live.engine().now());
     let now = live.instant(Time::ZERO);
-    live.at(now, |batch| batch.note(Note { about: "x".into(), detail: None })).unwrap();
+    live.at(now, |batch| batch.apply(&Fact::Note(Note { about: "x".into(), detail: None })))
+        .unwrap();
     step(&mut live, &mut machine, 0).unwrap();
     let state = known(&live);
     drop(live);

@@ -13,7 +13,7 @@ use meed::{
 use meed::{Span, Time, Unit};
 use meed_driver::live::{Action, Live, Opening, Recovered, SnapshotRule};
 use meed_driver::{Failed, Taken, header_of};
-use meed_journal::{Header, Opened, TaskKey};
+use meed_journal::{Fact, Header, Opened, TaskKey};
 use meed_store::testing::SimDisk;
 use meed_store::{
     FileStore, FileStoreOptions, Retained, Retention, Seq, Snapshot, Store, StoreError, UnixMillis,
@@ -183,7 +183,7 @@ pub(crate) fn step(live: &mut Live<u32>, machine: &mut Machine, seed: u64) -> Re
     let looks = live.next_look().is_some_and(|at| at <= now);
     let heard = live.at(now, |batch| {
         if looks {
-            batch.passes()?;
+            batch.apply(&Fact::time_passed())?;
         }
         happens(&before, seed, batch)
     })?;
@@ -234,28 +234,29 @@ pub(crate) fn reconcile(live: &mut Live<u32>, machine: &mut Machine) {
     let elsewhere: Vec<(TaskKey, String)> = elsewhere.collect();
     let now = live.instant(live.engine().now());
     live.at(now, |batch| {
-        gone.iter().try_for_each(|task| batch.task_lost(task, None))?;
+        for task in &gone {
+            batch.apply(&Fact::task_lost(task.clone(), None))?;
+        }
         for (task, node) in &elsewhere {
             // The node may have left, and the task with it.
-            let _ = batch.task_moved(task, node);
+            let _ = batch.apply(&Fact::task_moved(task.clone(), node));
         }
         for (task, well) in &machine.exits {
             // Its job may have failed a moment ago, and taken it along.
-            let _ = match well {
-                true => batch.task_ended(task),
-                false => batch.task_failed(task),
-            };
+            let _ = batch.apply(&match well {
+                true => Fact::task_ended(task.clone()),
+                false => Fact::task_failed(task.clone()),
+            });
         }
         Ok(())
     })
     .unwrap();
-    let now = live.instant(now);
     let missing: Vec<TaskKey> = live
         .running()
         .map(|running| running.task)
         .filter(|task| known.contains(task) && !machine.running.contains_key(task))
         .collect();
-    live.at(now, |batch| missing.iter().try_for_each(|task| batch.start_again(task))).unwrap();
+    missing.iter().for_each(|task| live.start_again(task).unwrap());
     let actions = live.commit(WALL).unwrap();
     machine.settle();
     machine.carry_out(actions);

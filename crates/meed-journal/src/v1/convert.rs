@@ -67,7 +67,7 @@ impl Convert {
                 let key = self.arrived;
                 self.arrived += 1;
                 let why = refused.why.take().unwrap_or_default();
-                Ok(Fact::Refuse(Box::new(Refusal { why, arrival: arrival(*refused, key) })))
+                Ok(Fact::JobRefused(Box::new(Refusal { why, arrival: arrival(*refused, key) })))
             }
             What::Start(start) => self.start(*start),
             What::Task(what, task) => self.task(what, &task),
@@ -78,7 +78,7 @@ impl Convert {
                     (_, true) => Outcome::Cancelled,
                     _ => Outcome::Failed,
                 };
-                Ok(Fact::JobEnd(JobEnd { job: key.into(), outcome, detail: None }))
+                Ok(Fact::JobEnded(JobEnd { job: key.into(), outcome, detail: None }))
             }
             What::Change(change) => self.change(*change),
             What::Finish(finish) => Ok(Fact::Finish(finish)),
@@ -101,7 +101,7 @@ impl Convert {
         };
         self.alive.insert(key, alive);
         self.keys.entry((queue, label)).or_default().push(key);
-        Fact::Arrive(Box::new(arrival(line, key)))
+        Fact::JobArrived(Box::new(arrival(line, key)))
     }
 
     fn stage(&mut self, line: ArriveLine) -> Result<Fact, String> {
@@ -120,7 +120,7 @@ impl Convert {
         let job = self.alive.get_mut(&key).expect("it is meant");
         let attempt = job.next_attempt(task).expect("it may start");
         job.start(task, attempt);
-        Ok(Fact::Start(Started {
+        Ok(Fact::TaskStarted(Started {
             queue: line.queue,
             job: key.into(),
             task,
@@ -141,11 +141,11 @@ impl Convert {
         let attempt = job.running.remove(&task).expect("it runs");
         let fact = TaskFact { job: key.into(), task, attempt, why: None, detail: None };
         Ok(match what {
-            "end" => Fact::End(fact),
-            "stop" => Fact::Stop(fact),
+            "end" => Fact::TaskEnded(fact),
+            "stop" => Fact::TaskStopped(fact),
             _ => {
                 job.again.insert(task, attempt + 1);
-                if what == "fail" { Fact::Fail(fact) } else { Fact::Lost(fact) }
+                if what == "fail" { Fact::TaskFailed(fact) } else { Fact::TaskLost(fact) }
             }
         })
     }
@@ -162,8 +162,8 @@ impl Convert {
         });
         let leaves = |name| NodeMark { of_share, ..NodeMark::of(name) };
         let given = [
-            joins.map(|node| Fact::NodeJoins(Box::new(node))),
-            line.node_leaves.map(|name| Fact::NodeLeaves(leaves(name))),
+            joins.map(|node| Fact::NodeJoined(Box::new(node))),
+            line.node_leaves.map(|name| Fact::NodeLeft(leaves(name))),
             line.node_resized.map(|node| {
                 let (name, capacity) = (node.name, node.capacity);
                 Fact::NodeResized(NodeAmounts { name, capacity, keeps_tasks: false, of_share })

@@ -110,13 +110,13 @@ fn about_jobs() -> BoxedStrategy<Fact> {
         .prop_map(|(job, stage, groups, open)| TasksAdded { job, stage, groups, open });
     let outcome = prop_oneof![Just(Outcome::Done), Just(Outcome::Failed), Just(Outcome::Cancelled)];
     prop_oneof![
-        arrival().prop_map(|job| Fact::Arrive(Box::new(job))),
-        refused.prop_map(|refused| Fact::Refuse(Box::new(refused))),
+        arrival().prop_map(|job| Fact::JobArrived(Box::new(job))),
+        refused.prop_map(|refused| Fact::JobRefused(Box::new(refused))),
         added.prop_map(Fact::TasksAdded),
         (key(), 0u64..=1 << 53)
             .prop_map(|(job, weight)| Fact::JobChanged(JobChanged { job, weight })),
         (of(key()), of(key())).prop_map(|(job, name)| Fact::JobCancelled(Cancelled { job, name })),
-        (key(), outcome, detail()).prop_map(|(job, outcome, detail)| Fact::JobEnd(JobEnd {
+        (key(), outcome, detail()).prop_map(|(job, outcome, detail)| Fact::JobEnded(JobEnd {
             job,
             outcome,
             detail
@@ -186,15 +186,15 @@ pub(crate) fn about_tasks() -> BoxedStrategy<Fact> {
     let moved = (key(), any::<u32>(), 0u32..3, name())
         .prop_map(|(job, task, attempt, node)| Moved { job, task, attempt, node });
     prop_oneof![
-        start().prop_map(Fact::Start),
-        task().prop_map(Fact::Undone),
-        task().prop_map(Fact::End),
-        task().prop_map(Fact::Fail),
-        task().prop_map(Fact::Lost),
-        task().prop_map(Fact::Withdrawn),
-        reclaimed().prop_map(|told| Fact::Reclaim(Box::new(told))),
-        task().prop_map(Fact::Stop),
-        moved.prop_map(Fact::Moved),
+        start().prop_map(Fact::TaskStarted),
+        task().prop_map(Fact::StartFailed),
+        task().prop_map(Fact::TaskEnded),
+        task().prop_map(Fact::TaskFailed),
+        task().prop_map(Fact::TaskLost),
+        task().prop_map(Fact::TaskWithdrawn),
+        reclaimed().prop_map(|told| Fact::TaskReclaimed(Box::new(told))),
+        task().prop_map(Fact::TaskStopped),
+        moved.prop_map(Fact::TaskMoved),
     ]
     .boxed()
 }
@@ -245,14 +245,15 @@ fn about_the_cluster() -> BoxedStrategy<Fact> {
     let changed = (name(), of(0u64..9999), of(of(amounts())), of(of(amounts())), of(rank))
         .prop_map(|(name, weight, min, max, rank)| QueueChanged { name, weight, min, max, rank });
     prop_oneof![
-        node().prop_map(|node| Fact::NodeJoins(Box::new(node))),
-        mark().prop_map(Fact::NodeLeaves),
+        node().prop_map(|node| Fact::NodeJoined(Box::new(node))),
+        mark().prop_map(Fact::NodeLeft),
         resized.prop_map(Fact::NodeResized),
         mark().prop_map(Fact::NodeCordoned),
         mark().prop_map(Fact::NodeUncordoned),
         (name(), labels())
             .prop_map(|(name, labels)| Fact::NodeRelabelled(Relabelled { name, labels })),
-        (name(), amounts()).prop_map(|(name, used)| Fact::NodeStrangers(Strangers { name, used })),
+        (name(), amounts())
+            .prop_map(|(name, used)| Fact::NodeUsedByOthers(UsedByOthers { name, used })),
         any::<bool>().prop_map(|waits| Fact::Infeasible(Unplaceable { waits })),
         queue().prop_map(|queue| Fact::QueueAdded(Box::new(queue))),
         changed.prop_map(|change| Fact::QueueChanged(Box::new(change))),
@@ -325,7 +326,7 @@ fn about_the_run() -> BoxedStrategy<Fact> {
         opened.prop_map(Fact::Open),
         (any::<u64>(), any::<u64>())
             .prop_map(|(was_us, epoch_us)| Fact::Clock(ClockStep { was_us, epoch_us })),
-        Just(Fact::Decide(Decide {})),
+        Just(Fact::TimePassed(Decide {})),
         (name(), detail()).prop_map(|(about, detail)| Fact::Note(Note { about, detail })),
         (any::<u64>(), of(words()))
             .prop_map(|(through, place)| Fact::Snapshot(SnapshotTaken { through, place })),

@@ -85,6 +85,8 @@ pub enum Verdict {
     Skipped,
     /// No paper says anything of it: it is what was measured.
     Measured,
+    /// No claim: what is compared was put in, is ours, or would agree whatever happened.
+    Given,
     /// To the digit.
     Same,
     /// Within bounds that the check states.
@@ -120,6 +122,14 @@ impl Check {
         let what = self.what;
         let check = Check { what: claim.to_owned(), ..self }.again(item, fact);
         Check { what, ..check }
+    }
+
+    /// It agrees, and says nothing: what is compared was put in, or is ours.
+    pub(super) fn given(self) -> Check {
+        match self.verdict {
+            Verdict::Same | Verdict::Agrees => Check { verdict: Verdict::Given, ..self },
+            _ => self,
+        }
     }
 
     /// Something of which no paper says anything.

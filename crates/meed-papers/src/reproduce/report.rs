@@ -177,6 +177,20 @@ fn blocks(outcome: &ItemOutcome) -> Vec<Block> {
     std::iter::once(Block::Table(table)).chain(outcome.blocks.clone()).chain(notes).collect()
 }
 
+/// How many claims come out, and how.
+pub(super) fn counts(done: &[Done]) -> [(&'static str, usize); 6] {
+    let standing = Standing::of(done);
+    let come_out = standing.same + standing.agree;
+    [
+        ("all", come_out + standing.under.len() + standing.differ),
+        ("come out", come_out),
+        ("of these to the digit", standing.same),
+        ("come out under a stated fact, or with one assumption varied", standing.under.len()),
+        ("come out under nothing that was tried", standing.differ),
+        ("not measured: a trace is missing", standing.skipped),
+    ]
+}
+
 fn lead(done: &[Done], context: &Context) -> Vec<String> {
     let standing = Standing::of(done);
     let mut lead = vec![format!(
@@ -207,10 +221,11 @@ fn cells(check: &Check) -> [Cell; 4] {
     ]
 }
 
-fn badge(verdict: Verdict) -> Badge {
+pub(super) fn badge(verdict: Verdict) -> Badge {
     let (word, tone) = match verdict {
         Verdict::Skipped => ("not measured", Tone::Plain),
         Verdict::Measured => ("measured", Tone::Plain),
+        Verdict::Given => ("no claim", Tone::Plain),
         Verdict::Same => ("same", Tone::Good),
         Verdict::Agrees => ("agrees", Tone::Good),
         Verdict::Differs => ("differs", Tone::Warn),

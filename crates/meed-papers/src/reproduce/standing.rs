@@ -36,7 +36,7 @@ impl<'a> Standing<'a> {
                 Verdict::Same => standing.same += 1,
                 Verdict::Agrees => standing.agree += 1,
                 Verdict::Skipped => standing.skipped += 1,
-                Verdict::Measured => {}
+                Verdict::Measured | Verdict::Given => {}
                 Verdict::Differs => {
                     let facts = facts(done, item, check);
                     match facts.is_empty() {
@@ -86,6 +86,7 @@ mod tests {
             check("never", Verdict::Differs),
             check("not printed", Verdict::Measured),
             check("no trace", Verdict::Skipped),
+            check("put in", Verdict::Given),
         ];
         let second = vec![
             again("elsewhere", &["on hosts", "with masters"]),

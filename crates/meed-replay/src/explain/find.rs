@@ -89,22 +89,22 @@ pub(super) fn jobs(
         look.arrived += 1;
     }
     let kinds = [
-        Kind::Arrive,
-        Kind::Refuse,
+        Kind::JobArrived,
+        Kind::JobRefused,
         Kind::TasksAdded,
-        Kind::Start,
-        Kind::Fail,
-        Kind::Lost,
-        Kind::Undone,
-        Kind::Withdrawn,
-        Kind::JobEnd,
+        Kind::TaskStarted,
+        Kind::TaskFailed,
+        Kind::TaskLost,
+        Kind::StartFailed,
+        Kind::TaskWithdrawn,
+        Kind::JobEnded,
     ];
     let mut reader = recording.log.read(&recording.run)?;
     while let Some((_, record)) = reader.next(&kinds)? {
         if let Some(arrival) = arrival_of(&record.fact) {
             if wanted(arrival) {
                 let why_refused = match &record.fact {
-                    Fact::Refuse(refusal) => Some(refusal.why.clone()),
+                    Fact::JobRefused(refusal) => Some(refusal.why.clone()),
                     _ => None,
                 };
                 look.arrives(record.t, arrival, why_refused);
@@ -158,18 +158,20 @@ impl Look {
                     job.unstarted = added.groups.iter().map(|group| u64::from(group.tasks)).sum();
                 }
             }
-            Fact::Start(start) => {
+            Fact::TaskStarted(start) => {
                 if let Some(job) = self.job(&start.job) {
                     job.start(t, start.task);
                 }
             }
-            Fact::Fail(task) | Fact::Lost(task) | Fact::Undone(task) => self.waits_again(t, task),
-            Fact::Withdrawn(task) => {
+            Fact::TaskFailed(task) | Fact::TaskLost(task) | Fact::StartFailed(task) => {
+                self.waits_again(t, task)
+            }
+            Fact::TaskWithdrawn(task) => {
                 if let Some(job) = self.job(&task.job) {
                     job.withdraw(task.task, task.attempt);
                 }
             }
-            Fact::JobEnd(end) => {
+            Fact::JobEnded(end) => {
                 if let Some(job) = self.job(&end.job) {
                     job.ended = Some(t);
                     job.stop(t);

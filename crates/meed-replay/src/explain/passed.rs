@@ -70,7 +70,8 @@ pub(super) fn overtaken(
     let mut jobs: BTreeMap<JobKey, Live> = BTreeMap::new();
     let (mut arrived, mut own) = (0, None);
     let mut by: BTreeMap<Name, u64> = BTreeMap::new();
-    let wanted = [Kind::Arrive, Kind::Refuse, Kind::TasksAdded, Kind::Start, Kind::JobEnd];
+    let wanted =
+        [Kind::JobArrived, Kind::JobRefused, Kind::TasksAdded, Kind::TaskStarted, Kind::JobEnded];
     let mut reader = recording.log.read(&recording.run)?;
     while let Some((_, record)) = reader.next(&wanted)?.filter(|(_, record)| record.t <= at) {
         if let Some(arrival) = arrival_of(&record.fact) {
@@ -80,7 +81,7 @@ pub(super) fn overtaken(
             arrived += 1;
         }
         match &record.fact {
-            Fact::Arrive(arrival) => {
+            Fact::JobArrived(arrival) => {
                 let queue = arrival.queue.clone();
                 let mut live = Live { queue, ready: record.t, groups: Vec::new(), last: 0 };
                 live.add(record.t, &arrival.groups, &widths, kinds);
@@ -91,8 +92,8 @@ pub(super) fn overtaken(
                     live.add(record.t, &added.groups, &widths, kinds);
                 }
             }
-            Fact::JobEnd(end) => drop(jobs.remove(&end.job)),
-            Fact::Start(start) if start.attempt == 0 => {
+            Fact::JobEnded(end) => drop(jobs.remove(&end.job)),
+            Fact::TaskStarted(start) if start.attempt == 0 => {
                 let Some(mine) = own.as_ref().and_then(|own| jobs.get(own)) else { continue };
                 let Some(other) = jobs.get(&start.job) else { continue };
                 let passes = other.ready > since && other.width_of(start.task) < mine.widest();
@@ -119,8 +120,8 @@ fn widths(recording: &Recording) -> Result<Widths, LogError> {
     let spec = |node: &NodeEntry| node.read(kinds).ok();
     let mut nodes: Vec<NodeSpec> = recording.run.header.nodes.iter().filter_map(spec).collect();
     let mut reader = recording.log.read(&recording.run)?;
-    while let Some((_, record)) = reader.next(&[Kind::NodeJoins])? {
-        if let Fact::NodeJoins(node) = &record.fact {
+    while let Some((_, record)) = reader.next(&[Kind::NodeJoined])? {
+        if let Fact::NodeJoined(node) = &record.fact {
             nodes.extend(spec(node));
         }
     }

@@ -70,12 +70,12 @@ impl Fates {
         while let Some((_, record)) = reader.next_any()? {
             let kind = record.fact.kind();
             let groups = match &record.fact {
-                Fact::Arrive(arrival) => &arrival.groups[..],
+                Fact::JobArrived(arrival) => &arrival.groups[..],
                 Fact::TasksAdded(added) => &added.groups[..],
                 _ => &[],
             };
             tasks += groups.iter().map(|group| u64::from(group.tasks)).sum::<u64>();
-            ended += u64::from(kind == Kind::End);
+            ended += u64::from(kind == Kind::TaskEnded);
             fates.learn(record.t, &record.fact);
         }
         let all = fates.tasks.values().flat_map(|tasks| tasks.values());
@@ -87,21 +87,21 @@ impl Fates {
     fn learn(&mut self, t: Time, fact: &Fact) {
         match fact {
             Fact::QueueAdded(form) => self.queues_added.push(form.queue.to_string()),
-            Fact::Start(start) => {
+            Fact::TaskStarted(start) => {
                 self.adopted += u64::from(start.since.is_some());
                 let since = start.since.unwrap_or(t);
                 self.task(&start.job, start.task).since = Some((since, start.node.clone()));
             }
-            Fact::End(task) => {
+            Fact::TaskEnded(task) => {
                 let fates = self.task(&task.job, task.task);
                 fates.ends = fates.since.take().map(|(since, _)| t.saturating_since(since));
             }
-            Fact::Fail(task) => {
+            Fact::TaskFailed(task) => {
                 let fates = self.task(&task.job, task.task);
                 let lasted = fates.since.take().map(|(since, _)| t.saturating_since(since));
                 fates.fails.extend(lasted);
             }
-            Fact::Lost(task) | Fact::Undone(task) => {
+            Fact::TaskLost(task) | Fact::StartFailed(task) => {
                 if let Some(start) = self.task(&task.job, task.task).since.take() {
                     if let Some((_, ran)) = self.reclaimed.get_mut(&task.key()) {
                         *ran = t.saturating_since(start.0);
@@ -110,19 +110,19 @@ impl Fates {
                     self.befell.entry(task.key()).or_insert(start);
                 }
             }
-            Fact::Reclaim(told) => {
+            Fact::TaskReclaimed(told) => {
                 if let Some(start) = self.task(&told.job, told.task).since.clone() {
                     self.reclaimed.insert(told.key(), (t, Span::ZERO));
                     self.befell.entry(told.key()).or_insert(start);
                 }
             }
-            Fact::Moved(moved) => {
+            Fact::TaskMoved(moved) => {
                 if let Some(start) = self.task(&moved.job, moved.task).since.clone() {
                     let (job, task, attempt) = (moved.job.clone(), moved.task, moved.attempt);
                     self.befell.entry(TaskKey { job, task, attempt }).or_insert(start);
                 }
             }
-            Fact::Stop(task) | Fact::Withdrawn(task) => {
+            Fact::TaskStopped(task) | Fact::TaskWithdrawn(task) => {
                 self.task(&task.job, task.task).since = None;
             }
             _ => {}

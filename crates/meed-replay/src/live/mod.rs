@@ -145,7 +145,7 @@ impl World<'_> {
         }
         for (line, record) in records {
             self.line = line;
-            happened |= happens(record.fact.kind());
+            happened |= record.fact.kind().happens();
             self.record(line, record)?;
         }
         match happened && self.mode != Mode::AsTold {
@@ -157,7 +157,9 @@ impl World<'_> {
     /// Tasks that end now and of which no record of this instant tells so, in order.
     fn due_by_themselves(&self, records: &[(u64, Record)]) -> Vec<AllocationId> {
         let told = |(_, record): &(u64, Record)| match &record.fact {
-            Fact::End(task) | Fact::Fail(task) => self.driver.task_of(&task.job, task.task),
+            Fact::TaskEnded(task) | Fact::TaskFailed(task) => {
+                self.driver.task_of(&task.job, task.task)
+            }
             _ => None,
         };
         let told: BTreeSet<AllocationId> = records.iter().filter_map(told).collect();
@@ -177,29 +179,29 @@ impl World<'_> {
     /// One record of this instant.
     fn record(&mut self, line: u64, record: Record) -> Result<(), RunError> {
         let number = self.came;
-        self.came += u64::from(matches!(record.fact.kind(), Kind::Arrive | Kind::Refuse));
+        self.came += u64::from(matches!(record.fact.kind(), Kind::JobArrived | Kind::JobRefused));
         if self.mode == Mode::AsTold {
             return self.as_told(line, number, &record.fact);
         }
         match record.fact {
-            Fact::End(ref task) | Fact::Fail(ref task) => {
+            Fact::TaskEnded(ref task) | Fact::TaskFailed(ref task) => {
                 let id = self.driver.task_of(&task.job, task.task);
                 let due = |id: &AllocationId| {
                     self.running.get(id).is_some_and(|it| it.due.is_some_and(|d| d.0 == self.now))
                 };
                 id.filter(due).map_or(Ok(()), |id| self.end(id))
             }
-            Fact::Start(start) if start.since.is_none() => {
+            Fact::TaskStarted(start) if start.since.is_none() => {
                 self.expected.push_back((line, start));
                 Ok(())
             }
-            Fact::Reclaim(stop) => {
+            Fact::TaskReclaimed(stop) => {
                 if self.mode == Mode::Again {
                     self.expected_stops.push_back((line, stop));
                 }
                 Ok(())
             }
-            Fact::Undone(ref task) | Fact::Lost(ref task) => {
+            Fact::StartFailed(ref task) | Fact::TaskLost(ref task) => {
                 let key = task.key();
                 let same = self.same_start(&key).filter(|&id| self.is_lost_here(id, &key));
                 same.map_or(Ok(()), |id| {
@@ -207,7 +209,7 @@ impl World<'_> {
                     self.happens(line, number, &record.fact)
                 })
             }
-            Fact::Moved(ref moved) => {
+            Fact::TaskMoved(ref moved) => {
                 let (job, task, attempt) = (moved.job.clone(), moved.task, moved.attempt);
                 let same = self.same_start(&TaskKey { job, task, attempt });
                 same.map_or(Ok(()), |_| self.happens(line, number, &record.fact))
@@ -218,10 +220,10 @@ impl World<'_> {
             }
             // Another policy holds all the time.
             Fact::PoliciesChanged(_) if !self.as_recorded => self.advance(self.now),
-            Fact::Refuse(ref refusal) if self.mode == Mode::Otherwise => {
+            Fact::JobRefused(ref refusal) if self.mode == Mode::Otherwise => {
                 self.arrives(line, number, &refusal.arrival)
             }
-            Fact::Arrive(ref arrival) if self.mode == Mode::Otherwise => {
+            Fact::JobArrived(ref arrival) if self.mode == Mode::Otherwise => {
                 self.arrives(line, number, arrival)
             }
             ref fact => self.happens(line, number, fact),
@@ -239,7 +241,7 @@ impl World<'_> {
     }
 
     fn arrives(&mut self, line: u64, number: u64, arrival: &Arrival) -> Result<(), RunError> {
-        let fact = Fact::Arrive(Box::new(arrival.clone()));
+        let fact = Fact::JobArrived(Box::new(arrival.clone()));
         match self.tell(number, &fact) {
             Err(Failed::Rejected(why)) => {
                 let refused = self.driver.job_refused(self.now, &why, |_| arrival.clone());
@@ -251,16 +253,16 @@ impl World<'_> {
 
     /// Something from outside happens.
     fn happens(&mut self, line: u64, number: u64, fact: &Fact) -> Result<(), RunError> {
-        if !happens(fact.kind()) {
+        if !fact.kind().happens() {
             return self.advance(self.now);
         }
-        if let Fact::Lost(task) = fact
+        if let Fact::TaskLost(task) = fact
             && let Some(id) = self.driver.task_of(&task.job, task.task)
         {
             self.count_lost(id);
         }
         let told = self.tell(number, fact);
-        if let (Ok(()), Fact::Start(start)) = (&told, fact) {
+        if let (Ok(()), Fact::TaskStarted(start)) = (&told, fact) {
             self.adopted(start);
         }
         self.judge(line, told)
@@ -289,7 +291,7 @@ impl World<'_> {
 
     fn as_told(&mut self, line: u64, number: u64, fact: &Fact) -> Result<(), RunError> {
         self.happens(line, number, fact)?;
-        if let Fact::Start(start) = fact
+        if let Fact::TaskStarted(start) = fact
             && start.since.is_none()
             && let Some(id) = self.driver.task_of(&start.job, start.task)
         {
@@ -333,7 +335,7 @@ impl World<'_> {
         if self.mode == Mode::Again {
             starts.iter().for_each(|start| self.compare(start));
             if let Some((line, start)) = self.expected.front() {
-                let recorded = Some(line_of(self.now, Fact::Start(start.clone())));
+                let recorded = Some(line_of(self.now, Fact::TaskStarted(start.clone())));
                 self.differs(Difference { line: *line, recorded, replayed: None });
             }
         }
@@ -362,12 +364,12 @@ impl World<'_> {
         let who = |start: &Started| (start.key(), start.queue.clone(), start.node.clone());
         let (line, recorded) = match theirs {
             Some((_, theirs)) if who(&theirs) == who(&mine) => return,
-            Some((line, theirs)) => (line, Some(line_of(self.now, Fact::Start(theirs)))),
+            Some((line, theirs)) => (line, Some(line_of(self.now, Fact::TaskStarted(theirs)))),
             // What a crash cut off of the last instant is not known.
             None if self.cut_at == Some(self.now) => return,
             None => (self.line, None),
         };
-        let replayed = Some(line_of(self.now, Fact::Start(mine)));
+        let replayed = Some(line_of(self.now, Fact::TaskStarted(mine)));
         self.differs(Difference { line, recorded, replayed });
     }
 
@@ -397,12 +399,6 @@ impl World<'_> {
         let refused = |why: Rejected| RunError::Change { at: now, why };
         meed_driver::Books::advance(&mut self.driver, now).map_err(refused)
     }
-}
-
-/// Whether such a record tells that something happened, so that it is decided anew.
-fn happens(kind: Kind) -> bool {
-    use Kind::*;
-    !matches!(kind, Run | Open | Clock | Note | Snapshot | Finish | Other)
 }
 
 fn line_of(t: Time, fact: Fact) -> String {

@@ -141,7 +141,7 @@ impl World<'_> {
     }
 
     fn line_of_stop(&self, stop: Box<Reclaimed>) -> String {
-        line_of(self.now, Fact::Reclaim(stop))
+        line_of(self.now, Fact::TaskReclaimed(stop))
     }
 
     fn key_of(&self, id: AllocationId) -> TaskKey {

@@ -94,7 +94,7 @@ impl<'a> Compare<'a> {
         }
         if whole && state.decisions.is_none() {
             let unmet = match &mut state.left {
-                Some(left) => left.next(&[Kind::Start])?,
+                Some(left) => left.next(&[Kind::TaskStarted])?,
                 None => None,
             };
             state.decisions = unmet.map(|(line, recorded)| Difference {
@@ -145,7 +145,7 @@ impl State<'_> {
     fn starts_from(&self, skipped: u64) -> Result<LogReader, LogError> {
         let mut reader = self.log.read(&self.run)?;
         let mut seen = 0;
-        while seen < skipped && reader.next(&[Kind::Start])?.is_some() {
+        while seen < skipped && reader.next(&[Kind::TaskStarted])?.is_some() {
             seen += 1;
         }
         Ok(reader)
@@ -154,7 +154,7 @@ impl State<'_> {
     fn start(&mut self, mine: &[u8]) -> Result<(), LogError> {
         let Some(left) = &mut self.left else { return Ok(()) };
         let own = Record::decode(mine).ok();
-        let theirs = left.next(&[Kind::Start])?;
+        let theirs = left.next(&[Kind::TaskStarted])?;
         let (line, recorded) = match theirs {
             Some((_, theirs)) if own.is_some_and(|own| same_start(&own, &theirs)) => return Ok(()),
             Some((line, theirs)) => (line, Some(line_of(&theirs))),
@@ -178,7 +178,7 @@ fn begins(line: &[u8], kind: &str) -> bool {
 /// Whether the same task starts at the same time on the same node; why does not matter.
 fn same_start(one: &Record, other: &Record) -> bool {
     match (&one.fact, &other.fact) {
-        (Fact::Start(mine), Fact::Start(theirs)) => {
+        (Fact::TaskStarted(mine), Fact::TaskStarted(theirs)) => {
             let who = |start: &meed_journal::Started| (start.job.clone(), start.task);
             one.t == other.t && who(mine) == who(theirs) && mine.node == theirs.node
         }
@@ -190,7 +190,7 @@ fn same_start(one: &Record, other: &Record) -> bool {
 fn same_but_next(one: &[u8], other: &[u8]) -> bool {
     let without = |line: &[u8]| {
         let mut record = Record::decode(line).ok()?;
-        let Fact::Start(start) = &mut record.fact else { return None };
+        let Fact::TaskStarted(start) = &mut record.fact else { return None };
         let levels = start.reason.iter_mut().flat_map(|reason| &mut reason.levels);
         levels.for_each(|level| (level.runner_up, level.runner_up_key) = (None, None));
         Some(record)
@@ -203,7 +203,7 @@ fn same_when_played(one: &[u8], other: &[u8]) -> bool {
     let told = |line: &[u8]| {
         let mut record = Record::decode(line).ok()?;
         record.seq = 0;
-        if let Fact::Start(start) = &mut record.fact {
+        if let Fact::TaskStarted(start) = &mut record.fact {
             start.reason = None;
         }
         Some(record)

@@ -250,11 +250,11 @@ impl Recording {
         let mut arrived = 0;
         let mut next = move || {
             while let Some((line, record)) = reader.next(&[
-                Kind::Arrive,
-                Kind::Refuse,
-                Kind::Start,
-                Kind::Reclaim,
-                Kind::Lost,
+                Kind::JobArrived,
+                Kind::JobRefused,
+                Kind::TaskStarted,
+                Kind::TaskReclaimed,
+                Kind::TaskLost,
             ])? {
                 if let Some(arrival) = arrival_of(&record.fact) {
                     if arrival.job != JobKey::Number(arrived) {
@@ -263,11 +263,11 @@ impl Recording {
                     arrived += 1;
                 }
                 let (job, task, what) = match record.fact {
-                    Fact::Start(start) => {
+                    Fact::TaskStarted(start) => {
                         (start.job, start.task, ToldTo::Start(start.node.to_string()))
                     }
-                    Fact::Reclaim(told) => (told.job, told.task, ToldTo::Stop(told.grace)),
-                    Fact::Lost(lost) => (lost.job, lost.task, ToldTo::Lost),
+                    Fact::TaskReclaimed(told) => (told.job, told.task, ToldTo::Stop(told.grace)),
+                    Fact::TaskLost(lost) => (lost.job, lost.task, ToldTo::Lost),
                     _ => continue,
                 };
                 let number = match (numbers.get(&job), &job) {

@@ -48,7 +48,7 @@ pub(crate) fn lives(
 /// Who starts when and where.
 fn starts(lines: impl Iterator<Item = String>) -> Vec<String> {
     let start = |line: String| match Record::decode(line.as_bytes()).unwrap() {
-        Record { t, fact: Fact::Start(start), .. } => {
+        Record { t, fact: Fact::TaskStarted(start), .. } => {
             Some(format!("{t} {} {} {} {:?}", start.queue, start.key(), start.node, start.since))
         }
         _ => None,
@@ -81,7 +81,7 @@ fn a_live_run_replays_to_the_same_decisions() {
         assert_eq!(String::from_utf8(log).unwrap(), lines.join("\n") + "\n");
         let record = &own.comparison.runs[0];
         let count = |kind: Kind| recorded.iter().filter(|one| one.fact.kind() == kind).count();
-        assert_eq!(record.refused as usize, count(Kind::Refuse));
+        assert_eq!(record.refused as usize, count(Kind::JobRefused));
         let (mut mine, mut theirs) = (books.iter(), record.queues.iter());
         while let (Some(mine), Some(theirs)) = (mine.next(), theirs.next()) {
             assert_eq!(mine.rho, theirs.rho, "seed {seed}, {}", theirs.queue);
@@ -101,27 +101,27 @@ fn a_live_run_replays_to_the_same_decisions() {
         assert_eq!(again.remarks.iter().find(left_out), None);
     }
     let wanted = [
-        Kind::Undone,
-        Kind::Lost,
-        Kind::Withdrawn,
-        Kind::Moved,
+        Kind::StartFailed,
+        Kind::TaskLost,
+        Kind::TaskWithdrawn,
+        Kind::TaskMoved,
         Kind::QueueAdded,
         Kind::QueueRemoved,
         Kind::NodeCordoned,
-        Kind::NodeStrangers,
+        Kind::NodeUsedByOthers,
         Kind::NodeRelabelled,
         Kind::NodeResized,
-        Kind::NodeLeaves,
+        Kind::NodeLeft,
         Kind::Infeasible,
         Kind::JobChanged,
         Kind::TasksAdded,
         Kind::JobCancelled,
-        Kind::Refuse,
-        Kind::Fail,
+        Kind::JobRefused,
+        Kind::TaskFailed,
         Kind::Clock,
         Kind::Open,
-        Kind::Reclaim,
-        Kind::Decide,
+        Kind::TaskReclaimed,
+        Kind::TimePassed,
     ];
     for kind in wanted {
         assert!(told.contains(&kind), "{kind:?} was not drawn");
@@ -178,11 +178,11 @@ fn another_policy_stops_tasks_by_its_own_grace() {
         let mut stopped = 0;
         for record in text.lines().map(|line| Record::decode(line.as_bytes()).unwrap()) {
             match record.fact {
-                Fact::Reclaim(stop) => {
+                Fact::TaskReclaimed(stop) => {
                     told += 1;
                     due.insert(stop.key(), record.t.saturating_add(stop.grace));
                 }
-                Fact::Lost(task) => {
+                Fact::TaskLost(task) => {
                     let why = task.why.as_deref();
                     if let Some(due) = due.remove(&task.key())
                         && why == Some("its room was taken back")
@@ -243,7 +243,7 @@ fn a_live_journal_is_explained() {
     let json = |state: &QueueStatus| serde_json::to_string(state).unwrap();
     assert_eq!(json(&told.state), json(&books[0]));
     let job = lines.iter().find_map(|line| match Record::decode(line.as_bytes()).unwrap().fact {
-        Fact::Start(start) if start.since.is_none() => Some(start.job.to_string()),
+        Fact::TaskStarted(start) if start.since.is_none() => Some(start.job.to_string()),
         _ => None,
     });
     let told = explain(&recording, &LogSubject::Job(job.unwrap()), None).unwrap();

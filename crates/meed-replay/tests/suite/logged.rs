@@ -98,17 +98,17 @@ fn twin(records: &[Record]) -> Vec<u64> {
         let t = record.t.as_micros();
         let kind = record.fact.kind();
         match &record.fact {
-            Fact::Start(start) => {
+            Fact::TaskStarted(start) => {
                 let since = start.since.map_or(t, |since| since.as_micros());
                 let task = tasks.entry((start.job.clone(), start.task)).or_default();
                 task.starts.push((start.attempt, since));
             }
-            Fact::End(told)
-            | Fact::Fail(told)
-            | Fact::Lost(told)
-            | Fact::Undone(told)
-            | Fact::Stop(told)
-            | Fact::Withdrawn(told) => {
+            Fact::TaskEnded(told)
+            | Fact::TaskFailed(told)
+            | Fact::TaskLost(told)
+            | Fact::StartFailed(told)
+            | Fact::TaskStopped(told)
+            | Fact::TaskWithdrawn(told) => {
                 let TaskKey { job, task, attempt } = told.key();
                 tasks.entry((job, task)).or_default().overs.insert(attempt, (kind, t));
             }
@@ -128,10 +128,11 @@ fn length(task: &Task, end: u64) -> Option<u64> {
         };
         task.starts.iter().filter_map(over).collect::<Vec<u64>>()
     };
-    let failed = of(Kind::Fail);
-    let known = of(Kind::End).pop().or(of(Kind::Stop).pop()).or(of(Kind::Withdrawn).pop());
+    let failed = of(Kind::TaskFailed);
+    let known =
+        of(Kind::TaskEnded).pop().or(of(Kind::TaskStopped).pop()).or(of(Kind::TaskWithdrawn).pop());
     let runs = task.starts.iter().filter(|(attempt, _)| !task.overs.contains_key(attempt));
-    let open = runs.map(|(_, since)| end - since).chain(of(Kind::Lost)).max();
+    let open = runs.map(|(_, since)| end - since).chain(of(Kind::TaskLost)).max();
     let sum: u64 = failed.iter().sum();
     match known.or(open) {
         Some(last) => Some(sum + last),

@@ -164,8 +164,8 @@ pub fn group_with(
 /// does.
 pub fn change_of(fact: &Fact, kinds: &ResourceKinds) -> Result<Option<Change>, String> {
     Ok(Some(match fact {
-        Fact::NodeJoins(node) if !node.of_share => Change::NodeJoins(node.read(kinds)?),
-        Fact::NodeLeaves(node) if !node.of_share => Change::NodeLeaves(node.name.to_string()),
+        Fact::NodeJoined(node) if !node.of_share => Change::NodeJoins(node.read(kinds)?),
+        Fact::NodeLeft(node) if !node.of_share => Change::NodeLeaves(node.name.to_string()),
         Fact::NodeResized(node) if !node.of_share => {
             let capacity = node.capacity.read(kinds).map_err(|why| format!("capacity: {why}"))?;
             Change::NodeResized(node.name.to_string(), capacity)

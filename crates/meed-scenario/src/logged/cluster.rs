@@ -120,16 +120,16 @@ impl Reading<'_> {
         let at = shifted(self.begin, t);
         let is_start = self.is_start || at == Time::ZERO;
         match fact {
-            Fact::Arrive(_) | Fact::Refuse(_) => self.is_start = false,
+            Fact::JobArrived(_) | Fact::JobRefused(_) => self.is_start = false,
             Fact::Infeasible(told) => self.waits_for_nodes = told.waits,
-            Fact::NodeJoins(_) | Fact::NodeLeaves(_) | Fact::NodeResized(_) => {
+            Fact::NodeJoined(_) | Fact::NodeLeft(_) | Fact::NodeResized(_) => {
                 let Some(change) = change_of(fact, self.kinds)? else { return Ok(()) };
                 match is_start {
                     true => self.at_start(change),
                     false => self.changes.push(TimedChange { at, change }),
                 }
             }
-            Fact::NodeStrangers(told) => {
+            Fact::NodeUsedByOthers(told) => {
                 let used = told.used.read(self.kinds).map_err(|why| format!("used: {why}"))?;
                 match is_start {
                     true => drop(self.strangers.insert(told.name.to_string(), used)),

@@ -162,20 +162,20 @@ impl LiveJobs {
 
 /// Kinds of records that tell of jobs and tasks.
 const TOLD: &[Kind] = &[
-    Kind::Arrive,
-    Kind::Refuse,
+    Kind::JobArrived,
+    Kind::JobRefused,
     Kind::TasksAdded,
     Kind::JobChanged,
-    Kind::JobEnd,
-    Kind::Start,
-    Kind::Undone,
-    Kind::End,
-    Kind::Fail,
-    Kind::Lost,
-    Kind::Withdrawn,
-    Kind::Stop,
+    Kind::JobEnded,
+    Kind::TaskStarted,
+    Kind::StartFailed,
+    Kind::TaskEnded,
+    Kind::TaskFailed,
+    Kind::TaskLost,
+    Kind::TaskWithdrawn,
+    Kind::TaskStopped,
     Kind::QueueAdded,
-    Kind::NodeJoins,
+    Kind::NodeJoined,
     Kind::NodeRelabelled,
 ];
 
@@ -253,9 +253,9 @@ impl Reading<'_> {
 
     fn fact(&mut self, t: Time, fact: &Fact) -> Result<(), String> {
         match fact {
-            Fact::Arrive(arrival) => self.arrives(t, arrival),
+            Fact::JobArrived(arrival) => self.arrives(t, arrival),
             Fact::TasksAdded(added) => self.added(t, &added.job, &added.groups),
-            Fact::Refuse(_) => {
+            Fact::JobRefused(_) => {
                 self.counts.refused += 1;
                 Ok(())
             }
@@ -263,7 +263,7 @@ impl Reading<'_> {
                 self.counts.weights += 1;
                 Ok(())
             }
-            Fact::JobEnd(end) => {
+            Fact::JobEnded(end) => {
                 self.ended.insert(end.job.clone());
                 Ok(())
             }
@@ -271,16 +271,16 @@ impl Reading<'_> {
                 self.number_of(&entry.queue);
                 Ok(())
             }
-            Fact::Start(start) => {
+            Fact::TaskStarted(start) => {
                 let since = start.since.unwrap_or(t);
                 self.ran(&start.job, start.task)?.starts(since, start.since.is_some());
                 Ok(())
             }
-            Fact::Undone(task) => self.ran(&task.job, task.task).map(|ran| ran.is_undone()),
-            Fact::End(task) => self.ran(&task.job, task.task).map(|ran| ran.ends(t)),
-            Fact::Fail(task) => self.ran(&task.job, task.task).map(|ran| ran.fails(t)),
-            Fact::Lost(task) => self.ran(&task.job, task.task).map(|ran| ran.is_lost(t)),
-            Fact::Withdrawn(task) | Fact::Stop(task) => {
+            Fact::StartFailed(task) => self.ran(&task.job, task.task).map(|ran| ran.is_undone()),
+            Fact::TaskEnded(task) => self.ran(&task.job, task.task).map(|ran| ran.ends(t)),
+            Fact::TaskFailed(task) => self.ran(&task.job, task.task).map(|ran| ran.fails(t)),
+            Fact::TaskLost(task) => self.ran(&task.job, task.task).map(|ran| ran.is_lost(t)),
+            Fact::TaskWithdrawn(task) | Fact::TaskStopped(task) => {
                 self.ran(&task.job, task.task).map(|ran| ran.stops(t))
             }
             _ => {

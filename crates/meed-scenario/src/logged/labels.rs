@@ -60,7 +60,7 @@ impl LabelHistory {
     /// What a record tells of labels, if anything.
     pub(super) fn hears(&mut self, fact: &Fact) {
         match fact {
-            Fact::NodeJoins(node) => {
+            Fact::NodeJoined(node) => {
                 // One that comes back may have others than before.
                 if self.now.contains_key(node.name.as_str()) {
                     self.moves(&node.name, &node.labels);

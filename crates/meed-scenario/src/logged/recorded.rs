@@ -17,15 +17,15 @@ use crate::log::forms::{change_of, job_of};
 use crate::log::read::{LogError, LogFile, LogReader, Run};
 
 /// Kinds of records that tell of a job that comes.
-pub const ARRIVALS: &[Kind] = &[Kind::Arrive, Kind::Refuse];
+pub const ARRIVALS: &[Kind] = &[Kind::JobArrived, Kind::JobRefused];
 
 /// Kinds of records that make a workload.
 const WORKLOAD: &[Kind] = &[
-    Kind::Arrive,
-    Kind::Refuse,
+    Kind::JobArrived,
+    Kind::JobRefused,
     Kind::JobCancelled,
-    Kind::NodeJoins,
-    Kind::NodeLeaves,
+    Kind::NodeJoined,
+    Kind::NodeLeft,
     Kind::NodeResized,
     Kind::QueueChanged,
     Kind::QueueRemoved,
@@ -34,8 +34,8 @@ const WORKLOAD: &[Kind] = &[
 /// The job that comes, whether it was refused or not.
 pub fn arrival_of(fact: &Fact) -> Option<&Arrival> {
     match fact {
-        Fact::Arrive(arrival) => Some(arrival),
-        Fact::Refuse(refusal) => Some(&refusal.arrival),
+        Fact::JobArrived(arrival) => Some(arrival),
+        Fact::JobRefused(refusal) => Some(&refusal.arrival),
         _ => None,
     }
 }

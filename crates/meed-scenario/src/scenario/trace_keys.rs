@@ -241,7 +241,8 @@ pub(super) fn history(
 }
 
 /// Formats whose rows may be outliers: nothing is assumed of Meed's own, and the traces of Google
-/// and SWIM have published contents. The first five and Philly's are no tables.
+/// and SWIM have published contents. The first five and Philly's are no tables: `keys`
+/// cuts the list there.
 pub(super) const OF_OTHERS: &[TraceFormat] = &[
     TraceFormat::Swf,
     TraceFormat::Mwf,

@@ -368,7 +368,7 @@ impl Settings {
         let at = self.config.queues.iter().position(|spec| spec.name == queue);
         let keys = at.and_then(|at| self.keys.get(at)).cloned();
         // A user's queue is in no configuration.
-        meed_driver::keys_line(&keys.unwrap_or_else(meed_config::queues::leaf_keys))
+        meed_journal::keys_line(&keys.unwrap_or_else(meed_config::queues::leaf_keys))
     }
 
     /// Whether the configuration has the queue, and none below it.

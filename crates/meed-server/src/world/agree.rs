@@ -187,7 +187,7 @@ fn check_unknown(places: &Places, store: &FileStore, meta: &Meta) -> Result<(), 
     let mut unknown: BTreeSet<(Time, u64)> = BTreeSet::new();
     if from <= store.durable() && from >= store.first() {
         let read = store.read(from, &mut |_, line| {
-            if let Ok(Record { t, fact: Fact::Arrive(arrival), .. }) = Record::decode(line) {
+            if let Ok(Record { t, fact: Fact::JobArrived(arrival), .. }) = Record::decode(line) {
                 let id = JobRow::id_of(&arrival.job).filter(|id| *id >= meta.next);
                 unknown.extend(id.map(|id| (t, id)));
             }

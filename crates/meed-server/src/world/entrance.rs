@@ -10,9 +10,9 @@
 //! their own while jobs are there, jobs go on into the queue itself until those have ended.
 
 use meed_config::words::did_you_mean;
+use meed_journal::Fact;
 
 use super::World;
-use super::verbs::Verb;
 use crate::books::JobRow;
 use crate::protocol::{NotDone, RefusalKind};
 use crate::settings::{Role, queue_name};
@@ -20,12 +20,12 @@ use crate::user::LocalUser;
 
 impl World {
     /// The user's queue, or the one that was named, if the user may use it. One that has to be made
-    /// is added to `verbs`.
+    /// is added to `facts`.
     pub(super) fn queue_for(
         &self,
         user: &LocalUser,
         named: Option<&str>,
-        verbs: &mut Vec<Verb>,
+        facts: &mut Vec<Fact>,
     ) -> Result<String, NotDone> {
         let own = queue_name(&user.name);
         if self.settings.queue_per_user() {
@@ -33,14 +33,14 @@ impl World {
                 let why = format!("each user has one queue here; yours is `{own}`");
                 return Err(NotDone::new(RefusalKind::Forbidden, why));
             }
-            return Ok(self.made(own, verbs));
+            return Ok(self.made(own, facts));
         }
         let (members, entrances) = (&self.settings.members, self.entrances());
         let Some(named) = named else {
             let queue = members.queue_of(user, entrances.iter().copied());
             let why = || format!("{} is a member of no queue; name one with --queue", user.name);
             let queue = queue.ok_or_else(|| NotDone::new(RefusalKind::Wrong, why()))?;
-            return Ok(self.own_turn(queue, &own, verbs));
+            return Ok(self.own_turn(queue, &own, facts));
         };
         // A member's queue may be named by its full name.
         let above = named.rsplit_once('.').filter(|(above, _)| self.has_turns(above));
@@ -53,7 +53,7 @@ impl World {
         }
         let may = members.may_use(user, queue) && (whose == own || self.is_live(named));
         match may && (whose == own || members.role(user) == Role::Admin) {
-            true => Ok(self.own_turn(queue, whose, verbs)),
+            true => Ok(self.own_turn(queue, whose, facts)),
             false => {
                 let why = format!("{} may not use queue `{named}`", user.name);
                 Err(NotDone::new(RefusalKind::Forbidden, why))
@@ -87,11 +87,11 @@ impl World {
     }
 
     /// Where a job goes that was submitted to `queue`.
-    fn own_turn(&self, queue: &str, whose: &str, verbs: &mut Vec<Verb>) -> String {
+    fn own_turn(&self, queue: &str, whose: &str, facts: &mut Vec<Fact>) -> String {
         if !self.has_turns(queue) || self.has_jobs_itself(queue) {
             return queue.to_owned();
         }
-        self.made(format!("{queue}.{whose}"), verbs)
+        self.made(format!("{queue}.{whose}"), facts)
     }
 
     /// Whether jobs went to the queue before its members had turns, and have not ended.
@@ -112,11 +112,13 @@ impl World {
     }
 
     /// A user's queue is there, or will be before the job comes.
-    fn made(&self, queue: String, verbs: &mut Vec<Verb>) -> String {
-        let is_told = |verb: &Verb| matches!(verb, Verb::Queue(spec, _) if spec.name == queue);
-        if !self.is_live(&queue) && !verbs.iter().any(is_told) {
+    fn made(&self, queue: String, facts: &mut Vec<Fact>) -> String {
+        let is_told =
+            |fact: &Fact| matches!(fact, Fact::QueueAdded(entry) if *entry.queue == *queue);
+        if !self.is_live(&queue) && !facts.iter().any(is_told) {
             let spec = self.settings.user_queue(&queue);
-            verbs.push(Verb::Queue(Box::new(spec), self.settings.own_keys(&queue)));
+            let keys = self.settings.own_keys(&queue);
+            facts.push(Fact::queue_added(&spec, keys, self.live.engine().kinds()));
         }
         queue
     }

@@ -10,10 +10,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use meed_journal::{JobKey, TaskKey};
+use meed_journal::{Fact, JobKey, TaskKey};
 
 use super::submit::{Checked, checked};
-use super::verbs::Verb;
 use super::{World, WorldError};
 use crate::books::{JobPart, JobRow, Phase};
 use crate::protocol::{JobQuery, NotDone, RefusalKind};
@@ -23,12 +22,17 @@ fn refuse(why: String) -> Checked<u64> {
     Ok(Err(NotDone::new(RefusalKind::Wrong, why)))
 }
 
+/// A task of a job that is held waits for its release.
+pub(super) fn kept_back(job: JobKey, task: u32) -> Fact {
+    Fact::task_withdrawn(job, task, Some("it is held"))
+}
+
 impl World {
     pub(super) fn hold(
         &mut self,
         user: &LocalUser,
         query: &JobQuery,
-        verbs: &mut Vec<Verb>,
+        facts: &mut Vec<Fact>,
     ) -> Checked<u64> {
         let row = checked!(self.own(user, query)?);
         let id = row.id;
@@ -41,10 +45,10 @@ impl World {
                         "job {id} has begun, and none of its tasks waits that could be held"
                     ));
                 }
-                self.hold_rest(&row, &rest, verbs)?;
+                self.hold_rest(&row, &rest, facts)?;
             }
             Phase::Told => {
-                verbs.push(Verb::Cancel(row.key()));
+                facts.push(Fact::job_cancelled(row.key()));
                 if let Some(kept) = self.row_mut(id) {
                     kept.holds += 1;
                     (kept.phase, kept.told) = (Phase::Held, 0);
@@ -79,14 +83,14 @@ impl World {
         &mut self,
         row: &JobRow,
         rest: &[u32],
-        verbs: &mut Vec<Verb>,
+        facts: &mut Vec<Fact>,
     ) -> Result<(), WorldError> {
         let mut begun = BTreeMap::new();
         for &number in rest {
             let (part, task) = row.place_of(number);
             // Of the latest part the scheduler may not know all yet.
             if part != row.holds || task < row.told_here() {
-                verbs.push(Verb::Withdraw(row.key_of(part), task));
+                facts.push(kept_back(row.key_of(part), task));
             }
             // Attempts are counted on, those too that were lost.
             let here = self.live.job(&row.key_of(part)).map_or(0, |job| job.starts_before(task));
@@ -106,8 +110,8 @@ impl World {
     }
 
     /// What waits again of a job that is held waits with the others.
-    pub(super) fn stays_held(&mut self, verb: &Verb) -> Option<Verb> {
-        let (Verb::Fail(task) | Verb::Lost(task, _) | Verb::Undone(task, _)) = verb else {
+    pub(super) fn stays_held(&mut self, fact: &Fact) -> Option<Fact> {
+        let (Fact::TaskFailed(task) | Fact::TaskLost(task) | Fact::StartFailed(task)) = fact else {
             return None;
         };
         let row = self.rows.get(&JobRow::id_of(&task.job)?)?;
@@ -115,7 +119,7 @@ impl World {
             return None;
         }
         self.joins_held(&task.job.clone(), task.task, task.attempt + 1);
-        Some(Verb::Withdraw(task.job.clone(), task.task))
+        Some(kept_back(task.job.clone(), task.task))
     }
 
     /// A task joins the part that is held, after so many attempts in its own.
@@ -136,7 +140,7 @@ impl World {
         &mut self,
         user: &LocalUser,
         query: &JobQuery,
-        verbs: &mut Vec<Verb>,
+        facts: &mut Vec<Fact>,
     ) -> Checked<u64> {
         let row = checked!(self.own(user, query)?);
         if row.phase != Phase::Held {
@@ -146,7 +150,7 @@ impl World {
             kept.phase = Phase::New;
         }
         self.await_others(row.id);
-        self.arrive_if_ready(row.id, None, verbs)?;
+        self.arrive_if_ready(row.id, None, facts)?;
         Ok(Ok(row.id))
     }
 

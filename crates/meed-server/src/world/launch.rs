@@ -8,10 +8,10 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use meed_driver::live::Action;
-use meed_journal::TaskKey;
+use meed_journal::{Fact, TaskKey};
 
+use super::hold::kept_back;
 use super::tasks::never;
-use super::verbs::Verb;
 use super::{Held, Run, Supervisor, World, WorldError};
 use crate::books::JobRow;
 use crate::group::{Bounds, ControlGroup, Device, Wall};
@@ -23,26 +23,26 @@ use crate::user::LocalUser;
 
 impl World {
     /// Carries out what is durable; what that leads to at once.
-    pub(super) fn act(&mut self, actions: Vec<Action>) -> Result<Vec<Verb>, WorldError> {
-        let mut verbs = Vec::new();
+    pub(super) fn act(&mut self, actions: Vec<Action>) -> Result<Vec<Fact>, WorldError> {
+        let mut facts = Vec::new();
         for action in actions {
             match action {
                 Action::Start { task, .. } => {
                     self.note_wait(&task);
-                    verbs.extend(self.start(task)?);
+                    facts.extend(self.start(task)?);
                 }
                 Action::Stop { task, .. } => self.stop(&task),
                 Action::Reclaim { task, grace, winner, .. } => {
-                    verbs.extend(self.take_back(&task, grace, Some(&winner)));
+                    facts.extend(self.take_back(&task, grace, Some(&winner)));
                 }
             }
         }
         if std::mem::take(&mut self.has_room) {
             for task in std::mem::take(&mut self.deferred) {
-                verbs.extend(self.start(task)?);
+                facts.extend(self.start(task)?);
             }
         }
-        Ok(verbs)
+        Ok(facts)
     }
 
     /// The engine does not know the task any more.
@@ -55,17 +55,17 @@ impl World {
         }
     }
 
-    fn start(&mut self, task: TaskKey) -> Result<Vec<Verb>, WorldError> {
+    fn start(&mut self, task: TaskKey) -> Result<Vec<Fact>, WorldError> {
         let row = JobRow::id_of(&task.job).and_then(|id| self.rows.get(&id));
         // It was cancelled or held, and the server died before the driver was told.
         let Some(row) = row.filter(|row| !row.is_over()).cloned() else {
-            return Ok(vec![Verb::Cancel(task.job)]);
+            return Ok(vec![Fact::job_cancelled(task.job)]);
         };
         if row.key() != task.job && row.parts.is_empty() {
-            return Ok(vec![Verb::Cancel(task.job)]);
+            return Ok(vec![Fact::job_cancelled(task.job)]);
         }
         if !row.has(&task.job, task.task) {
-            return Ok(vec![Verb::Withdraw(task.job, task.task)]);
+            return Ok(vec![kept_back(task.job, task.task)]);
         }
         let Some(spec) = self.books.spec(row.id)? else {
             return self.has_ended(&task, never("its description is lost".to_owned())?);

@@ -27,6 +27,7 @@ mod alive;
 mod clock;
 mod devices;
 mod entrance;
+mod facts;
 mod history;
 mod hold;
 mod launch;
@@ -37,7 +38,7 @@ mod reload;
 mod room;
 mod submit;
 mod tasks;
-mod verbs;
+
 mod views;
 mod watched;
 mod why;
@@ -48,7 +49,7 @@ use std::sync::Arc;
 
 use meed_driver::Failed;
 use meed_driver::live::{Action, Live, OpenError};
-use meed_journal::TaskKey;
+use meed_journal::{Fact, TaskKey};
 use meed_store::{Retention, UnixMillis};
 
 use crate::access::Doors;
@@ -64,7 +65,6 @@ use devices::{Devices, Held};
 use history::SampleRing;
 use marks::{Marks, MarksFile};
 use submit::Planned;
-use verbs::Verb;
 pub(crate) use views::{ClusterShown, MeShown, QueueShown, QueuesShown};
 use watched::Watched;
 pub(crate) use why::WhyShown;
@@ -264,9 +264,9 @@ impl World {
                 other => others.push(other),
             }
         }
-        let (mut verbs, mut planned) = (Vec::new(), Vec::new());
+        let (mut facts, mut planned) = (Vec::new(), Vec::new());
         for Ask { user, request, reply } in asks {
-            planned.push((self.plan(&user, request, &mut verbs)?, user, reply));
+            planned.push((self.plan(&user, request, &mut facts)?, user, reply));
         }
         // What the journal cannot tell, as it is now; what follows from it is written behind it.
         if std::mem::take(&mut self.precede) {
@@ -275,17 +275,17 @@ impl World {
         let first = self.take_writes();
         for event in others {
             match event {
-                TurnEvent::Gone(token) => verbs.extend(self.gone(token)?),
+                TurnEvent::Gone(token) => facts.extend(self.gone(token)?),
                 TurnEvent::Reload | TurnEvent::Ask(_) => match self.reload() {
-                    Ok(changes) => verbs.extend(changes),
+                    Ok(changes) => facts.extend(changes),
                     Err(why) => self.remarks.push(why.text),
                 },
             }
         }
         if self.is_to_look() {
-            verbs.push(Verb::Look);
+            facts.push(Fact::time_passed());
         }
-        self.carry_on(first, verbs)?;
+        self.carry_on(first, facts)?;
         for (planned, user, reply) in planned {
             match planned {
                 Planned::Wait(job) => self.wait(job, user, reply)?,
@@ -301,12 +301,12 @@ impl World {
     fn carry_on(
         &mut self,
         mut rows: Option<Writes>,
-        mut verbs: Vec<Verb>,
+        mut facts: Vec<Fact>,
     ) -> Result<(), WorldError> {
         let mut first = true;
-        while !verbs.is_empty() || std::mem::take(&mut first) {
+        while !facts.is_empty() || std::mem::take(&mut first) {
             let now = self.live.instant(self.meta.clock.now());
-            self.tell(now, verbs)?;
+            self.tell(now, facts)?;
             let begins = boot_us();
             let actions = match rows.take() {
                 Some(rows) => self.commit_with(&rows)?,
@@ -325,7 +325,7 @@ impl World {
             if !self.writes.is_empty() || !self.ended.is_empty() {
                 self.write(false)?;
             }
-            verbs = self.act(actions)?;
+            facts = self.act(actions)?;
         }
         Ok(())
     }

@@ -13,9 +13,8 @@
 use std::collections::BTreeMap;
 
 use meed::{QueueId, Span};
-use meed_journal::{JobKey, TaskKey};
+use meed_journal::{Fact, JobKey, TaskKey};
 
-use super::verbs::Verb;
 use super::{World, WorldError};
 use crate::books::{JobRow, TaskRow};
 use crate::run::{EndCause, StopOrder, TaskEnd};
@@ -39,7 +38,7 @@ impl World {
         task: &TaskKey,
         grace: Span,
         winner: Option<&JobKey>,
-    ) -> Vec<Verb> {
+    ) -> Vec<Fact> {
         let order = StopOrder {
             grace_ms: grace.as_micros().div_ceil(1000),
             winner: winner.and_then(JobRow::id_of),
@@ -52,7 +51,8 @@ impl World {
         }
         // It waits for its processors or GPUs: nothing of it was begun.
         self.free(task);
-        vec![Verb::Undone(task.clone(), "its room was taken back before it began".to_owned())]
+        let why = "its room was taken back before it began";
+        vec![Fact::start_failed(task.clone(), Some(why))]
     }
 
     /// Leaves the order, and asks the supervisor to end.

@@ -23,7 +23,6 @@ use meed_driver::{Taken, header_of};
 use meed_journal::{Fact, Header, JobKey, Opened, Outcome, Record, TaskKey};
 use meed_store::Seq;
 
-use super::verbs::Verb;
 use super::{
     Devices, Held, Places, Run, SampleRing, Watched, World, WorldError, agree, alive, now,
     wall_millis,
@@ -130,7 +129,7 @@ impl World {
         }
         for fact in facts {
             match fact {
-                Fact::Arrive(arrival) => {
+                Fact::JobArrived(arrival) => {
                     // The crash may have come between the journal and the books: no number twice.
                     let id = JobRow::id_of(&arrival.job).unwrap_or(0);
                     self.meta.next = self.meta.next.max(id + 1);
@@ -141,11 +140,11 @@ impl World {
                     let tasks = added.groups.iter().map(|group| group.tasks).sum();
                     self.told(&added.job, tasks);
                 }
-                Fact::End(task) | Fact::Fail(task) => self.count_again(&task.key())?,
-                Fact::Withdrawn(task) => self.joins_held(&task.job, task.task, task.attempt),
-                Fact::Lost(task) => self.count_loss_again(&task.key())?,
-                Fact::Reclaim(told) => drop(winners.insert(told.key(), told.winner.job)),
-                Fact::JobEnd(end) => {
+                Fact::TaskEnded(task) | Fact::TaskFailed(task) => self.count_again(&task.key())?,
+                Fact::TaskWithdrawn(task) => self.joins_held(&task.job, task.task, task.attempt),
+                Fact::TaskLost(task) => self.count_loss_again(&task.key())?,
+                Fact::TaskReclaimed(told) => drop(winners.insert(told.key(), told.winner.job)),
+                Fact::JobEnded(end) => {
                     let id = JobRow::id_of(&end.job);
                     let row = id.and_then(|id| self.rows.get(&id));
                     // A job of several parts is over with any of them.
@@ -172,14 +171,15 @@ impl World {
     fn reconcile(
         &mut self,
         same_boot: bool,
-        changes: Vec<Verb>,
+        changes: Vec<Fact>,
         winners: &BTreeMap<TaskKey, JobKey>,
         next: u64,
     ) -> Result<(), WorldError> {
-        let mut verbs = self.cut_off(next)?;
-        verbs.extend(changes);
+        let mut facts = self.cut_off(next)?;
+        facts.extend(changes);
         let running: Vec<TaskKey> = self.live.running().map(|running| running.task).collect();
         let mut ended: Vec<(Time, TaskKey, TaskEnd)> = Vec::new();
+        let mut again: Vec<TaskKey> = Vec::new();
         let told = self.told_before(winners);
         for task in &running {
             let folder = self.adopt_run(task, false);
@@ -194,28 +194,34 @@ impl World {
                         FolderState::Ended(end) => {
                             ended.push((self.meta.clock.of(&end.boot, end.at), task.clone(), end));
                         }
-                        _ => verbs.extend(self.look_at(task)?),
+                        _ => facts.extend(self.look_at(task)?),
                     }
                 }
                 // It never begins, and the start is undone.
                 FolderState::Waits | FolderState::Nothing if same_boot && gives_back.is_some() => {
-                    verbs.extend(self.look_at(task)?);
+                    facts.extend(self.look_at(task)?);
                 }
                 FolderState::Waits | FolderState::Nothing if same_boot => {
                     // It is marked, and begins when it is handed out once more.
                     self.runs.remove(task);
-                    verbs.push(Verb::Again(task.clone()));
+                    again.push(task.clone());
                 }
-                FolderState::Orphaned => verbs.extend(self.look_at(task)?),
+                FolderState::Orphaned => facts.extend(self.look_at(task)?),
                 // What it had begun is gone with the machine's memory.
                 FolderState::Waits | FolderState::Nothing => {
                     self.free(task);
-                    let why = "the machine was started again".to_owned();
-                    verbs.push(Verb::Lost(task.clone(), why));
+                    let why = "the machine was started again";
+                    facts.push(Fact::task_lost(task.clone(), Some(why)));
                 }
             }
         }
-        verbs.extend(self.settle(ended)?);
+        facts.extend(self.settle(ended)?);
+        for task in again {
+            // One that was lost meanwhile, as with its job, does not start.
+            if let Err(why) = self.live.start_again(&task) {
+                self.remarks.push(format!("task {task} is not started again: {why}"));
+            }
+        }
         self.stop_strays(&running)?;
         let mut waiting: Vec<u64> = Vec::new();
         for (&id, row) in &self.rows {
@@ -225,10 +231,10 @@ impl World {
         }
         waiting.iter().for_each(|&id| self.await_others(id));
         for id in waiting {
-            self.arrive_if_ready(id, None, &mut verbs)?;
+            self.arrive_if_ready(id, None, &mut facts)?;
         }
         self.has_room = true;
-        self.carry_on(None, verbs)?;
+        self.carry_on(None, facts)?;
         self.ended.clear();
         self.refused.clear();
         Ok(())
@@ -237,8 +243,8 @@ impl World {
     /// What the driver was to be told of jobs that the journal knows, when the crash came between
     /// books and journal: their row is over, or was taken back to be held, or is not there. `next`:
     /// the number that the books were about to give.
-    fn cut_off(&mut self, next: u64) -> Result<Vec<Verb>, WorldError> {
-        let mut verbs = Vec::new();
+    fn cut_off(&mut self, next: u64) -> Result<Vec<Fact>, WorldError> {
+        let mut facts = Vec::new();
         let keys: Vec<JobKey> = self.live.jobs().map(|job| job.key().clone()).collect();
         for key in keys {
             let row = JobRow::id_of(&key).map(|id| self.row_of(id)).transpose()?.flatten();
@@ -249,22 +255,22 @@ impl World {
                     self.remarks.push(format!(
                         "job {key}: its submission was cut off and never acknowledged; it goes"
                     ));
-                    verbs.push(Verb::Cancel(key));
+                    facts.push(Fact::job_cancelled(key));
                 }
                 Some(row) if row.is_over() => {
                     self.remarks.push(format!(
                         "job {key}: the server died while it was cancelled; it is stopped now"
                     ));
-                    verbs.push(Verb::Cancel(key));
+                    facts.push(Fact::job_cancelled(key));
                 }
                 // Tasks of parts that are held are taken back when they are started.
                 Some(row) if row.parts.is_empty() && row.key() != key => {
-                    verbs.push(Verb::Cancel(key));
+                    facts.push(Fact::job_cancelled(key));
                 }
                 Some(_) => {}
             }
         }
-        Ok(verbs)
+        Ok(facts)
     }
 
     /// Numbers are given in order, so a job below the next number was acknowledged.
@@ -287,20 +293,23 @@ impl World {
     fn settle(
         &mut self,
         mut ended: Vec<(Time, TaskKey, TaskEnd)>,
-    ) -> Result<Vec<Verb>, WorldError> {
+    ) -> Result<Vec<Fact>, WorldError> {
         if ended.is_empty() {
             return Ok(Vec::new());
         }
         ended.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
         let node = self.settings.node().name.clone();
         let first = self.live.instant(Time::ZERO);
-        let mut later = self.tell_once(first, vec![Verb::Cordon(node.clone())])?;
+        let mut later = self.tell_once(
+            first,
+            vec![Fact::node_cordoned(node.clone(), Some("the server comes back"))],
+        )?;
         for (at, task, end) in ended {
-            let verbs = self.has_ended(&task, end)?;
+            let facts = self.has_ended(&task, end)?;
             let now = self.live.instant(at.min(self.meta.clock.now()));
-            later.extend(self.tell_once(now, verbs)?);
+            later.extend(self.tell_once(now, facts)?);
         }
-        later.push(Verb::Uncordon(node));
+        later.push(Fact::node_uncordoned(node, None));
         Ok(later)
     }
 

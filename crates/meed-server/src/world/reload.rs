@@ -1,17 +1,17 @@
 //! Settings that are taken while the server runs, or differ from those that it ran with before.
 
 use meed::place::Unasked;
-use meed::{Engine, Policy, QueueChange, QueueId};
+use meed::{Engine, Policy, QueueChange, QueueId, ResourceKinds};
+use meed_journal::{Amounts, Fact, PoliciesChanged};
 
 use super::World;
-use super::verbs::Verb;
 use crate::protocol::{NotDone, RefusalKind};
 use crate::settings::{Settings, SettingsError};
 use crate::user::LocalUser;
 
 impl World {
     /// Reads the file again, and takes what it says.
-    pub(super) fn reload(&mut self) -> Result<Vec<Verb>, NotDone> {
+    pub(super) fn reload(&mut self) -> Result<Vec<Fact>, NotDone> {
         let alone = LocalUser::current();
         let read = Settings::read(
             self.settings.file.as_deref(),
@@ -29,7 +29,7 @@ impl World {
     }
 
     /// Takes settings: what differs from those that the journal knows is to be told.
-    pub(super) fn adopt(&mut self, mut settings: Settings) -> Result<Vec<Verb>, NotDone> {
+    pub(super) fn adopt(&mut self, mut settings: Settings) -> Result<Vec<Fact>, NotDone> {
         let refuse = |why: &str| Err(NotDone::new(RefusalKind::Wrong, why));
         let engine = self.live.engine();
         if settings.config.kinds != *engine.kinds() {
@@ -49,20 +49,20 @@ impl World {
             return refuse(&why.to_string());
         }
         let change = self.policy_changes(&settings);
-        if let Some(Verb::Policies(root, others)) = &change {
-            let others: Vec<_> =
-                others.iter().map(|(name, own)| (name.as_str(), own.clone())).collect();
-            let checked = self.live.check_policies(root.as_deref().cloned(), &others);
-            if let Err(why) = checked {
-                return refuse(&why.to_string());
-            }
+        if let Some(change) = &change
+            && let Err(why) = self.live.check_policies(change)
+        {
+            return refuse(&why.to_string());
         }
-        let mut verbs = Vec::from_iter(change);
+        let mut facts =
+            Vec::from_iter(change.map(|change| Fact::PoliciesChanged(Box::new(change))));
+        let kinds = engine.kinds();
         let node = engine.node_ids().rev().find(|&id| engine.is_up(id));
         if let Some((spec, _)) = node.map(|id| engine.node(id)) {
             let name = spec.name.clone();
             if spec.capacity != settings.node().capacity {
-                verbs.push(Verb::Capacity(name.clone(), settings.node().capacity));
+                let capacity = Amounts::of(&settings.node().capacity, kinds);
+                facts.push(Fact::node_resized(name.as_str(), capacity, false));
             }
             settings.config.nodes[0].name = name;
         }
@@ -73,21 +73,21 @@ impl World {
         for spec in settings.config.queues.iter().filter(|_| are_others) {
             match is_there(&spec.name) {
                 false => {
-                    verbs.push(Verb::Queue(Box::new(spec.clone()), settings.own_keys(&spec.name)))
+                    facts.push(Fact::queue_added(spec, settings.own_keys(&spec.name), kinds));
                 }
                 true => {
                     let (weight, min, max) = (Some(spec.weight), Some(spec.min), Some(spec.max));
                     let change = QueueChange { weight, min, max, rank: None };
-                    verbs.push(Verb::QueueChanged(spec.name.clone(), change));
+                    facts.push(Fact::queue_changed(spec.name.as_str(), &change, kinds));
                 }
             }
         }
         if are_others {
             // Theirs are in no configuration.
             let users = self.users_queues(&settings).into_iter();
-            verbs.extend(users.map(|name| {
+            facts.extend(users.map(|name| {
                 let change = QueueChange { max: Some(settings.user_max), ..QueueChange::default() };
-                Verb::QueueChanged(name, change)
+                Fact::queue_changed(name, &change, kinds)
             }));
         }
         if !settings.queue_per_user() {
@@ -104,7 +104,7 @@ impl World {
             for &id in ids.iter().rev().filter(|&&id| !engine.is_removed(id)) {
                 let name = engine.queue(id).name;
                 if !wanted(name) {
-                    verbs.push(Verb::QueueRemoved(name.to_owned()));
+                    facts.push(Fact::queue_removed(name));
                 }
             }
         }
@@ -131,7 +131,7 @@ impl World {
         }));
         self.settings = settings;
         self.watched.rules_changed();
-        Ok(verbs)
+        Ok(facts)
     }
 
     /// Queues of users that are there: by themselves, or below that of a team.
@@ -161,10 +161,10 @@ impl World {
     }
 
     /// Policies that are others than those that the journal knows.
-    fn policy_changes(&self, settings: &Settings) -> Option<Verb> {
+    fn policy_changes(&self, settings: &Settings) -> Option<PoliciesChanged> {
         let (engine, config) = (self.live.engine(), &settings.config);
         let before = engine.policy(QueueId::ROOT);
-        let root = (config.root != *before).then(|| Box::new(config.root.clone()));
+        let root = (config.root != *before).then_some(&config.root);
         let mut others = Vec::new();
         for (name, wanted) in self.wanted_policies(settings) {
             let known = engine.find_queue(&name).filter(|&id| !engine.is_removed(id));
@@ -176,7 +176,7 @@ impl World {
             }
         }
         if settings.queue_per_user() {
-            return (root.is_some() || !others.is_empty()).then_some(Verb::Policies(root, others));
+            return change_to(root, &others, &config.kinds);
         }
         // Queues that are about to go cannot be left deciding per server below a root that does
         // not, or otherwise.
@@ -187,6 +187,17 @@ impl World {
                 others.push((name.to_owned(), config.root.clone()));
             }
         }
-        (root.is_some() || !others.is_empty()).then_some(Verb::Policies(root, others))
+        change_to(root, &others, &config.kinds)
     }
+}
+
+/// `None`: nothing changes.
+fn change_to(
+    root: Option<&Policy>,
+    others: &[(String, Policy)],
+    kinds: &ResourceKinds,
+) -> Option<PoliciesChanged> {
+    let named = others.iter().map(|(name, policy)| (name.as_str(), policy));
+    let is_change = root.is_some() || !others.is_empty();
+    is_change.then(|| PoliciesChanged::of(root, named, kinds))
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use meed::{ResourceKinds, Resources, Span};
 use meed_config::gang::GangForm;
 use meed_config::quantity::{AmountsByName, Quantity, demand};
-use meed_journal::{Amounts as Recorded, Arrival, Group, Name};
+use meed_journal::{Amounts as Recorded, Arrival, Fact, Group, Name};
 use serde_json::json;
 
-use super::verbs::{Begin, Verb};
+use super::facts::Begin;
 use super::{World, WorldError};
 use crate::access::TokenRow;
 use crate::books::{AfterJob, Fate, JobRow, Phase};
@@ -54,12 +54,12 @@ fn limit_of(spec: &Submission) -> Option<Span> {
 
 impl World {
     /// Checks a request. What it changes in the books is not durable yet; what it asks of the
-    /// driver is added to `verbs`.
+    /// driver is added to `facts`.
     pub(super) fn plan(
         &mut self,
         user: &LocalUser,
         request: Request,
-        verbs: &mut Vec<Verb>,
+        facts: &mut Vec<Fact>,
     ) -> Result<Planned, WorldError> {
         if user.way.reads_only && request.changes() {
             let why = "this token is for reading only";
@@ -71,13 +71,13 @@ impl World {
         // Of a submission nothing is known yet: it may be written beside the journal.
         self.precede |= request.changes() && !matches!(request, Request::Submit(_));
         let planned = match request {
-            Request::Submit(spec) => self.submit(user, spec, verbs)?.map(Planned::Submitted),
-            Request::Cancel(query) => self.cancel(user, &query, verbs)?.map(Planned::View),
-            Request::Hold(query) => self.hold(user, &query, verbs)?.map(Planned::View),
-            Request::Release(query) => self.release(user, &query, verbs)?.map(Planned::View),
+            Request::Submit(spec) => self.submit(user, spec, facts)?.map(Planned::Submitted),
+            Request::Cancel(query) => self.cancel(user, &query, facts)?.map(Planned::View),
+            Request::Hold(query) => self.hold(user, &query, facts)?.map(Planned::View),
+            Request::Release(query) => self.release(user, &query, facts)?.map(Planned::View),
             Request::Tie(query) => self.own(user, &query)?.map(|row| Planned::View(row.id)),
             Request::Wait(query) => self.find(user, &query)?.map(|row| Planned::Wait(row.id)),
-            Request::Reload {} => self.ask_reload(user, verbs).map(Planned::Answer),
+            Request::Reload {} => self.ask_reload(user, facts).map(Planned::Answer),
             Request::CreateToken(wish) => self.make_token(user, wish),
             Request::RevokeToken(query) => self.revoke_token(user, &query.token),
             other => Ok(Planned::Answer(self.read(user, other)?)),
@@ -109,14 +109,14 @@ impl World {
         }
     }
 
-    fn ask_reload(&mut self, user: &LocalUser, verbs: &mut Vec<Verb>) -> Result<Answer, NotDone> {
+    fn ask_reload(&mut self, user: &LocalUser, facts: &mut Vec<Fact>) -> Result<Answer, NotDone> {
         if self.settings.members.role(user) != Role::Admin {
             return Err(NotDone::new(
                 RefusalKind::Forbidden,
                 "only an admin may reload the settings",
             ));
         }
-        verbs.extend(self.reload()?);
+        facts.extend(self.reload()?);
         Ok(Answer::of(Ok(json!({ "reloaded": true }))))
     }
 
@@ -124,7 +124,7 @@ impl World {
         &mut self,
         user: &LocalUser,
         spec: Submission,
-        verbs: &mut Vec<Verb>,
+        facts: &mut Vec<Fact>,
     ) -> Checked<u64> {
         let wrong = |why: String| NotDone::new(RefusalKind::Wrong, why);
         checked!(spec.check().map_err(wrong));
@@ -138,7 +138,7 @@ impl World {
             return Ok(Err(NotDone::new(RefusalKind::Limit, why)));
         }
         checked!(self.check_name_is_free(user, &spec).map_err(wrong));
-        let queue = checked!(self.queue_for(user, spec.queue.as_deref(), verbs));
+        let queue = checked!(self.queue_for(user, spec.queue.as_deref(), facts));
         let mut after = Vec::new();
         for other in &spec.after {
             let query = JobQuery { job: other.job.clone(), from: 0 };
@@ -179,7 +179,7 @@ impl World {
         self.changed.insert(id);
         self.watched.touch(id);
         self.await_others(id);
-        self.arrive_if_ready(id, Some(&spec), verbs)?;
+        self.arrive_if_ready(id, Some(&spec), facts)?;
         // What it waits for may end in this turn.
         if self.rows.get(&id).is_some_and(|row| !row.after.is_empty()) {
             self.fresh.insert(id, spec);
@@ -221,15 +221,15 @@ impl World {
         &mut self,
         id: u64,
         spec: Option<&Submission>,
-        verbs: &mut Vec<Verb>,
+        facts: &mut Vec<Fact>,
     ) -> Result<(), WorldError> {
         match self.may_begin(id)? {
             Begin::Now => match spec {
-                Some(spec) => verbs.extend(self.arrival_of(id, spec)),
-                None => verbs.extend(self.arrival(id)?),
+                Some(spec) => facts.extend(self.arrival_of(id, spec)),
+                None => facts.extend(self.arrival(id)?),
             },
             Begin::Later => {}
-            Begin::Never(why) => verbs.extend(self.job_over(id, Fate::Failed, Some(why))?),
+            Begin::Never(why) => facts.extend(self.job_over(id, Fate::Failed, Some(why))?),
         }
         Ok(())
     }
@@ -326,14 +326,14 @@ impl World {
     }
 
     /// As the driver is told of it.
-    pub(super) fn arrival(&self, id: u64) -> Result<Option<Verb>, WorldError> {
+    pub(super) fn arrival(&self, id: u64) -> Result<Option<Fact>, WorldError> {
         if let Some(spec) = self.fresh.get(&id) {
             return Ok(self.arrival_of(id, spec));
         }
         Ok(self.books.spec(id)?.and_then(|spec| self.arrival_of(id, &spec)))
     }
 
-    fn arrival_of(&self, id: u64, spec: &Submission) -> Option<Verb> {
+    fn arrival_of(&self, id: u64, spec: &Submission) -> Option<Fact> {
         let row = self.rows.get(&id)?;
         // Of a job that was held some may run, or be over.
         let left = row.tasks - row.told;
@@ -346,7 +346,7 @@ impl World {
         arrival.name = Some(row.name.as_str().into());
         arrival.open = count < left;
         arrival.limit = limit_of(spec);
-        Some(Verb::Arrive(Box::new(arrival)))
+        Some(Fact::JobArrived(Box::new(arrival)))
     }
 
     /// So many tasks that are added to a job. Those of its arrival have the arrival's time limit;
@@ -367,15 +367,15 @@ impl World {
         &mut self,
         user: &LocalUser,
         query: &JobQuery,
-        verbs: &mut Vec<Verb>,
+        facts: &mut Vec<Fact>,
     ) -> Checked<u64> {
         let row = checked!(self.own(user, query)?);
         if !row.is_over() {
             let parts = (0..=row.holds).map(|part| row.key_of(part));
             let told = parts.filter(|key| self.live.job(key).is_some());
-            verbs.extend(told.map(Verb::Cancel));
+            facts.extend(told.map(Fact::job_cancelled));
             let why = (row.uid != user.uid).then(|| format!("cancelled by {}", user.name));
-            verbs.extend(self.job_over(row.id, Fate::Cancelled, why)?);
+            facts.extend(self.job_over(row.id, Fate::Cancelled, why)?);
         }
         Ok(Ok(row.id))
     }

@@ -1,8 +1,7 @@
 //! Ends of supervisors: what they mean for a task, its job and the driver.
 
-use meed_journal::TaskKey;
+use meed_journal::{Fact, TaskKey};
 
-use super::verbs::Verb;
 use super::{World, WorldError, now};
 use crate::books::{JobRow, TaskRow};
 use crate::clock::boot_id;
@@ -14,7 +13,7 @@ const MOST_DEATHS: u32 = 20;
 
 impl World {
     /// A supervisor is gone.
-    pub(super) fn gone(&mut self, token: u64) -> Result<Vec<Verb>, WorldError> {
+    pub(super) fn gone(&mut self, token: u64) -> Result<Vec<Fact>, WorldError> {
         match self.tokens.remove(&token) {
             Some(task) => self.look_at(&task),
             None => Ok(Vec::new()),
@@ -22,10 +21,10 @@ impl World {
     }
 
     /// What became of a task, as its folder tells.
-    pub(super) fn look_at(&mut self, task: &TaskKey) -> Result<Vec<Verb>, WorldError> {
+    pub(super) fn look_at(&mut self, task: &TaskKey) -> Result<Vec<Fact>, WorldError> {
         loop {
-            if let Some(verbs) = self.look_once(task)? {
-                return Ok(verbs);
+            if let Some(facts) = self.look_once(task)? {
+                return Ok(facts);
             }
             // A supervisor that was killed is not gone as long as a child that it was just
             // starting has its claim.
@@ -34,7 +33,7 @@ impl World {
     }
 
     /// `None`: it is changing.
-    fn look_once(&mut self, task: &TaskKey) -> Result<Option<Vec<Verb>>, WorldError> {
+    fn look_once(&mut self, task: &TaskKey) -> Result<Option<Vec<Fact>>, WorldError> {
         let Some(run) = self.runs.get(task) else { return Ok(Some(Vec::new())) };
         let (folder, stops) = (run.folder.clone(), run.stops);
         let shown = folder.path().display().to_string();
@@ -50,7 +49,7 @@ impl World {
                     true => self.has_ended(task, killed()?).map(Some),
                     false => {
                         let why = "its supervisor is gone".to_owned();
-                        Ok(Some(self.let_go(task, Verb::Lost(task.clone(), why))))
+                        Ok(Some(self.let_go(task, Fact::task_lost(task.clone(), Some(&why)))))
                     }
                 }
             }
@@ -68,14 +67,14 @@ impl World {
     }
 
     /// It is seen to that the attempt never begins.
-    fn never_began(&mut self, task: &TaskKey, stops: bool) -> Result<Vec<Verb>, WorldError> {
+    fn never_began(&mut self, task: &TaskKey, stops: bool) -> Result<Vec<Fact>, WorldError> {
         let why = "its supervisor ended before it began".to_owned();
         match (stops, self.deaths(task)? < MOST_DEATHS) {
             (true, _) => {
                 self.free(task);
                 Ok(Vec::new())
             }
-            (false, true) => Ok(self.let_go(task, Verb::Undone(task.clone(), why))),
+            (false, true) => Ok(self.let_go(task, Fact::start_failed(task.clone(), Some(&why)))),
             (false, false) => self.has_ended(task, never(why)?),
         }
     }
@@ -99,9 +98,9 @@ impl World {
         Ok(task.attempt.saturating_sub(u32::from(row.failures) + row.stops))
     }
 
-    fn let_go(&mut self, task: &TaskKey, verb: Verb) -> Vec<Verb> {
+    fn let_go(&mut self, task: &TaskKey, fact: Fact) -> Vec<Fact> {
         self.free(task);
-        vec![verb]
+        vec![fact]
     }
 
     /// A task has ended, and how. The driver is told, unless it has dropped the task itself.
@@ -109,19 +108,19 @@ impl World {
         &mut self,
         task: &TaskKey,
         ended: TaskEnd,
-    ) -> Result<Vec<Verb>, WorldError> {
+    ) -> Result<Vec<Fact>, WorldError> {
         let stops = self.runs.get(task).is_none_or(|run| run.stops);
         self.free(task);
         let Some(id) = JobRow::id_of(&task.job) else { return Ok(Vec::new()) };
         if !stops && ended.cause == EndCause::Reclaimed {
             self.count_stop(task, ended)?;
             let why = "its room was taken back".to_owned();
-            return Ok(vec![Verb::Lost(task.clone(), why)]);
+            return Ok(vec![Fact::task_lost(task.clone(), Some(&why))]);
         }
         if !stops && ended.cause == EndCause::Stopped {
             // Not by us: the machine goes down, or somebody meant the supervisor.
             let why = "its supervisor was asked to end".to_owned();
-            return Ok(vec![Verb::Lost(task.clone(), why)]);
+            return Ok(vec![Fact::task_lost(task.clone(), Some(&why))]);
         }
         // Who was cancelled while his room was taken back does not wait again.
         let ended = match (stops, ended.cause) {
@@ -136,8 +135,8 @@ impl World {
         let is_last = self.count(id, task, Some(ended), stops)?;
         Ok(match (stops, is_last) {
             (true, _) => Vec::new(),
-            (false, true) => vec![Verb::End(task.clone())],
-            (false, false) => vec![Verb::Fail(task.clone())],
+            (false, true) => vec![Fact::task_ended(task.clone())],
+            (false, false) => vec![Fact::task_failed(task.clone())],
         })
     }
 

@@ -69,14 +69,14 @@ impl Names {
             let Ok(record) = Record::decode(line) else { return ControlFlow::Continue(()) };
             let second = self.second(record.t);
             match &record.fact {
-                Fact::Start(started) => {
+                Fact::TaskStarted(started) => {
                     let since = started.since.map_or(second, |since| self.second(since));
                     let by = started.by.as_ref().map_or("", |by| by.as_str());
                     if let Some(began) = Began::told(by, since) {
                         running.insert(started.key(), began);
                     }
                 }
-                Fact::End(task) | Fact::Lost(task) if second > floor => {
+                Fact::TaskEnded(task) | Fact::TaskLost(task) if second > floor => {
                     let Some(id) = number_of(&task.job.to_string()) else {
                         return ControlFlow::Continue(());
                     };

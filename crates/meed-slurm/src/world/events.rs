@@ -30,7 +30,7 @@ const KEPT: i64 = AUDIT + 60;
 
 /// Something that happened to one record.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Fact {
+pub(super) enum Seen {
     /// Its run, or a piece of it, is over.
     End { id: u32, how: How },
     /// The record is no more, or wants nothing more.
@@ -93,7 +93,7 @@ impl What {
 /// Facts by second; within one ends come first, then changes, then arrivals.
 #[derive(Default)]
 struct Plan {
-    facts: BTreeMap<i64, [Vec<Fact>; 4]>,
+    facts: BTreeMap<i64, [Vec<Seen>; 4]>,
     /// Events up to this second are told.
     through: i64,
     late: u64,
@@ -101,17 +101,17 @@ struct Plan {
 }
 
 impl Plan {
-    fn add(&mut self, second: i64, fact: Fact) {
-        let is_end = matches!(fact, Fact::End { .. });
+    fn add(&mut self, second: i64, fact: Seen) {
+        let is_end = matches!(fact, Seen::End { .. });
         if is_end && second <= self.through {
             self.late += 1;
             self.latest = self.latest.max(self.through + 1 - second);
         }
         let rank = match fact {
-            Fact::End { .. } => 0,
-            Fact::Gone { .. } | Fact::Anew { .. } => 1,
-            Fact::Start { .. } => 2,
-            Fact::Wants { .. } => 3,
+            Seen::End { .. } => 0,
+            Seen::Gone { .. } | Seen::Anew { .. } => 1,
+            Seen::Start { .. } => 2,
+            Seen::Wants { .. } => 3,
         };
         let second = second.max(self.through + 1);
         self.facts.entry(second).or_default()[rank].push(fact);
@@ -120,15 +120,15 @@ impl Plan {
     /// A run is over, and its job with it or to run again.
     fn add_end(&mut self, second: i64, id: u32, is_gone: bool) {
         let how = if is_gone { How::Over } else { How::PutBack };
-        self.add(second, Fact::End { id, how });
+        self.add(second, Seen::End { id, how });
         if is_gone {
-            self.add(second, Fact::Gone { id });
+            self.add(second, Seen::Gone { id });
         }
     }
 }
 
 /// A second, and what happened in it.
-pub(super) type Told = (i64, Vec<Fact>);
+pub(super) type Told = (i64, Vec<Seen>);
 
 impl Names {
     /// What happened after `through` and before the second of the snapshot.
@@ -196,7 +196,7 @@ impl Names {
                     None if paused.is_some() && known.unseen < GIVE_UP => {
                         known.unseen += u32::from(snapshot.is_accounted);
                     }
-                    None => plan.add(snapshot.at - 1, Fact::Gone { id }),
+                    None => plan.add(snapshot.at - 1, Seen::Gone { id }),
                 }
                 continue;
             };
@@ -230,7 +230,7 @@ impl Names {
         if let Some(known) = self.known.get_mut(&id) {
             (known.charged, known.waits) = (0, 0);
         }
-        plan.add(paused, Fact::Anew { id });
+        plan.add(paused, Seen::Anew { id });
     }
 
     /// Whole runs that only accounting knows.
@@ -317,10 +317,10 @@ impl Names {
             }
             let what = What { tres: times(what.tres, copies), ..what.clone() };
             let began = Began { start: row.start, since, over: Some(end) };
-            plan.add(since, Fact::Start { id, began, what });
+            plan.add(since, Seen::Start { id, began, what });
             match until == last {
                 true => plan.add_end(until, id, is_gone),
-                false => plan.add(until, Fact::End { id, how: How::Paused }),
+                false => plan.add(until, Seen::End { id, how: How::Paused }),
             }
         }
         let charge = Charge { end, seen: snapshot.at, is_exact: true, paused_after: None };
@@ -340,11 +340,11 @@ impl Names {
                 break;
             }
             let what = What { tres, ..what.clone() };
-            plan.add(since, Fact::Start { id, began: Began::of(start, since), what });
+            plan.add(since, Seen::Start { id, began: Began::of(start, since), what });
             since += seconds;
-            plan.add(since, Fact::End { id, how: How::Paused });
+            plan.add(since, Seen::End { id, how: How::Paused });
         }
-        plan.add(since, Fact::Start { id, began: Began::of(start, since), what });
+        plan.add(since, Seen::Start { id, began: Began::of(start, since), what });
         plan.add_end(end, id, is_gone);
     }
 
@@ -373,7 +373,7 @@ impl Names {
                 // The run that ended, if any, is another one.
                 let start = start.unwrap_or(end);
                 let back = put_back(run, charged, job, snapshot, plan.through);
-                plan.add(back.unwrap_or(start).min(start), Fact::End { id, how: How::PutBack });
+                plan.add(back.unwrap_or(start).min(start), Seen::End { id, how: How::PutBack });
                 charged = 0;
             }
             (None, _) => {}
@@ -385,13 +385,13 @@ impl Names {
             let since = end - (job.used - charged).max(0);
             // Where its seconds are told already, accounting's row is charged late.
             if (plan.through + 1..end).contains(&since) {
-                plan.add(since, Fact::Start { id, began: Began::of(start, since), what });
-                plan.add(end, Fact::End { id, how: How::Over });
+                plan.add(since, Seen::Start { id, began: Began::of(start, since), what });
+                plan.add(end, Seen::End { id, how: How::Over });
             }
         } else if !is_known {
             return;
         }
-        plan.add(end, Fact::Gone { id });
+        plan.add(end, Seen::Gone { id });
     }
 
     /// It ended in the second of the look, which is told by the next one. Until then it ran, unless
@@ -419,7 +419,7 @@ impl Names {
             Some(_) if is_new && (job.used == 0 || start <= plan.through) => {}
             Some(over) => {
                 if is_new {
-                    plan.add(start, Fact::Start { id, began: Began::of(start, start), what });
+                    plan.add(start, Seen::Start { id, began: Began::of(start, start), what });
                 }
                 plan.add_end(over, id, true);
             }
@@ -449,22 +449,22 @@ impl Names {
                     let paused = run.since + told.ran_before - known.charged;
                     let (paused, began) = (paused.min(told.at), Began::of(start, told.at));
                     if paused < snapshot.at {
-                        plan.add(paused, Fact::End { id, how: How::Paused });
+                        plan.add(paused, Seen::End { id, how: How::Paused });
                         if told.at < snapshot.at {
-                            plan.add(told.at, Fact::Start { id, began, what });
+                            plan.add(told.at, Seen::Start { id, began, what });
                         }
                         return;
                     }
                 }
                 if known.what.tres != what.tres {
                     let since = snapshot.at - 1;
-                    plan.add(since, Fact::End { id, how: How::Paused });
-                    plan.add(since, Fact::Start { id, began: Began::of(start, since), what });
+                    plan.add(since, Seen::End { id, how: How::Paused });
+                    plan.add(since, Seen::Start { id, began: Began::of(start, since), what });
                 }
                 return;
             }
             let end = put_back(run, known.charged, job, snapshot, plan.through);
-            plan.add(end.unwrap_or(start).min(start), Fact::End { id, how: How::PutBack });
+            plan.add(end.unwrap_or(start).min(start), Seen::End { id, how: How::PutBack });
             is_put_back = true;
         }
         let charged = self.known.get(&id).map_or(0, |known| known.charged);
@@ -476,8 +476,8 @@ impl Names {
                 if is_unseen && (start + 1..snapshot.at).contains(&paused) {
                     // Its first piece, which nobody saw.
                     let what = what.clone();
-                    plan.add(start, Fact::Start { id, began: Began::of(start, start), what });
-                    plan.add(paused, Fact::End { id, how: How::Paused });
+                    plan.add(start, Seen::Start { id, began: Began::of(start, start), what });
+                    plan.add(paused, Seen::End { id, how: How::Paused });
                 }
                 // It went on and was suspended once more, which nobody saw: so many seconds sooner.
                 let missed = if charged > 0 { told.ran_before - charged } else { 0 };
@@ -489,7 +489,7 @@ impl Names {
             _ => start,
         };
         if since < snapshot.at {
-            plan.add(since, Fact::Start { id, began: Began::of(start, since), what });
+            plan.add(since, Seen::Start { id, began: Began::of(start, since), what });
         }
     }
 
@@ -506,7 +506,7 @@ impl Names {
         if known.is_some_and(|known| known.run.is_some()) {
             let at = told.map_or(snapshot.at - 1, |told| told.at);
             if at < snapshot.at {
-                plan.add(at, Fact::End { id, how: How::Paused });
+                plan.add(at, Seen::End { id, how: How::Paused });
             }
             return;
         }
@@ -514,10 +514,10 @@ impl Names {
             && known.is_none_or(|known| known.charged == 0)
             && job.used > 0
         {
-            plan.add(start, Fact::Start { id, began: Began::of(start, start), what });
+            plan.add(start, Seen::Start { id, began: Began::of(start, start), what });
             // What was suspended in the second of the look ran before.
             if start + job.used < snapshot.at {
-                plan.add(start + job.used, Fact::End { id, how: How::Paused });
+                plan.add(start + job.used, Seen::End { id, how: How::Paused });
             }
         }
     }
@@ -540,7 +540,7 @@ impl Names {
             if end >= snapshot.at {
                 return;
             }
-            plan.add(end, Fact::End { id, how: How::PutBack });
+            plan.add(end, Seen::End { id, how: How::PutBack });
         }
         let tasks = if job.is_eligible() { job.tasks } else { 0 };
         let is_known = known.is_some();
@@ -549,7 +549,7 @@ impl Names {
             known.waits == tasks && (same || tasks == 0)
         });
         if has_run || (!is_so && (tasks > 0 || is_known)) {
-            plan.add(snapshot.at - 1, Fact::Wants { id, tasks, what });
+            plan.add(snapshot.at - 1, Seen::Wants { id, tasks, what });
         }
     }
 }
@@ -583,10 +583,10 @@ fn plan_rest(plan: &mut Plan, known: &Known, row: &SlurmRun, end: i64) {
     let (id, start, rest) = (row.id, row.start, row.elapsed - known.charged);
     if rest > 0 && end > plan.through + 1 {
         let (since, what) = (end - rest, known.what.clone());
-        plan.add(since, Fact::Start { id, began: Began::of(start, since), what });
-        plan.add(end, Fact::End { id, how: How::Over });
+        plan.add(since, Seen::Start { id, began: Began::of(start, since), what });
+        plan.add(end, Seen::End { id, how: How::Over });
     }
-    plan.add(end, Fact::Gone { id });
+    plan.add(end, Seen::Gone { id });
 }
 
 /// The row of accounting of a run: the last that may be of it.

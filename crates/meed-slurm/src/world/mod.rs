@@ -23,6 +23,7 @@ mod turn;
 use meed::Resources;
 use meed_driver::Failed;
 use meed_driver::live::{Batch, Live};
+use meed_journal::{Amounts, Fact};
 use meed_store::{Retention, UnixMillis};
 
 use crate::snapshot::ClusterSnapshot;
@@ -147,12 +148,17 @@ impl SlurmWorld {
             return Ok(());
         }
         self.at(self.through(), |names, batch| {
-            let told = match known {
-                Some(_) => batch.node_resized(POOL, pool),
-                None => batch
-                    .node_joined(meed::NodeSpec::new(POOL, pool))
-                    .and_then(|()| batch.node_cordoned(POOL, Some("Slurm places"))),
+            let facts = match known {
+                Some(_) => {
+                    let capacity = Amounts::of(&pool, &names.kinds);
+                    vec![Fact::node_resized(POOL, capacity, true)]
+                }
+                None => vec![
+                    Fact::node_joined(&meed::NodeSpec::new(POOL, pool), &names.kinds),
+                    Fact::node_cordoned(POOL, Some("Slurm places")),
+                ],
             };
+            let told = batch.apply_all(&facts);
             names.note(|| "the pool".to_owned(), told).map(drop)
         })
     }

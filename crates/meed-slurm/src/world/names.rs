@@ -6,7 +6,7 @@ use meed::policy::Policy;
 use meed::{ResourceKinds, Time};
 use meed_driver::Failed;
 use meed_driver::live::Batch;
-use meed_journal::{JobKey, TaskKey};
+use meed_journal::{Fact, JobKey, TaskKey};
 
 use super::events::What;
 use super::pieces::told_of;
@@ -164,19 +164,20 @@ impl Names {
         queues: &[TreeQueue],
     ) -> Result<(), Failed> {
         for queue in queues {
-            let told = match batch.find_queue(&queue.name) {
+            let fact = match batch.find_queue(&queue.name) {
                 Some(_) => {
                     let weight = Some(queue.weight);
                     let change = meed::QueueChange { weight, ..meed::QueueChange::default() };
-                    batch.queue_changed(&queue.name, change)
+                    Fact::queue_changed(queue.name.as_str(), &change, &self.kinds)
                 }
                 None => {
                     let (name, policy) = (queue.name.clone(), self.policy.clone());
                     let weight = queue.weight;
                     let spec = meed::QueueSpec { name, weight, min: None, max: None, policy };
-                    batch.queue_added(spec, meed_journal::Keys::new())
+                    Fact::queue_added(&spec, meed_journal::Keys::new(), &self.kinds)
                 }
             };
+            let told = batch.apply(&fact);
             self.note(|| format!("queue {}", queue.name), told)?;
         }
         Ok(())

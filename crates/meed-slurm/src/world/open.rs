@@ -13,7 +13,7 @@ use meed::{Config, Infeasible, QueueId, QueueSpec};
 use meed_config::policy::PolicySpec;
 use meed_driver::live::{Live, OpenError, Opening, SnapshotRule};
 use meed_driver::{Failed, Taken, header_of};
-use meed_journal::{Header, Opened};
+use meed_journal::{Fact, Header, Opened};
 use meed_store::{FileStore, FileStoreOptions, Retention, Seq, Store, StoreError, UnixMillis};
 
 use super::SlurmWorld;
@@ -88,11 +88,11 @@ impl SlurmWorld {
         let at = live.instant(live.engine().now());
         // The journal of a ledger that ended in its first second may lack the rule.
         if live.engine().infeasible() != Infeasible::Wait {
-            live.at(at, |batch| batch.set_infeasible(Infeasible::Wait))?;
+            live.at(at, |batch| batch.apply(&Fact::set_infeasible(true)))?;
         }
         if !begins && *live.engine().policy(QueueId::ROOT) != open.policy {
-            let policy = open.policy.clone();
-            live.at(at, |batch| batch.policies_changed(Some(policy), &[]))?;
+            let changed = Fact::policies_changed(Some(&open.policy), [], &kinds());
+            live.at(at, |batch| batch.apply(&changed))?;
         }
         let mut names = Names {
             kinds: kinds(),

@@ -1,4 +1,4 @@
-//! Facts as verbs of the driver.
+//! What was seen, as facts of the journal.
 //!
 //! A record is a job of the engine under the key `NUMBER@SECOND`: the second in which it was told,
 //! since Slurm uses numbers again. It is a new job whenever its leaf or its demand becomes another.
@@ -7,9 +7,9 @@
 
 use meed_driver::Failed;
 use meed_driver::live::Batch;
-use meed_journal::{Amounts, Arrival, Group, JobKey};
+use meed_journal::{Amounts, Arrival, Fact, Group, JobKey};
 
-use super::events::{Began, Fact, How, What};
+use super::events::{Began, How, Seen, What};
 use super::names::{Charge, Known, Names, POOL, Run};
 
 type Tell<'a, 'l> = &'a mut Batch<'l, ()>;
@@ -20,14 +20,14 @@ impl Names {
         &mut self,
         batch: Tell<'_, '_>,
         second: i64,
-        facts: &[Fact],
+        facts: &[Seen],
     ) -> Result<(), Failed> {
         facts.iter().try_for_each(|fact| match fact {
-            &Fact::End { id, how } => self.end(batch, second, id, how),
-            &Fact::Gone { id } => self.gone(batch, id),
-            &Fact::Anew { id } => self.cancel(batch, id),
-            Fact::Start { id, began, what } => self.start(batch, second, *id, *began, what),
-            Fact::Wants { id, tasks, what } => self.bring_to(batch, second, *id, *tasks, what),
+            &Seen::End { id, how } => self.end(batch, second, id, how),
+            &Seen::Gone { id } => self.gone(batch, id),
+            &Seen::Anew { id } => self.cancel(batch, id),
+            Seen::Start { id, began, what } => self.start(batch, second, *id, *began, what),
+            Seen::Wants { id, tasks, what } => self.bring_to(batch, second, *id, *tasks, what),
         })
     }
 
@@ -37,12 +37,12 @@ impl Names {
         let told = match how {
             How::PutBack => {
                 (known.charged, known.waits) = (0, 1);
-                batch.task_lost(&run.task, Some("Slurm put it back"))
+                batch.apply(&Fact::task_lost(run.task, Some("Slurm put it back")))
             }
             How::Over | How::Paused => {
                 known.charged += (second - run.since).max(0);
                 known.key = None;
-                batch.task_ended(&run.task).map(drop)
+                batch.apply(&Fact::task_ended(run.task))
             }
         };
         let what = known.what.clone();
@@ -73,7 +73,7 @@ impl Names {
         };
         known.waits = 0;
         let Some(key) = known.key.take() else { return Ok(()) };
-        let told = batch.job_cancelled(&key);
+        let told = batch.apply(&Fact::job_cancelled(key));
         self.note(|| format!("job {id}, which is gone"), told).map(drop)
     }
 
@@ -96,8 +96,9 @@ impl Names {
         };
         let since_time = self.time(began.since).min(batch.now());
         let by = began.by().as_str().into();
-        let adopted = batch.task_adopted(&key, 0, POOL, since_time, Some(&by));
-        let adopted = self.note(|| format!("the start of job {id}"), adopted)?;
+        let adopted = Fact::task_adopted(key, 0, POOL, since_time, Some(by));
+        let adopted = self.note(|| format!("the start of job {id}"), batch.apply(&adopted))?;
+        let adopted = adopted.and_then(|applied| applied.adopted);
         if let (Some(task), Some(known)) = (adopted, self.known.get_mut(&id)) {
             known.waits = 0;
             known.what.name.clone_from(&what.name);
@@ -136,7 +137,7 @@ impl Names {
         let group = Group { tasks, demand, ..Group::default() };
         let mut arrival = Arrival::new(what.queue.as_str().into(), key.clone(), vec![group]);
         arrival.name = Some(what.name.as_str().into());
-        let told = batch.job_arrived(arrival);
+        let told = batch.apply(&Fact::job_arrived(arrival));
         let came = self.note(|| format!("job {}", what.name), told)?.is_some();
         if let (true, Some(known)) = (came, self.known.get_mut(&id)) {
             (known.key, known.waits) = (Some(key), tasks);
@@ -150,7 +151,7 @@ impl Names {
         let (from, Some(key)) = (known.waits, known.key.clone()) else { return Ok(()) };
         known.waits = left;
         for task in (left..from).rev() {
-            let told = batch.task_withdrawn(&key, task, None);
+            let told = batch.apply(&Fact::task_withdrawn(key.clone(), task, None));
             self.note(|| format!("an element of job {id}"), told)?;
         }
         Ok(())

@@ -6,7 +6,7 @@ use std::path::Path;
 use meed::Resources;
 use meed_store::{Retention, StoreError, UnixMillis};
 
-use super::events::Fact;
+use super::events::Seen;
 use super::*;
 use crate::read::jobs::{JobPriority, JobStage, SlurmJob, Suspension};
 use crate::read::runs::{SlurmRun, joined, parse_runs};
@@ -295,7 +295,7 @@ fn a_suspension_of_which_nothing_is_told_does_not_charge_the_run_again() {
     // The ledger charges from that second on, however early it is.
     let plan = world.names.plan(&resumed, world.through());
     let starts = plan.iter().flat_map(|(_, facts)| facts).filter_map(|fact| match fact {
-        Fact::Start { began, .. } => Some(began.since),
+        Seen::Start { began, .. } => Some(began.since),
         _ => None,
     });
     assert_eq!(starts.collect::<Vec<i64>>(), [1013]);

@@ -68,7 +68,7 @@ fn a_segment_is_a_log() {
     for job in ["9f1c", "9f1d", "9f1e"] {
         let group = Group { tasks: 2, ..Group::default() };
         let arrival = Arrival::new("physics".into(), job.into(), vec![group]);
-        writer.append(Time::ZERO, &Fact::Arrive(Box::new(arrival))).unwrap();
+        writer.append(Time::ZERO, &Fact::JobArrived(Box::new(arrival))).unwrap();
     }
     let disk = SimDisk::new();
     let mut store = Kind::Files(1 << 20, 512).open(&disk).unwrap();
@@ -80,8 +80,8 @@ fn a_segment_is_a_log() {
     let text = disk.content("00000000000000000001.jsonl").unwrap();
     let mut reader = Reader::new("a.jsonl".into(), BufLines::new(&text[..]));
     let mut jobs = Vec::new();
-    while let Some((_, record)) = reader.next(&[meed_journal::Kind::Arrive]).unwrap() {
-        let Fact::Arrive(job) = record.fact else { panic!("only arrivals were asked for") };
+    while let Some((_, record)) = reader.next(&[meed_journal::Kind::JobArrived]).unwrap() {
+        let Fact::JobArrived(job) = record.fact else { panic!("only arrivals were asked for") };
         jobs.push(job.job.to_string());
     }
     assert_eq!(jobs, ["9f1c", "9f1d", "9f1e"]);

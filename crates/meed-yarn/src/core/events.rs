@@ -6,7 +6,7 @@ use std::ops::Range;
 use meed::Resources;
 use meed_driver::Failed;
 use meed_driver::live::Batch;
-use meed_journal::{Amounts, Arrival, Group, JobKey};
+use meed_journal::{Amounts, Arrival, Fact, Group, JobKey};
 
 use super::{App, Core, CoreError, Names, Runs, UNITS};
 use crate::message::{ContainerEvent, ContainerStarted};
@@ -65,10 +65,11 @@ impl Names {
             return Ok(());
         };
         let Some(task) = self.take_waiting(batch, app, size)? else { return Ok(()) };
-        let adopted = batch.task_adopted(&job, task, &started.node, since, Some(&self.by));
-        let Some(task) = self.note(format_args!("container {}", started.id), adopted)? else {
-            return Ok(());
-        };
+        let node = started.node.as_str();
+        let adopted = Fact::task_adopted(job, task, node, since, Some(self.by.clone()));
+        let adopted = batch.apply(&adopted);
+        let adopted = self.note(format_args!("container {}", started.id), adopted)?;
+        let Some(task) = adopted.and_then(|applied| applied.adopted) else { return Ok(()) };
         if let Some(row) = self.touch(app) {
             row.held = [row.held[0] + size.0, row.held[1] + size.1];
         }
@@ -85,7 +86,7 @@ impl Names {
         if let Some(row) = self.touch(runs.app) {
             row.held = [row.held[0] - runs.memory, row.held[1] - runs.cores];
         }
-        let ended = batch.task_ended(&runs.task);
+        let ended = batch.apply(&Fact::task_ended(runs.task));
         self.note(format_args!("container {id}"), ended).map(drop)
     }
 
@@ -152,7 +153,7 @@ impl Names {
         }
         let mut arrival = Arrival::new(queue.into(), key.clone(), Vec::new());
         arrival.open = true;
-        let told = batch.job_arrived(arrival);
+        let told = batch.apply(&Fact::job_arrived(arrival));
         if self.note(format_args!("application {app}"), told)?.is_none() {
             return Ok(None);
         }
@@ -195,8 +196,8 @@ impl Names {
         let Some((job, first)) = known else { return Ok(None) };
         let demand = Resources::new(&[size.0 * UNITS[0], size.1 * UNITS[1]]);
         let demand = Amounts::of(&demand, &self.kinds);
-        let groups = [Group { tasks: count, demand, ..Group::default() }];
-        let told = batch.tasks_added(&job, &groups, true);
+        let groups = vec![Group { tasks: count, demand, ..Group::default() }];
+        let told = batch.apply(&Fact::tasks_added(job, groups, true));
         if self.note_of(app, told)?.is_none() {
             return Ok(None);
         }

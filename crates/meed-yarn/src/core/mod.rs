@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use meed::{QueueId, ResourceKinds, Span, Time};
 use meed_driver::Failed;
 use meed_driver::live::{Batch, Live, OpenError};
-use meed_journal::{Name, TaskKey};
+use meed_journal::{Fact, Name, TaskKey};
 use meed_store::{Retention, UnixMillis};
 
 use crate::epochs;
@@ -165,7 +165,7 @@ impl Core {
             // tick at most.
             match names.containers.is_empty() {
                 true => Ok(()),
-                false => batch.passes(),
+                false => batch.apply(&Fact::time_passed()).map(drop),
             }
         })?;
         self.live.commit(wall).map_err(over)?;

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use meed::place::FirstFit;
-use meed::{Config, Infeasible, QueueSpec};
+use meed::{Config, QueueSpec};
 use meed_config::policy::PolicySpec;
 use meed_driver::live::{Live, Opening, SnapshotRule};
 use meed_driver::{Taken, header_of};
-use meed_journal::{Header, Opened as OpenedFact};
+use meed_journal::{Fact, Header, Opened as OpenedFact};
 use meed_store::{FileStore, FileStoreOptions, Retention, Store, UnixMillis};
 
 use super::apps::{App, Apps};
@@ -52,7 +52,7 @@ pub(super) fn open(open: Open) -> Result<(Core, LedgerOpened), CoreError> {
     let through = live.engine().now();
     if begins {
         let now = live.instant(through);
-        live.at(now, |batch| batch.set_infeasible(Infeasible::Wait)).map_err(over)?;
+        live.at(now, |batch| batch.apply(&Fact::set_infeasible(true))).map_err(over)?;
     }
     let days = open.settings.keep_days.unwrap_or(KEEP_DAYS);
     let max_age = Some(Duration::from_secs(u64::from(days) * 86_400));
@@ -193,7 +193,9 @@ impl Core {
             // What still runs is charged from here on.
             self.names.through = now;
             let ended = self.live.at(now, |batch| {
-                running.iter().try_for_each(|row| batch.task_ended(&row.task).map(drop))
+                running
+                    .iter()
+                    .try_for_each(|row| batch.apply(&Fact::task_ended(row.task.clone())).map(drop))
             });
             ended.map_err(over)?;
         }

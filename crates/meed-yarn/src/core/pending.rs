@@ -6,7 +6,7 @@ use std::ops::Range;
 use meed::Resources;
 use meed_driver::Failed;
 use meed_driver::live::Batch;
-use meed_journal::{Amounts, Group};
+use meed_journal::{Amounts, Fact, Group};
 
 use super::apps::App;
 use super::{Names, UNITS};
@@ -99,7 +99,7 @@ impl Names {
         let less: Vec<u32> = (wanted..waits).map_while(|_| row.pop_last(size)).collect();
         let Some(job) = row.job.clone() else { return Ok(()) };
         for task in less {
-            let told = batch.task_withdrawn(&job, task, None);
+            let told = batch.apply(&Fact::task_withdrawn(job.clone(), task, None));
             self.note_of(app, told)?;
         }
         Ok(())
@@ -136,10 +136,9 @@ impl Names {
         let (Some(job), last) = (row.job.take(), row.tasks) else { return Ok(()) };
         // An open job ends with its last task: one that is added closed, and withdrawn at once.
         let demand = Amounts::of(&Resources::new(&[UNITS[0], 0]), &self.kinds);
-        let groups = [Group { tasks: 1, demand, ..Group::default() }];
-        let told = batch
-            .tasks_added(&job, &groups, false)
-            .and_then(|()| batch.task_withdrawn(&job, last, None).map(drop));
+        let groups = vec![Group { tasks: 1, demand, ..Group::default() }];
+        let closed = Fact::tasks_added(job.clone(), groups, false);
+        let told = batch.apply_all(&[closed, Fact::task_withdrawn(job, last, None)]);
         self.note_of(app, told).map(drop)
     }
 

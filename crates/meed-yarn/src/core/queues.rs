@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use meed::{NodeSpec, QueueChange, QueueSpec, Resources};
 use meed_driver::Failed;
 use meed_driver::live::Batch;
-use meed_journal::Keys;
+use meed_journal::{Amounts, Fact, Keys};
 
 use super::{Core, CoreError, Names, Told, UNITS};
 use crate::message::{Node, PluginSettings};
@@ -76,17 +76,18 @@ impl Names {
         known: bool,
     ) -> Result<(), Failed> {
         let (name, weight) = (queue.name.clone(), queue.weight);
-        let told = match known {
+        let fact = match known {
             true => {
                 let change = QueueChange { weight: Some(weight), ..QueueChange::default() };
-                batch.queue_changed(&name, change)
+                Fact::queue_changed(name.as_str(), &change, &self.kinds)
             }
             false => {
                 let policy = queue.policy.clone();
                 let spec = QueueSpec { name, weight, min: None, max: None, policy };
-                batch.queue_added(spec, Keys::new())
+                Fact::queue_added(&spec, Keys::new(), &self.kinds)
             }
         };
+        let told = batch.apply(&fact);
         self.note(format_args!("queue `root.{}`", queue.name), told).map(drop)
     }
 
@@ -101,7 +102,7 @@ impl Names {
         for name in gone.cloned().collect::<Vec<_>>() {
             // Its containers have ended by now, or are told when it comes back.
             self.forget_on(batch, &name)?;
-            let told = batch.node_left(&name);
+            let told = batch.apply(&Fact::node_left(name.as_str()));
             self.note(format_args!("node `{name}`"), told)?;
             self.nodes.remove(&name);
         }
@@ -116,14 +117,19 @@ impl Names {
         }
         let capacity = Resources::new(&[node.memory * UNITS[0], node.cores * UNITS[1]]);
         let name = node.name.as_str();
-        let told = match before {
+        let facts = match before {
             // Nothing is lost when a node shrinks: YARN lets its containers run.
-            Some(_) => batch.node_resized(name, capacity),
+            Some(_) => {
+                let capacity = Amounts::of(&capacity, &self.kinds);
+                vec![Fact::node_resized(name, capacity, true)]
+            }
             // YARN places: the engine starts nothing by itself.
-            None => batch
-                .node_joined(NodeSpec::new(name, capacity))
-                .and_then(|()| batch.node_cordoned(name, Some("YARN places"))),
+            None => vec![
+                Fact::node_joined(&NodeSpec::new(name, capacity), &self.kinds),
+                Fact::node_cordoned(name, Some("YARN places")),
+            ],
         };
+        let told = batch.apply_all(&facts);
         if self.note(format_args!("node `{name}`"), told)?.is_some() {
             self.nodes.insert(node.name.clone(), size);
         }

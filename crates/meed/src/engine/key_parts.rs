@@ -25,8 +25,8 @@ use crate::time::{Span, Time};
 /// What one child's key is made of at this instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeyParts {
-    /// What is measured. Of [`Measure::Arrival`], [`Measure::Told`], [`Measure::TaskShare`] and
-    /// [`Measure::Commitment`] nothing below is told.
+    /// What is measured. What is charged or held is told of [`Measure::Usage`] and
+    /// [`Measure::Allocation`] alone.
     pub measure: Measure,
     /// In thousandths.
     pub weight: u64,

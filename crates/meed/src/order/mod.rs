@@ -43,9 +43,8 @@
 //! given back, a child whose starts always fail would come first at each tie. Adopted tasks count
 //! when they are told of, in the order in which they are told.
 //!
-//! To add a measure: a variant of `Measure` with its row in `Measure::info` and a preset in
-//! `policy.rs`; a file here with its key; its line in this file with the units of its key; an arm
-//! in [`Standing::key`]. The compiler and `policy`'s test name what was forgotten.
+//! To add a measure: its row in CONTRIBUTING.md names the places, and those of which neither
+//! compiler nor tests notice that they were forgotten.
 
 mod carry;
 mod commitment;
@@ -157,7 +156,7 @@ impl Domain {
         self.is_dominant() && self.rule.measure == Measure::Allocation && !self.policy.per_server
     }
 
-    /// Whether it compares task shares.
+    /// Whether it compares task shares: parts of what could run alone, not numbers of tasks.
     pub(crate) fn counts_tasks(&self) -> bool {
         self.rule.measure == Measure::TaskShare
     }

@@ -1,4 +1,4 @@
-//! What a child's key is made of: see `engine::parts`.
+//! What a child's key is made of: see `engine::key_parts`.
 
 use super::{Domain, Rule, Standing, Terms};
 use crate::engine::{KeyParts, MemoryClock};

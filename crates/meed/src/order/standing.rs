@@ -167,6 +167,7 @@ impl Standing {
         Key::new(Tier::Ordinary, amount, weight, tie)
     }
 
+    /// The same where dominant shares are compared, or what counts all kinds in another way.
     fn dominant_key(&mut self, now: Time, domain: &Domain, terms: &Terms) -> Key {
         let (tier, tie) = (Tier::Ordinary, terms.tie_under(domain.rule.measure));
         self.key_below_minimum(domain, terms).unwrap_or_else(|| match domain.rule.measure {
@@ -367,7 +368,8 @@ impl Standing {
         self.seldom.get_or_insert_default().rank = Some(rank);
     }
 
-    /// Where dominant shares are compared: it holds a task's amounts from now on.
+    /// Where dominant shares are compared: it holds a task's amounts from now on. Here, and in
+    /// `let_go`, is what a measure counts of running tasks.
     pub(super) fn hold(&mut self, demand: &Resources, domain: &Domain) {
         self.vector(demand.kinds()).held.add(demand);
         if domain.counts_tasks() {

@@ -91,6 +91,7 @@ impl Dice {
         order
     }
 
+    /// An order of a queue. One that is not drawn here is compared with no twin in most suites.
     pub(crate) fn policy(&mut self, kinds: usize) -> Policy {
         let order = self.pick(&["long-term", "fair", "fifo", "long-term", "tsf"]);
         let mut policy = Policy::preset(order).expect("known");

@@ -422,7 +422,7 @@ mod tests {
             variants.iter().filter(|it| changes_requests(it)).map(|it| it.name).collect()
         };
         assert_eq!(of_requests(&study::VARIANTS).len(), 4);
-        assert_eq!(of_requests(&hosts::VARIANTS), ["all, 100 GB a request"]);
+        assert_eq!(of_requests(&hosts::VARIANTS), ["all, 5 to 100 GB a job"]);
         assert_eq!(of_requests(&ON_HOSTS).len(), 3);
     }
 

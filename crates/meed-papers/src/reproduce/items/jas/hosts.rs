@@ -69,9 +69,9 @@ pub(super) const VARIANTS: [Variant; 19] = [
         hosts(world);
         set(world, "output_copies", 3);
     })),
-    few(varied("all, 100 GB a request", |world| {
+    few(varied("all, 5 to 100 GB a job", |world| {
         hosts(world);
-        request(world, "input", "12.5GB");
+        request(world, "input", json!(["5GB", "100GB"]));
     })),
 ];
 

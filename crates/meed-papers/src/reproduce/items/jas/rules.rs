@@ -68,12 +68,11 @@ const fn points(
     Claim { chart, what, paper, unit: "points", reference: None, agrees, otherwise }
 }
 
-const WHY_TIME: &str = "Hadoop leaves less idle here than the print says was saved. Whatever the \
-    rule, the same work is to be done, and the busiest part of the cluster idles for a fifth of \
-    the time on equal nodes with disks of their own, of which JAS saves half; where 99 machines \
-    share four partitions it idles for a fortieth (jas-hosts). DMR would have to leave more idle \
-    than Hadoop's rule, and leaves less. No variant of our assumptions gives all the printed \
-    figures (jas-study)";
+const WHY_TIME: &str = "not known. Whatever the rule, the same work is to be done, so no rule saves \
+    more than the busiest of cores, disks and cards idles under Hadoop's rule (jas-hosts). On \
+    disks of their own that is as much as is printed, or more, and is not saved: map slots are \
+    taken for most of the time, and no rule gives a slot twice. No variant of our assumptions \
+    gives all the printed figures (jas-study)";
 
 pub(super) const CLAIMS: [Claim; 11] = [
     better("JAS against Hadoop", "15 to 18 % less time", (15.0, 18.0), WHY_TIME),

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use meed_report::page::{Block, Cell, HeatMap, Table};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::macro_figures::claim::{Claim, check_groups};
 use super::hosts::{hosts_follow_nodes, on_paper_hosts};
@@ -96,13 +96,13 @@ pub(super) const VARIANTS: [Variant; 16] = [
     varied("one replica", |world| set(world, "replicas", 1)),
     varied("DIOR 60 MB/s (one stream)", |world| set(world, "average_disk_bytes_per_s", "60MB")),
     varied("DIOR 20 MB/s", |world| set(world, "average_disk_bytes_per_s", "20MB")),
-    varied("100 GB a request", |world| request(world, "input", "12.5GB")),
+    varied("5 to 100 GB a job", |world| request(world, "input", json!(["5GB", "100GB"]))),
     varied("100 GB a job", |world| request(world, "input", "100GB")),
     varied("requests 5 min apart", |world| request(world, "every", "5min")),
     varied("learned anew in each request", |world| request(world, "count", 1)),
 ];
 
-/// The same on the paper's hosts, but for 100 GB a request, which `hosts` has.
+/// The same on the paper's hosts, but for 5 to 100 GB a job, which `hosts` has.
 pub(super) const ON_HOSTS: [Variant; 14] = [
     on_hosts("all, CPU work halved", &VARIANTS[1]),
     on_hosts("all, CPU work doubled", &VARIANTS[2]),

@@ -20,6 +20,7 @@ fn verdicts(id: &str) -> String {
     let letter = |verdict| match verdict {
         Verdict::Skipped => 'N',
         Verdict::Measured => 'M',
+        Verdict::Given => 'G',
         Verdict::Same => 'S',
         Verdict::Agrees => 'A',
         Verdict::Differs => 'D',

@@ -262,14 +262,17 @@ pub(in super::super) fn figure_4(_: &Context) -> Result<ItemOutcome, ReproduceEr
             "CPU slots of r1, r2, r3 with s = 18: k = 9 c / (c1 + c2 + c3)",
             "3, 4, 2",
             words(&slots(3)),
-            "c = 3/30, 4/30 and 2/30 tasks a second",
-        ),
+            "c = 3/30, 4/30 and 2/30 tasks a second; no times and no slots are printed, both are \
+             ours",
+        )
+        .given(),
         same(
             "the same with s = 12: 2, 2.67 and 1.33, whole by largest remainder",
             "2, 3, 1",
             words(&slots(2)),
-            "how slots are made whole is not printed",
-        ),
+            "how slots are made whole is not printed, nor are times and slots",
+        )
+        .given(),
         Check {
             what: "CPU slots by the example's c1 = (t1 + t3 + t5) / 3, s = 18".to_owned(),
             paper: "as by Eq. 2".to_owned(),
@@ -325,7 +328,13 @@ pub(in super::super) fn figure_5(_: &Context) -> Result<ItemOutcome, ReproduceEr
     }
     let (slots, first, second) = given[0].clone();
     let checks = vec![
-        same("CPU and I/O slots of TaskTracker1; TaskTracker2", "3 and 1; 2 and 2", slots, ""),
+        same(
+            "CPU and I/O slots of TaskTracker1; TaskTracker2",
+            "3 and 1; 2 and 2",
+            slots,
+            "the figure's slots, put in",
+        )
+        .given(),
         same("CPU-bound tasks that TaskTracker1 is given by JAS", "J1t1, J1t2, J1t3", first, ""),
         same(
             "CPU-bound tasks that TaskTracker2 is given by JAS, J2t1's block being on TaskTracker1",
@@ -339,7 +348,8 @@ pub(in super::super) fn figure_5(_: &Context) -> Result<ItemOutcome, ReproduceEr
             given[1].2.clone(),
             "both nodes are alike, so Eq. 6 does not hold: the block's way costs more than it \
              gains",
-        ),
+        )
+        .given(),
     ];
     let assumptions = vec![
         "The figure has five CPU slots of eight, though half of all slots is four (Sec. 3.1.2): \

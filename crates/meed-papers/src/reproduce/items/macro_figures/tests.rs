@@ -18,6 +18,7 @@ fn check(id: &str, verdicts: &str) {
         Verdict::Agrees => 'A',
         Verdict::Differs => 'D',
         Verdict::Skipped | Verdict::Measured => '-',
+        Verdict::Given => 'G',
     };
     let found: String = outcome.checks.iter().map(|check| letter(check.verdict)).collect();
     assert_eq!(found, verdicts, "{id}: {:#?}", outcome.checks);

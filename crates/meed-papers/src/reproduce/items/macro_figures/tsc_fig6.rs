@@ -3,9 +3,10 @@
 
 use meed_sim::record::Comparison;
 
-use super::claim::{Claim, check_all, check_late};
+use super::claim::{self, Claim, check_all, check_late, check_under};
 use super::experiment::{
-    Experiment, FACEBOOK, HADOOP, PURDUE, SCALES, SIDE_BY_SIDE, SPARK, TPC_H, TSC, assumptions,
+    Experiment, FACEBOOK, FULL, HADOOP, PURDUE, SCALES, SIDE_BY_SIDE, SPARK, TPC_H, TSC,
+    assumptions,
 };
 use super::reading::{Reading, chart};
 use crate::reproduce::{Context, ItemOutcome, ReproduceError};
@@ -112,6 +113,10 @@ pub(in super::super) fn tsc_fig6(context: &Context) -> Result<ItemOutcome, Repro
     // When a period ends is the workload's own: late grants only shift it.
     let late = EXPERIMENT.sweep_late(context, HADOOP, flow)?;
     checks.extend(check_late("tsc-fig6", &FLOW, &late));
+    // Do the times that explain Fig. 7 explain this figure?
+    let full = Experiment { factors: FULL, ..EXPERIMENT };
+    let full = full.few(context, |run, _| periods(run))?;
+    checks.extend(check_under("tsc-fig6", &claim::FULL, &PERIODS, &full));
 
     let typical = EXPERIMENT.typical(context)?;
     let run = Reading::of(&typical.runs[0]);

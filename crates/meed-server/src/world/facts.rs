@@ -1,91 +1,28 @@
 //! What the driver is told, and what follows from it for the books.
 
-use meed::{JobState, Policy, QueueChange, QueueSpec, Resources, Time};
-use meed_driver::Failed;
-use meed_driver::live::Batch;
-use meed_journal::{Arrival, Group, JobKey, Keys, TaskKey};
+use meed::{JobState, Time};
+use meed_driver::{Applied, Failed};
+use meed_journal::{Fact, JobKey};
 
 use super::{World, WorldError};
 use crate::books::{Fate, JobRow, Phase};
 use crate::clock::wall_us;
 
-/// One thing to tell. It holds all that it needs.
-#[derive(Debug)]
-pub(super) enum Verb {
-    Queue(Box<QueueSpec>, Keys),
-    QueueChanged(String, QueueChange),
-    QueueRemoved(String),
-    /// The root orders so, and these queues so.
-    Policies(Option<Box<Policy>>, Vec<(String, Policy)>),
-    Capacity(String, Resources),
-    Cordon(String),
-    Uncordon(String),
-    Arrive(Box<Arrival>),
-    More {
-        job: JobKey,
-        group: Box<Group>,
-        open: bool,
-    },
-    End(TaskKey),
-    Fail(TaskKey),
-    Lost(TaskKey, String),
-    Undone(TaskKey, String),
-    Again(TaskKey),
-    Cancel(JobKey),
-    /// The task of that number in the job of that key.
-    Withdraw(JobKey, u32),
-    /// Nothing has happened: it is decided.
-    Look,
-}
-
-impl Verb {
-    /// Within an instant: ends, then changes, then arrivals.
-    fn rank(&self) -> u8 {
-        match self {
-            Verb::End(_) | Verb::Fail(_) | Verb::Lost(..) | Verb::Undone(..) | Verb::Again(_) => 0,
-            Verb::Arrive(_) | Verb::More { .. } => 2,
-            _ => 1,
-        }
-    }
-
-    fn tell(&self, batch: &mut Batch<'_, ()>) -> Result<Option<JobState>, Failed> {
-        match self {
-            Verb::Queue(spec, own) => batch.queue_added((**spec).clone(), own.clone())?,
-            Verb::QueueChanged(queue, change) => batch.queue_changed(queue, change.clone())?,
-            Verb::QueueRemoved(queue) => batch.queue_removed(queue)?,
-            Verb::Policies(root, others) => {
-                let others: Vec<(&str, Policy)> =
-                    others.iter().map(|(name, own)| (name.as_str(), own.clone())).collect();
-                batch.policies_changed(root.as_deref().cloned(), &others)?;
-            }
-            Verb::Capacity(node, capacity) => batch.node_changed(node, *capacity)?,
-            Verb::Cordon(node) => batch.node_cordoned(node, Some("the server comes back"))?,
-            Verb::Uncordon(node) => batch.node_uncordoned(node, None)?,
-            Verb::Arrive(arrival) => batch.job_arrived((**arrival).clone())?,
-            Verb::More { job, group, open } => {
-                batch.tasks_added(job, std::slice::from_ref(group), *open)?;
-            }
-            Verb::End(task) => return batch.task_ended(task).map(Some),
-            Verb::Fail(task) => return batch.task_failed(task).map(Some),
-            Verb::Lost(task, why) => batch.task_lost(task, Some(why))?,
-            Verb::Undone(task, why) => batch.start_failed(task, Some(why))?,
-            Verb::Again(task) => batch.start_again(task)?,
-            Verb::Cancel(job) => batch.job_cancelled(job)?,
-            Verb::Withdraw(job, task) => {
-                return batch.task_withdrawn(job, *task, Some("it is held")).map(Some);
-            }
-            Verb::Look => batch.passes()?,
-        }
-        Ok(None)
+/// Within an instant: ends, then changes, then arrivals.
+fn rank(fact: &Fact) -> u8 {
+    match fact {
+        Fact::TaskEnded(_) | Fact::TaskFailed(_) | Fact::TaskLost(_) | Fact::StartFailed(_) => 0,
+        Fact::JobArrived(_) | Fact::TasksAdded(_) => 2,
+        _ => 1,
     }
 }
 
 impl World {
     /// Tells all of it at `now`, and what follows from it at instants after that.
-    pub(super) fn tell(&mut self, now: Time, verbs: Vec<Verb>) -> Result<(), WorldError> {
-        let (mut now, mut verbs) = (now, verbs);
-        while !verbs.is_empty() {
-            verbs = self.tell_once(now, verbs)?;
+    pub(super) fn tell(&mut self, now: Time, facts: Vec<Fact>) -> Result<(), WorldError> {
+        let (mut now, mut facts) = (now, facts);
+        while !facts.is_empty() {
+            facts = self.tell_once(now, facts)?;
             now = self.live.instant(self.meta.clock.now().max(now));
         }
         Ok(())
@@ -95,56 +32,61 @@ impl World {
     pub(super) fn tell_once(
         &mut self,
         now: Time,
-        mut verbs: Vec<Verb>,
-    ) -> Result<Vec<Verb>, WorldError> {
-        if verbs.is_empty() {
-            return Ok(verbs);
+        mut facts: Vec<Fact>,
+    ) -> Result<Vec<Fact>, WorldError> {
+        if facts.is_empty() {
+            return Ok(facts);
         }
-        let held: Vec<Verb> = verbs.iter().filter_map(|verb| self.stays_held(verb)).collect();
-        verbs.extend(held);
-        verbs.sort_by_key(Verb::rank);
+        let held: Vec<Fact> = facts.iter().filter_map(|fact| self.stays_held(fact)).collect();
+        facts.extend(held);
+        facts.sort_by_key(rank);
         let told = self.live.at(now, |batch| {
-            let mut tell = |verb: Verb| match verb.tell(batch) {
+            let mut tell = |fact: Fact| match batch.apply(&fact) {
                 Err(Failed::Journal(why)) => Err(Failed::Journal(why)),
-                done => Ok((verb, done)),
+                done => Ok((fact, done)),
             };
-            verbs.into_iter().map(&mut tell).collect::<Result<Vec<_>, Failed>>()
+            facts.into_iter().map(&mut tell).collect::<Result<Vec<_>, Failed>>()
         })?;
         let mut next = Vec::new();
-        for (verb, done) in told {
-            next.extend(self.follows(verb, done)?);
+        for (fact, done) in told {
+            next.extend(self.follows(fact, done)?);
         }
         Ok(next)
     }
 
     fn follows(
         &mut self,
-        verb: Verb,
-        done: Result<Option<JobState>, Failed>,
-    ) -> Result<Vec<Verb>, WorldError> {
-        match (verb, done) {
-            (Verb::Arrive(arrival), Ok(_)) => {
+        fact: Fact,
+        done: Result<Applied, Failed>,
+    ) -> Result<Vec<Fact>, WorldError> {
+        let state = done.as_ref().ok().and_then(|applied| applied.job);
+        match (fact, done) {
+            (Fact::JobArrived(arrival), Ok(_)) => {
                 let told = arrival.groups.iter().map(|group| group.tasks).sum();
                 self.told(&arrival.job, told);
             }
-            (Verb::Arrive(arrival), Err(why)) => {
+            (Fact::JobArrived(arrival), Err(why)) => {
                 if let Some(id) = JobRow::id_of(&arrival.job) {
                     self.refused.insert(id, why.to_string());
                     return self.job_over(id, Fate::Failed, Some(why.to_string()));
                 }
             }
-            (Verb::End(task) | Verb::Fail(task), Ok(Some(state))) => {
+            (Fact::TaskEnded(task) | Fact::TaskFailed(task), Ok(_)) => {
                 let Some(id) = JobRow::id_of(&task.job) else { return Ok(Vec::new()) };
                 return match state {
-                    JobState::Done | JobState::Failed => self.all_tasks_over(id),
-                    JobState::Active | JobState::Drained => self.more_of(id),
+                    Some(JobState::Done | JobState::Failed) => self.all_tasks_over(id),
+                    Some(JobState::Active | JobState::Drained) | None => self.more_of(id),
                 };
             }
-            (Verb::Withdraw(job, _), Ok(Some(JobState::Done | JobState::Failed))) => {
-                let Some(id) = JobRow::id_of(&job) else { return Ok(Vec::new()) };
+            (Fact::TaskWithdrawn(task), Ok(_))
+                if matches!(state, Some(JobState::Done | JobState::Failed)) =>
+            {
+                let Some(id) = JobRow::id_of(&task.job) else { return Ok(Vec::new()) };
                 return self.all_tasks_over(id);
             }
-            (verb, Err(why)) => self.remarks.push(format!("{verb:?}: {why}")),
+            (fact, Err(why)) => {
+                self.remarks.push(format!("a record `{}`: {why}", fact.kind().word()));
+            }
             (_, Ok(_)) => {}
         }
         Ok(Vec::new())
@@ -161,7 +103,7 @@ impl World {
     }
 
     /// The engine has done with the job.
-    pub(super) fn all_tasks_over(&mut self, id: u64) -> Result<Vec<Verb>, WorldError> {
+    pub(super) fn all_tasks_over(&mut self, id: u64) -> Result<Vec<Fact>, WorldError> {
         let Some(row) = self.rows.get(&id) else { return Ok(Vec::new()) };
         if !row.parts.is_empty() && row.done + row.failed < row.tasks {
             // A part of it is over.
@@ -180,8 +122,8 @@ impl World {
         id: u64,
         fate: Fate,
         why: Option<String>,
-    ) -> Result<Vec<Verb>, WorldError> {
-        let mut verbs = Vec::new();
+    ) -> Result<Vec<Fact>, WorldError> {
+        let mut facts = Vec::new();
         let mut over = vec![(id, fate, why)];
         while let Some((id, fate, why)) = over.pop() {
             let Some(row) = self.row_mut(id).filter(|row| !row.is_over()) else { continue };
@@ -189,13 +131,13 @@ impl World {
             self.ended.push(id);
             for next in self.dependents.remove(&id).unwrap_or_default() {
                 match self.may_begin(next)? {
-                    Begin::Now => verbs.extend(self.arrival(next)?),
+                    Begin::Now => facts.extend(self.arrival(next)?),
                     Begin::Later => {}
                     Begin::Never(why) => over.push((next, Fate::Failed, Some(why))),
                 }
             }
         }
-        Ok(verbs)
+        Ok(facts)
     }
 
     /// Whether what the job waits for is over.
@@ -222,7 +164,7 @@ impl World {
     }
 
     /// More tasks of a job of which only some may run at once.
-    fn more_of(&mut self, id: u64) -> Result<Vec<Verb>, WorldError> {
+    fn more_of(&mut self, id: u64) -> Result<Vec<Fact>, WorldError> {
         let Some(row) = self.rows.get(&id) else { return Ok(Vec::new()) };
         if row.phase == Phase::New && !row.parts.is_empty() {
             // It was released while as many ran as may.
@@ -244,7 +186,7 @@ impl World {
             row.told += count;
             row.told_of_part += count;
         }
-        Ok(vec![Verb::More { job, group: Box::new(group), open }])
+        Ok(vec![Fact::tasks_added(job, vec![group], open)])
     }
 }
 
