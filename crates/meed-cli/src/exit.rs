@@ -42,6 +42,9 @@ pub enum Failure {
     /// 7: the server says that this user may not.
     #[cfg(target_os = "linux")]
     Forbidden(String),
+    /// The command of `meed run` has ended with this status; nothing is to be said.
+    #[cfg(target_os = "linux")]
+    Status(u8),
     /// The reader of our output has gone; nothing is to be said.
     Silent,
 }
@@ -77,6 +80,8 @@ impl Failure {
             Failure::NoServer(sentence) => (6, clean(sentence)),
             #[cfg(target_os = "linux")]
             Failure::Forbidden(sentence) => (7, clean(sentence)),
+            #[cfg(target_os = "linux")]
+            Failure::Status(status) => return ExitCode::from(*status),
             Failure::Silent => return ExitCode::SUCCESS,
         };
         // Where standard error is gone as well the code still tells.
@@ -106,16 +111,11 @@ pub(crate) fn of_command_line(error: &clap::Error) -> Failure {
 }
 
 /// Commands of other schedulers, and of habit, and what they are called here.
-const CALLED_HERE: [(&str, &str); 10] = [
-    ("run", "meed submit -- COMMAND"),
-    ("sbatch", "meed submit -- COMMAND"),
-    ("srun", "meed submit -- COMMAND"),
-    ("status", "meed jobs"),
-    ("ps", "meed jobs"),
-    ("list", "meed jobs"),
+const CALLED_HERE: [(&str, &str); 5] = [
+    ("sbatch", "meed submit COMMAND"),
+    ("srun", "meed run COMMAND"),
+    ("salloc", "meed run bash"),
     ("squeue", "meed jobs"),
-    ("stop", "meed cancel JOB"),
-    ("kill", "meed cancel JOB"),
     ("scancel", "meed cancel JOB"),
 ];
 
@@ -133,9 +133,6 @@ fn hint(error: &clap::Error, text: &str) -> Option<String> {
         }
         ErrorKind::UnknownArgument => {
             let word = word(ContextKind::InvalidArg).filter(|word| !word.starts_with('-'))?;
-            if text.contains("-- <COMMAND>") {
-                return Some(format!("put `--` before the command: `-- {word}`"));
-            }
             let is_key = word.contains('=') && text.contains(" simulate ");
             let keys = "keys of a policy stand behind a comma, as in -p long-term,half_life=7d";
             is_key.then(|| keys.to_owned())
@@ -238,12 +235,10 @@ mod tests {
     use super::*;
 
     fn told(words: &[&str]) -> String {
-        let submit = Command::new("submit")
-            .arg(Arg::new("command").value_name("COMMAND").last(true).required(true).num_args(1..));
         let simulate =
             Command::new("simulate").arg(Arg::new("policy").short('p')).arg(Arg::new("scenario"));
         let jobs = Command::new("jobs");
-        let meed = Command::new("meed").subcommands([submit, simulate, jobs]);
+        let meed = Command::new("meed").subcommands([simulate, jobs]);
         let error = meed.try_get_matches_from(words).unwrap_err();
         match of_command_line(&error) {
             Failure::CommandLine(sentence) => sentence,
@@ -254,9 +249,8 @@ mod tests {
     #[test]
     fn slips_of_other_schedulers_users_are_told_with_what_is_meant() {
         for (words, hint) in [
-            (&["meed", "submit", "python", "a.py"][..], "put `--` before the command: `-- python`"),
-            (&["meed", "status"], "here that is `meed jobs`"),
-            (&["meed", "kill", "3"], "here that is `meed cancel JOB`"),
+            (&["meed", "squeue"][..], "here that is `meed jobs`"),
+            (&["meed", "scancel", "3"], "here that is `meed cancel JOB`"),
             (
                 &["meed", "simulate", "a.csv", "-p", "long-term", "half_life=7d"],
                 "keys of a policy stand behind a comma",

@@ -50,6 +50,12 @@ pub const SERVER: Program = Program {
             "Serves this machine to all who share it: takes jobs, and runs them in fair turns",
         ),
         own("submit", "Hands a command to the server, which runs it when its turn has come"),
+        own(
+            "run",
+            "Runs a command here and now, as soon as its turn has come: with this terminal, or \
+             input and outputs",
+        ),
+        own("attach", "Joins the session of a job of `meed run`, or follows a job's output"),
         own("jobs", "Lists jobs, the newest first"),
         own("show", "Shows a job and its tasks"),
         own("logs", "Prints what a job's tasks have written"),
@@ -123,6 +129,10 @@ pub const SLURM: Program = Program {
     )],
 };
 
+/// Commands as other programs call them, and as they are called here.
+const SPELLED: [(&str, &str); 5] =
+    [("status", "jobs"), ("ps", "jobs"), ("list", "jobs"), ("stop", "cancel"), ("kill", "cancel")];
+
 /// With this option, these commands ask of a running Slurm: `meed why 1234 --slurm` is `meed slurm
 /// why 1234`.
 const TO_SLURM: &str = "--slurm";
@@ -158,9 +168,12 @@ pub(crate) fn beside(words: &[OsString]) -> Option<(&'static Program, Vec<OsStri
         let words = words.iter().filter(|word| *word != TO_SLURM).cloned();
         return Some((&SLURM, words.chain(help).collect()));
     }
-    let program = of_command(first)?;
-    let from = usize::from(program.omits_name);
-    Some((program, words[from..].iter().cloned().chain(help).collect()))
+    let here =
+        SPELLED.iter().find(|(there, _)| first == there).map(|(_, here)| OsString::from(here));
+    let first = here.unwrap_or_else(|| first.clone());
+    let program = of_command(&first)?;
+    let name = (!program.omits_name).then_some(first);
+    Some((program, name.into_iter().chain(words[1..].iter().cloned()).chain(help).collect()))
 }
 
 /// The program that completes the command line that a shell asks about: `arguments` are those of
@@ -271,6 +284,24 @@ fn replace(command: &mut Command) -> std::io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn commands_are_known_as_other_programs_call_them() {
+        let asked = |line: &str| {
+            let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            let (program, words) = beside(&words)?;
+            (program.name == "meed-server").then(|| words.join(&OsString::from(" ")))
+        };
+        for (line, words) in [
+            ("status --all", "jobs --all"),
+            ("kill 3", "cancel 3"),
+            ("help stop", "cancel --help"),
+            ("run status", "run status"),
+        ] {
+            assert_eq!(asked(line), Some(OsString::from(words)), "{line}");
+        }
+    }
 
     #[test]
     fn questions_about_slurm_go_to_its_program() {

@@ -18,6 +18,7 @@ pub fn job(command: Vec<Bytes>) -> io::Result<Submission> {
     rustix::process::umask(umask);
     Ok(Submission {
         name: None,
+        shown: None,
         queue: None,
         command,
         env,
@@ -35,6 +36,7 @@ pub fn job(command: Vec<Bytes>) -> io::Result<Submission> {
         stdout: None,
         stderr: None,
         bound_address_space: false,
+        session: None,
     })
 }
 

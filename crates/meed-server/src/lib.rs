@@ -7,7 +7,8 @@
 //! | [`world`] | what the driver decides becomes processes, and their ends become events |
 //! | [`books`] | jobs as they were submitted, and how tasks ended |
 //! | [`run`] | the folder of a task: what server and supervisor say to each other |
-//! | [`group`] | control groups: nobody gets away, and memory is bounded |
+//! | [`group`] | control groups: nobody gets away, and what is taken is bounded |
+//! | [`session`] | what an interactive task and its user say to each other |
 //! | [`supervise`] | the process that runs a task, and outlives the server |
 //! | [`settings`] | the configuration; who may do what |
 //! | [`protocol`], [`client`] | what users and the server say to each other |
@@ -30,6 +31,7 @@ mod http;
 pub mod protocol;
 pub mod run;
 pub mod service;
+pub mod session;
 pub mod settings;
 pub mod spec;
 pub mod supervise;

@@ -42,6 +42,8 @@ pub enum Request {
     Release(JobQuery),
     /// Answers when the job has ended.
     Wait(JobQuery),
+    /// The job is wanted as long as this connection is there.
+    Tie(JobQuery),
     /// How queues stand.
     Queues {},
     /// Why a job waits.
@@ -78,6 +80,7 @@ impl Request {
             | Request::Cancel(_)
             | Request::Hold(_)
             | Request::Release(_)
+            | Request::Tie(_)
             | Request::Reload {}
             | Request::CreateToken(_)
             | Request::RevokeToken(_)
@@ -495,6 +498,9 @@ pub struct TaskView {
     pub words: Option<String>,
     /// Where its output goes.
     pub log: String,
+    /// The socket at which it can be talked to, where it runs and that is wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     /// GPUs that it holds.
     pub gpus: Vec<u32>,
     /// Processors of its own.

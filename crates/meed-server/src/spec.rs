@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::session::SessionWish;
 use crate::text::Bytes;
 
 /// Most tasks of one job.
@@ -23,6 +24,9 @@ pub struct Submission {
     /// What people call it; the command's first word unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// What it is called in lists where nobody has given it a name, if not after its command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<String>,
     /// The queue; `None`: the user's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<String>,
@@ -76,6 +80,9 @@ pub struct Submission {
     /// The memory that it asks for bounds its address space as well (`RLIMIT_AS`).
     #[serde(default)]
     pub bound_address_space: bool,
+    /// Its user talks to it (`meed run`): it has one task, which ends with that connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionWish>,
 }
 
 /// Tasks: `count` of them, numbered `first`, `first + step`, ...
@@ -194,7 +201,7 @@ impl Submission {
         if program.is_none() {
             return Err("a job needs a command; write it behind `--`".to_owned());
         }
-        if let Some(name) = &self.name {
+        for name in self.name.iter().chain(&self.shown) {
             check_name(name)?;
         }
         if !self.folder.as_path().is_absolute() {
@@ -220,6 +227,14 @@ impl Submission {
                 "a gang starts all its {count} tasks at once, and only {most} may run at once; \
                  leave out one of both"
             ));
+        }
+        let is_plain = self.tasks.count == 1 && self.stdout.is_none() && self.stderr.is_none();
+        if self.session.is_some() && (!is_plain || self.retries > 0 || self.hold) {
+            return Err(
+                "a job that is talked to has one task without files for its output, is not \
+                        tried again, and is not held"
+                    .to_owned(),
+            );
         }
         if self.time_ms == Some(0) {
             return Err("a time limit must be above zero".to_owned());
@@ -254,7 +269,7 @@ impl Submission {
 
     /// What people call it.
     pub fn shown_name(&self) -> String {
-        if let Some(name) = &self.name {
+        if let Some(name) = self.name.as_ref().or(self.shown.as_ref()) {
             return name.clone();
         }
         let program = self.command.first().map(|program| program.as_path());

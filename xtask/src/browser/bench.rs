@@ -20,9 +20,11 @@ members = { vision = ["@root", "root"], robots = ["root", "nobody"], "night.shif
 [[queue]]
 name = "vision"
 weight = 2
+order = "fifo"
 
 [[queue]]
 name = "robots"
+order = "fifo"
 
 [[queue]]
 name = "night.shift"

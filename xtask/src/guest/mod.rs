@@ -25,11 +25,11 @@ use crate::peers::from_debian;
 use crate::tools::{built_for, runs};
 
 /// The groups of tests that run there.
-const TESTS: &[&str] = &["groups::", "clock::", "systemd::"];
+const TESTS: &[&str] = &["groups::", "gpus::", "clock::", "systemd::"];
 /// What these, and the first process, call.
 const PROGRAMS: &[&str] = &[
-    "bash", "cat", "cp", "date", "env", "head", "kill", "ls", "mkdir", "mount", "rm", "setsid",
-    "sh", "sleep", "tail", "touch", "true", "wc",
+    "bash", "cat", "cp", "date", "env", "grep", "head", "kill", "ls", "mkdir", "mount", "rm",
+    "setsid", "sh", "sleep", "tail", "taskset", "touch", "true", "wc",
 ];
 const QEMU: &str = "qemu-system-x86_64";
 /// It has ended by then, or something is wrong.

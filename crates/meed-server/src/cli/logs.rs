@@ -14,6 +14,7 @@ use meed_cli::exit::Failure;
 use serde::Serialize;
 
 use super::{AskArgs, print_json, query};
+use crate::client::Client;
 use crate::protocol::{JobQuery, Request, Shown, TaskView};
 use crate::text::Bytes;
 
@@ -37,8 +38,26 @@ const LOOK: Duration = Duration::from_millis(200);
 
 pub(crate) fn run(args: &LogsArgs) -> Result<(), Failure> {
     let mut client = args.ask.connect()?;
+    let which = Which { job: &args.job, task: args.task, follow: args.follow, json: args.ask.json };
+    print_all(&which, &mut client)
+}
+
+/// What all tasks of a job write, until it has ended.
+pub(super) fn follow(client: &mut Client, job: &str, json: bool) -> Result<(), Failure> {
+    print_all(&Which { job, task: None, follow: true, json }, client)
+}
+
+/// Which output.
+struct Which<'a> {
+    job: &'a str,
+    task: Option<u64>,
+    follow: bool,
+    json: bool,
+}
+
+fn print_all(args: &Which<'_>, client: &mut Client) -> Result<(), Failure> {
     let mut ask = |from| {
-        let query = JobQuery { from, ..query(&args.job) };
+        let query = JobQuery { from, ..query(args.job) };
         client.ask_for::<Shown>(&Request::Show(query)).map_err(Failure::from)
     };
     let mut shown = ask(0)?;
@@ -54,7 +73,7 @@ pub(crate) fn run(args: &LogsArgs) -> Result<(), Failure> {
             continue;
         }
         for (number, task) in &tasks {
-            let as_lines = args.ask.json.then(|| Lines::of(shown.job.id, task.index));
+            let as_lines = args.json.then(|| Lines::of(shown.job.id, task.index));
             if as_lines.is_none() && shown.job.tasks > 1 && args.task.is_none() {
                 write(format!("==> task {} <==\n", task.index).as_bytes())?;
             }

@@ -4,18 +4,22 @@
 //! `queues`, `why` and `top` may mean another world: [`whom`] finds out which. A Kubernetes cluster
 //! is asked by the program `meed-kubernetes`, a YARN cluster by [`yarn`].
 
+mod batch;
 mod check;
 mod complete;
 mod get;
 mod jobs;
 mod logs;
 mod queues;
+mod run;
 mod serve;
 mod submit;
 mod table;
+mod talk;
 mod token;
 mod top;
 mod whom;
+mod work;
 mod yarn;
 
 use std::path::{Path, PathBuf};
@@ -48,6 +52,13 @@ enum Command {
     /// Hands a command to the server, which runs it when its turn has come.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", submit::EXAMPLES))]
     Submit(Box<submit::SubmitArgs>),
+    /// Runs a command here and now, as soon as its turn has come: with this terminal, or input and
+    /// outputs.
+    #[command(after_help = format!("{}\n\n{}", run::EXAMPLES, run::CODES))]
+    Run(Box<run::RunArgs>),
+    /// Joins the session of a job of `meed run`, or follows a job's output.
+    #[command(after_help = format!("Examples:\n  meed attach 17\n\n{EXIT_CODES}"))]
+    Attach(run::AttachArgs),
     /// Lists jobs, the newest first.
     #[command(after_help = format!("Examples:\n  meed jobs\n  meed jobs --all\n  meed jobs --ended \
         --json\n\n{EXIT_CODES}"))]
@@ -185,6 +196,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Serve(args) => serve::run(&args),
         Command::Submit(args) => submit::run(*args),
+        Command::Run(args) => run::run(&args),
+        Command::Attach(args) => run::attach(&args),
         Command::Jobs(args) => jobs::list(&args),
         Command::Show(args) => jobs::show(&args),
         Command::Logs(args) => logs::run(&args),

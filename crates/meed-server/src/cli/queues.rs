@@ -217,6 +217,7 @@ fn words(answer: &Value) -> String {
     for obstacle in standing["obstacles"].as_array().into_iter().flatten() {
         line(obstacle_words(obstacle));
     }
+    room_words(&answer["room"]).into_iter().for_each(&mut line);
     for level in standing["levels"].as_array().into_iter().flatten() {
         let children: Vec<String> = level["children"]
             .as_array()
@@ -235,6 +236,39 @@ fn words(answer: &Value) -> String {
         }
     }
     out
+}
+
+/// Why a job waits and until when, in a line.
+pub(super) fn waiting_words(answer: &Value) -> String {
+    let obstacles = answer["standing"]["obstacles"].as_array().into_iter().flatten();
+    let mut words: Vec<String> = obstacles.take(2).map(obstacle_words).collect();
+    words.extend(room_words(&answer["room"]));
+    match words.is_empty() {
+        true => "its turn comes.".to_owned(),
+        false => words.join(" "),
+    }
+}
+
+/// Rounded up where a minute more or less says nothing.
+fn whole_minutes(micros: u64) -> u64 {
+    const MINUTE: u64 = 60_000_000;
+    if micros > 5 * MINUTE { micros.div_ceil(MINUTE) * MINUTE } else { micros }
+}
+
+/// When there is room, where that is not now.
+fn room_words(room: &Value) -> Option<String> {
+    let now = crate::clock::wall_us();
+    match room["at_us"].as_u64() {
+        Some(at) if at > now => Some(format!(
+            "By the time limits of what runs there is room in {} at the latest.",
+            super::table::length(whole_minutes(at - now))
+        )),
+        Some(_) => None,
+        None if room.is_object() => {
+            Some("Nobody knows when there is room: what runs has no time limits.".to_owned())
+        }
+        None => None,
+    }
 }
 
 fn text(value: &Value) -> &str {

@@ -1,5 +1,6 @@
 //! Control groups (version 2) of tasks: what a task starts stays in its group, whatever it does, so
-//! all of it can be killed; and the kernel bounds the memory of all of it together.
+//! all of it can be killed; and the kernel bounds all of it together: memory, time of processors,
+//! processors by number, number of processes, and which GPUs can be opened (`walls`, `filter`).
 //!
 //! | folder | what |
 //! |---|---|
@@ -13,23 +14,44 @@
 //!
 //! Invariant: a group is removed only when no process is in it: the kernel refuses otherwise.
 
+mod device;
+mod filter;
 mod one;
 mod place;
+mod walls;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use one::ControlGroup;
-use place::{Found, enable_memory};
+pub use device::Device;
+pub use filter::DeviceFilter;
+pub use one::{Bounds, ControlGroup};
+use place::{Found, enable};
+pub use walls::{Wall, Walls};
+
+/// Why there are no groups where the configuration wants none.
+pub const NO_GROUPS: &str = "control_groups = false";
+/// Who may set a filter of devices.
+const FILTER_RIGHTS: &str = "a filter of devices is set by root";
+
+/// Whether groups can have a filter of devices: one is set, and taken away.
+fn can_filter(folder: &Path) -> Result<(), String> {
+    let group = ControlGroup::at(folder.join("filter"));
+    let set = group.make(&Bounds::default()).and_then(|()| DeviceFilter::attach(group.path(), &[]));
+    let removed = set.map(drop).and(group.remove());
+    removed.map_err(|why| match rustix::process::geteuid().is_root() {
+        true => format!("the kernel takes no filter of devices: {why}"),
+        false => FILTER_RIGHTS.to_owned(),
+    })
+}
 
 /// Control groups (version 2) of tasks: what a task starts stays in its group, and the kernel
-/// bounds the memory of the group. Without groups it says why.
+/// bounds the group. Without groups it says why.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Groups {
-    /// The server's folder; `None`: there are no groups.
-    folder: Option<PathBuf>,
-    /// Why memory is not enforced, or there are no groups.
-    lacks: Option<String>,
+    /// The server's folder, or why there are no groups.
+    folder: Result<PathBuf, String>,
+    walls: Walls,
 }
 
 impl Groups {
@@ -39,49 +61,69 @@ impl Groups {
         made.unwrap_or_else(Groups::none)
     }
 
+    /// The walls that a server of this process would have. Nothing is made.
+    pub fn look() -> Walls {
+        let found = match place::find() {
+            Ok(found) => found,
+            Err(why) => return Walls::none(&why),
+        };
+        Walls::found(|wall| match wall.controller() {
+            Some(controller) => enable(&found.base, controller, false),
+            // Only a group of one's own says whether it can be had.
+            None if rustix::process::geteuid().is_root() => Ok(()),
+            None => Err(FILTER_RIGHTS.to_owned()),
+        })
+    }
+
     /// No groups, for that reason.
     pub fn none(why: impl Into<String>) -> Groups {
-        Groups { folder: None, lacks: Some(why.into()) }
+        let why = why.into();
+        Groups { walls: Walls::none(&why), folder: Err(why) }
     }
 
     fn make(found: &Found, name: &str) -> Result<Groups, String> {
         let folder = found.base.join(format!("meed-{name}"));
-        // From the base down: a controller reaches a group only through those above it.
-        let memory = enable_memory(&found.base);
         let made = std::fs::create_dir(&folder).or_else(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => Ok(()),
             _ => Err(format!("{}: {error}", folder.display())),
         });
         made?;
-        let memory = memory.and_then(|()| enable_memory(&folder));
-        Ok(Groups { folder: Some(folder), lacks: memory.err() })
+        let walls = Walls::found(|wall| match wall.controller() {
+            // From the base down: a controller reaches a group only through those above it.
+            Some(controller) => {
+                enable(&found.base, controller, true)?;
+                enable(&folder, controller, true)
+            }
+            None => can_filter(&folder),
+        });
+        Ok(Groups { folder: Ok(folder), walls })
     }
 
-    /// Whether the kernel bounds the memory of tasks.
-    pub fn bounds_memory(&self) -> bool {
-        self.lacks.is_none()
+    /// What the kernel bounds.
+    pub fn walls(&self) -> &Walls {
+        &self.walls
     }
 
-    /// For the operator, when the server starts.
-    pub fn remark(&self) -> String {
+    /// For the operator, when the server starts. `gpus`: whether tasks are kept from GPUs, where
+    /// that can be.
+    pub fn remark(&self, gpus: bool) -> String {
         let counted = "memory is counted and not enforced (but see --bound-address-space)";
-        match (&self.folder, &self.lacks) {
-            (Some(folder), None) => {
-                format!("control groups at {}: memory is enforced", folder.display())
+        match (&self.folder, self.walls.words(gpus), self.walls.why_not(Wall::Memory)) {
+            (Ok(folder), Some(words), None) => {
+                format!("control groups at {}: {words}", folder.display())
             }
-            (Some(folder), Some(why)) => {
-                format!("control groups at {}, but {why}: {counted}", folder.display())
+            (Ok(folder), words, why) => {
+                let words = words.map(|words| format!("; {words}")).unwrap_or_default();
+                let why = why.unwrap_or_default();
+                format!("control groups at {}, but {why}: {counted}{words}", folder.display())
             }
-            (None, why) => {
-                let why = why.as_deref().unwrap_or("none were looked for");
-                format!("no control groups ({why}): {counted}")
-            }
+            (Err(why), ..) => format!("no control groups ({why}): {counted}"),
         }
     }
 
     /// The group of the attempt whose folder is called so.
     pub fn of(&self, run: &Path) -> Option<ControlGroup> {
-        Some(ControlGroup::at(self.folder.as_ref()?.join(run.file_name()?)))
+        Some(ControlGroup::at(self.folder.as_ref().ok()?.join(run.file_name()?)))
     }
 
     /// Kills and removes groups of attempts that are not among `known`: of servers before this one.
@@ -91,7 +133,7 @@ impl Groups {
     ///
     /// The system's.
     pub fn sweep(&self, known: impl Fn(&str) -> bool) -> io::Result<usize> {
-        let Some(folder) = &self.folder else { return Ok(0) };
+        let Ok(folder) = &self.folder else { return Ok(0) };
         let mut swept = 0;
         for entry in std::fs::read_dir(folder)? {
             let entry = entry?;
@@ -111,7 +153,7 @@ impl Groups {
 impl Drop for Groups {
     /// The server's own group goes where nothing is left in it.
     fn drop(&mut self) {
-        if let Some(folder) = &self.folder {
+        if let Ok(folder) = &self.folder {
             let _ = std::fs::remove_dir(folder);
         }
     }

@@ -12,6 +12,58 @@ const ROUNDS: u32 = 500;
 /// Between two rounds.
 const PAUSE: Duration = Duration::from_millis(2);
 
+/// The bound of what is swapped out.
+const SWAP: &str = "memory.swap.max";
+/// The kernel counts time of processors by so many microseconds (`cpu.max`).
+const PERIOD_US: u64 = 100_000;
+/// The least of it that can be given.
+const LEAST_US: u64 = 1000;
+
+/// What the kernel is to bound for all processes of a group together; what is not named is not
+/// bounded.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Bounds {
+    /// Memory, in bytes: what is above is killed as a whole. Nothing of it is swapped out, for swap
+    /// is nobody's share.
+    pub memory: Option<u64>,
+    /// Its part where processors are short, in thousandths of one.
+    pub part_milli: Option<u64>,
+    /// The most time of processors, in thousandths of one.
+    pub most_milli: Option<u64>,
+    /// The processors that it may run on; empty: all.
+    pub processors: Vec<u32>,
+    /// Processes and threads.
+    pub processes: Option<u64>,
+}
+
+impl Bounds {
+    /// Files of the group, and what is written into each.
+    fn files(&self) -> Vec<(&'static str, String)> {
+        let mut files = Vec::new();
+        if let Some(bytes) = self.memory {
+            files.push(("memory.max", bytes.to_string()));
+            files.push(("memory.oom.group", "1".to_owned()));
+            files.push((SWAP, "0".to_owned()));
+        }
+        if let Some(milli) = self.part_milli {
+            // 100 is the weight of who says nothing; the kernel has 1 to 10000.
+            files.push(("cpu.weight", (milli / 10).clamp(1, 10_000).to_string()));
+        }
+        if let Some(milli) = self.most_milli {
+            let micros = milli.saturating_mul(PERIOD_US / 1000).max(LEAST_US);
+            files.push(("cpu.max", format!("{micros} {PERIOD_US}")));
+        }
+        if !self.processors.is_empty() {
+            let numbers: Vec<String> = self.processors.iter().map(u32::to_string).collect();
+            files.push(("cpuset.cpus", numbers.join(",")));
+        }
+        if let Some(most) = self.processes {
+            files.push(("pids.max", most.to_string()));
+        }
+        files
+    }
+}
+
 /// See the module above.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ControlGroup {
@@ -29,26 +81,25 @@ impl ControlGroup {
         &self.path
     }
 
-    /// Makes it. With `memory`, in bytes, no more than that is used by all of it together: what is
-    /// above is killed as a whole. Nothing of it is swapped out, for swap is nobody's share.
+    /// Makes it, with what bounds it.
     ///
     /// # Errors
     ///
     /// The system's.
-    pub fn make(&self, memory: Option<u64>) -> io::Result<()> {
+    pub fn make(&self, bounds: &Bounds) -> io::Result<()> {
         fs::create_dir(&self.path).or_else(|error| match error.kind() {
             // Made before a crash.
             ErrorKind::AlreadyExists => Ok(()),
             _ => Err(named(&self.path, error)),
         })?;
-        let Some(bytes) = memory else { return Ok(()) };
-        self.write("memory.max", &bytes.to_string())?;
-        self.write("memory.oom.group", "1")?;
-        match self.write("memory.swap.max", "0") {
-            // The kernel may have been built without.
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-            done => done,
+        for (file, text) in bounds.files() {
+            match self.write(file, &text) {
+                // The kernel may have been built without.
+                Err(error) if error.kind() == ErrorKind::NotFound && file == SWAP => {}
+                done => done?,
+            }
         }
+        Ok(())
     }
 
     /// This process enters it, and all that it starts from then on.
@@ -150,16 +201,37 @@ mod tests {
     fn bounds_are_written_into_files_of_the_kernel_only() {
         let base = tempfile::tempdir().unwrap();
         let group = ControlGroup::at(base.path().join("1-0-0"));
-        group.make(None).unwrap();
-        group.make(None).unwrap();
-        let why = group.make(Some(1 << 20)).unwrap_err().to_string();
+        group.make(&Bounds::default()).unwrap();
+        let bounds = Bounds {
+            memory: Some(1 << 20),
+            part_milli: Some(2500),
+            most_milli: Some(2500),
+            processors: vec![1, 3],
+            processes: Some(99),
+        };
+        let why = group.make(&bounds).unwrap_err().to_string();
         assert!(why.contains("1-0-0/memory.max"), "{why}");
-        for name in ["memory.max", "memory.oom.group"] {
-            fs::write(group.path().join(name), "").unwrap();
+        let wanted = [
+            ("memory.max", "1048576"),
+            ("memory.oom.group", "1"),
+            ("cpu.weight", "250"),
+            ("cpu.max", "250000 100000"),
+            ("cpuset.cpus", "1,3"),
+            ("pids.max", "99"),
+        ];
+        wanted.iter().for_each(|(name, _)| fs::write(group.path().join(name), "").unwrap());
+        group.make(&bounds).unwrap();
+        for (name, text) in wanted {
+            assert_eq!(fs::read_to_string(group.path().join(name)).unwrap(), text, "{name}");
         }
-        group.make(Some(1 << 20)).unwrap();
-        let wrote = fs::read_to_string(group.path().join("memory.max")).unwrap();
-        assert_eq!(wrote, "1048576");
         assert!(group.is_empty() && group.out_of_memory() == 0 && group.peak_bytes().is_none());
+    }
+
+    #[test]
+    fn who_asks_for_little_gets_the_least_that_the_kernel_has() {
+        let bounds = Bounds { part_milli: Some(1), most_milli: Some(1), ..Bounds::default() };
+        let files = bounds.files();
+        let wanted = [("cpu.weight", "1".to_owned()), ("cpu.max", "1000 100000".to_owned())];
+        assert_eq!(files, wanted);
     }
 }

@@ -53,15 +53,19 @@ fn mount_of(line: &str) -> Option<(PathBuf, PathBuf)> {
     is_it.then(|| (PathBuf::from(root), PathBuf::from(mount)))
 }
 
-/// Groups below `folder` may bound memory.
-pub(super) fn enable_memory(folder: &Path) -> Result<(), String> {
+/// Groups below `folder` may be bounded by this controller. `write`: it is enabled; else it is only
+/// looked whether it could be.
+pub(super) fn enable(folder: &Path, controller: &str, write: bool) -> Result<(), String> {
     let shown = folder.display();
     let controllers = fs::read_to_string(folder.join("cgroup.controllers"));
     let controllers = controllers.map_err(|why| format!("{shown}/cgroup.controllers: {why}"))?;
-    if !controllers.split_whitespace().any(|name| name == "memory") {
-        return Err(format!("the controller of memory is not at {shown}"));
+    if !controllers.split_whitespace().any(|name| name == controller) {
+        return Err(format!("the controller `{controller}` is not at {shown}"));
     }
-    let enabled = fs::write(folder.join("cgroup.subtree_control"), "+memory");
+    if !write {
+        return Ok(());
+    }
+    let enabled = fs::write(folder.join("cgroup.subtree_control"), format!("+{controller}"));
     enabled.map_err(|why: io::Error| format!("{shown}/cgroup.subtree_control: {why}"))
 }
 
@@ -97,13 +101,15 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_where_its_controller_is() {
+    fn a_controller_is_enabled_where_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let file = |name: &str| folder.path().join(name);
-        fs::write(file("cgroup.controllers"), "cpu io\n").unwrap();
-        assert!(enable_memory(folder.path()).unwrap_err().contains("controller of memory"));
-        fs::write(file("cgroup.controllers"), "cpu memory\n").unwrap();
-        enable_memory(folder.path()).unwrap();
-        assert_eq!(fs::read_to_string(file("cgroup.subtree_control")).unwrap(), "+memory");
+        fs::write(file("cgroup.controllers"), "cpuset io\n").unwrap();
+        let why = enable(folder.path(), "cpu", true).unwrap_err();
+        assert!(why.contains("the controller `cpu` is not at"), "{why}");
+        enable(folder.path(), "cpuset", false).unwrap();
+        assert!(!file("cgroup.subtree_control").exists(), "it was only looked");
+        enable(folder.path(), "cpuset", true).unwrap();
+        assert_eq!(fs::read_to_string(file("cgroup.subtree_control")).unwrap(), "+cpuset");
     }
 }

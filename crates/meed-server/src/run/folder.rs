@@ -281,6 +281,9 @@ mod tests {
             time_ms: None,
             grace_ms: 0,
             group: None,
+            closed: Vec::new(),
+            max_output: None,
+            session: None,
             processors: Vec::new(),
             gpus: Vec::new(),
         }

@@ -22,5 +22,5 @@ mod watch;
 pub use folder::{FolderState, TaskFolder};
 pub use leftover::kill_leftovers;
 pub use stop::StopOrder;
-pub use ticket::{Account, Began, EndCause, How, TaskEnd, Ticket};
+pub use ticket::{Account, Began, EndCause, How, TaskEnd, Ticket, TicketSession};
 pub use watch::{SupervisorWatch, Watched};

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Moment;
+use crate::group::Device;
+use crate::session::SessionWish;
 use crate::spec::SystemLimit;
 use crate::text::Bytes;
 
@@ -39,6 +41,15 @@ pub struct Ticket {
     /// Its control group, which is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<Bytes>,
+    /// Devices that it may not open: GPUs that it does not hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub closed: Vec<Device>,
+    /// The most of its output that is kept, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_output: Option<u64>,
+    /// How its user talks to it, where they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<TicketSession>,
     /// Processors that it may use; empty: all.
     pub processors: Vec<u32>,
     /// GPUs that it holds.
@@ -48,8 +59,23 @@ pub struct Ticket {
 impl Ticket {
     /// The version that is written and read.
     pub const VERSION: u32 = 1;
+    /// Whether it has a terminal.
+    pub fn has_terminal(&self) -> bool {
+        self.session.as_ref().is_some_and(|session| session.wish.terminal)
+    }
+
     /// The variable with which all processes of a task begin.
     pub const COOKIE: &str = "MEED_COOKIE";
+}
+
+/// How the user of a task talks to it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct TicketSession {
+    /// The socket, which its supervisor makes.
+    pub socket: Bytes,
+    /// What was asked for.
+    #[serde(flatten)]
+    pub wish: SessionWish,
 }
 
 /// An account of the system.
@@ -136,6 +162,16 @@ impl TaskEnd {
     /// Whether it ended as its user wished.
     pub fn is_well(&self) -> bool {
         self.how == How::Exit(0) && self.cause == EndCause::Itself
+    }
+
+    /// As a shell tells it: the exit status, or 128 and the signal.
+    pub fn status(&self) -> u8 {
+        let number = match self.how {
+            How::Exit(status) => status,
+            How::Signal(signal) => signal.saturating_add(128),
+            How::Never => 126,
+        };
+        u8::try_from(number).unwrap_or(u8::MAX)
     }
 
     /// In words.

@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::Message;
 use crate::clock::boot_us;
-use crate::protocol::{Answer, MAX_REQUEST, NotDone, RefusalKind, Request};
+use crate::protocol::{Answer, AnswerBody, JobQuery, MAX_REQUEST, NotDone, RefusalKind, Request};
 use crate::user::LocalUser;
 use crate::world::{Ask, TurnEvent};
 
@@ -24,6 +24,8 @@ const REQUEST_TIME: Duration = Duration::from_secs(10);
 /// Connections at once, of one user and of all.
 const MOST_OF_ONE: usize = 128;
 const MOST: usize = 1024;
+/// Jobs that hang on one connection.
+const MOST_TIED: usize = 100;
 /// How often is looked whether who waits is still there.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -111,13 +113,32 @@ struct Connection {
 impl Connection {
     fn serve(&self) -> io::Result<()> {
         self.stream.set_write_timeout(Some(REQUEST_TIME))?;
+        let mut tied = Vec::new();
+        let served = self.serve_until_gone(&mut tied);
+        // Who has gone wants these no more.
+        for job in tied {
+            let query = JobQuery { job, from: 0 };
+            self.tell(Request::Cancel(query));
+        }
+        served
+    }
+
+    /// `tied`: jobs that are wanted as long as the connection is there.
+    fn serve_until_gone(&self, tied: &mut Vec<String>) -> io::Result<()> {
         let mut rest = Vec::new();
-        while let Some(request) = self.request(&mut rest)? {
+        while let Some(request) = self.request(&mut rest, tied.is_empty())? {
             let answer = match request.and_then(|line| read(&line)) {
-                Ok(request) => match self.ask(request)? {
-                    Some(answer) => answer,
-                    None => return Ok(()),
-                },
+                Ok(request) => {
+                    let ties = matches!(request, Request::Tie(_));
+                    match self.ask(request)? {
+                        Some(answer) if ties && tied.len() < MOST_TIED => {
+                            tied.extend(number_in(&answer));
+                            answer
+                        }
+                        Some(answer) => answer,
+                        None => return Ok(()),
+                    }
+                }
                 Err(refusal) => {
                     (&self.stream).write_all(&Answer::of(Err::<(), _>(refusal)).line())?;
                     return Ok(());
@@ -128,8 +149,17 @@ impl Connection {
         Ok(())
     }
 
-    /// The next line; `rest`: what came behind the one before.
-    fn request(&self, rest: &mut Vec<u8>) -> io::Result<Option<Result<Vec<u8>, NotDone>>> {
+    /// The next line; `rest`: what came behind the one before. `hurries`: it is to come soon.
+    fn request(
+        &self,
+        rest: &mut Vec<u8>,
+        hurries: bool,
+    ) -> io::Result<Option<Result<Vec<u8>, NotDone>>> {
+        if !hurries && rest.is_empty() {
+            // A job hangs on it, which may wait and run for days.
+            let mut ends = [PollFd::new(&self.stream, PollFlags::IN | PollFlags::RDHUP)];
+            while poll(&mut ends, None) == Err(rustix::io::Errno::INTR) {}
+        }
         let until = boot_us() + REQUEST_TIME.as_micros() as u64;
         let mut line = std::mem::take(rest);
         let mut looked = 0;
@@ -184,10 +214,25 @@ impl Connection {
         }
     }
 
+    /// Asks the world, and does not hear the answer.
+    fn tell(&self, request: Request) {
+        let user = LocalUser::of(self.uid, self.gid);
+        let ask = Ask { user, request, reply: Box::new(drop) };
+        drop(self.sender.send(Message::Event(TurnEvent::Ask(Box::new(ask)))));
+    }
+
     fn has_gone(&self) -> io::Result<bool> {
         let mut ends = [PollFd::new(&self.stream, PollFlags::RDHUP)];
         let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
         Ok(poll(&mut ends, Some(&at_once))? > 0)
+    }
+}
+
+/// The number of the job that an answer shows.
+fn number_in(answer: &Answer) -> Option<String> {
+    match &answer.what {
+        AnswerBody::Ok(job) => Some(job.get("id")?.to_string()),
+        _ => None,
     }
 }
 

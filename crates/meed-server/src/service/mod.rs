@@ -148,12 +148,10 @@ pub fn serve(options: &Options, say: &dyn Fn(&str)) -> Result<(), ServeError> {
     let gone = move |token| drop(of_watch.send(Message::Event(TurnEvent::Gone(token))));
     let http = crate::http::listen(&settings.http, options.http).map_err(ServeError::Http)?;
     let places = Places { state: state.clone() };
-    let not_bounded = settings.not_bounded();
     let mut world = World::open(places, settings, machine, gone)?;
     remark(&mut world, say);
     // Before anybody is answered: who is may read in the log what tasks are bounded by.
-    say(&world.memory_remark());
-    not_bounded.iter().for_each(|words| say(words));
+    world.bounds_remarks().iter().for_each(|words| say(words));
     let (listener, is_ours) = match handed {
         Some(listener) => (listener, false),
         None => (listen(&socket)?, true),

@@ -9,6 +9,8 @@ use meed_config::nodes::{NodeForm, ResourceForm};
 use meed_config::quantity::{AmountsByName, Quantity};
 use meed_config::units::format_amount;
 
+use crate::group::Device;
+
 /// The machine as it is: what this process may use of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ThisMachine {
@@ -18,8 +20,8 @@ pub struct ThisMachine {
     pub processors: Vec<u32>,
     /// Memory, in bytes.
     pub memory: u64,
-    /// GPUs that the driver shows.
-    pub gpus: u32,
+    /// GPUs that the driver shows, in its order, by their devices, where these are known.
+    pub gpus: Vec<Option<Device>>,
 }
 
 impl ThisMachine {
@@ -86,25 +88,44 @@ impl ThisMachine {
         let mut capacity = AmountsByName::new();
         capacity.insert("cpu".to_owned(), whole(self.processors.len() as u64));
         capacity.insert("memory".to_owned(), Quantity::Text(format!("{}B", self.memory)));
-        if self.gpus > 0 {
-            capacity.insert("gpu".to_owned(), whole(u64::from(self.gpus)));
+        if !self.gpus.is_empty() {
+            capacity.insert("gpu".to_owned(), whole(self.gpus.len() as u64));
         }
         capacity
     }
 }
 
-/// NVIDIA's driver lists its devices in /proc; AMD's lists nodes of which processors have no SIMD
-/// units.
-fn gpus(root: &Path) -> u32 {
-    let folder = |path: &str| fs::read_dir(root.join(path)).into_iter().flatten().flatten();
-    let nvidia = folder("proc/driver/nvidia/gpus").count();
-    let has_simd = |node: &fs::DirEntry| {
-        let text = fs::read_to_string(node.path().join("properties")).unwrap_or_default();
-        let count = text.lines().find_map(|line| line.strip_prefix("simd_count "));
-        count.is_some_and(|count| count.trim() != "0")
+/// Numbers of the drivers' devices (`Documentation/admin-guide/devices.txt` of Linux).
+const NVIDIA: u32 = 195;
+const DRM: u32 = 226;
+
+/// NVIDIA's driver lists its devices in /proc, by their places on the bus, as `nvidia-smi` does;
+/// AMD's lists nodes, of which processors have no SIMD units.
+fn gpus(root: &Path) -> Vec<Option<Device>> {
+    let files = |path: &str, name: &str| {
+        let entries = fs::read_dir(root.join(path)).into_iter().flatten().flatten();
+        let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+        // Nodes are numbers, and places on the bus have one length each.
+        paths.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
+        let text = move |path: std::path::PathBuf| fs::read_to_string(path.join(name));
+        paths.into_iter().map(move |path| text(path).unwrap_or_default()).collect::<Vec<_>>()
     };
-    let amd = folder("sys/class/kfd/kfd/topology/nodes").filter(has_simd).count();
-    u32::try_from(nvidia.max(amd)).unwrap_or(0)
+    let device = |major: u32, minor: Option<&str>| {
+        Some(Device { major, minor: minor?.trim().parse().ok()? })
+    };
+    let of = |text: &str, word: &str| {
+        text.lines().find_map(|line| line.strip_prefix(word)).map(str::to_owned)
+    };
+    let nvidia = files("proc/driver/nvidia/gpus", "information");
+    if !nvidia.is_empty() {
+        let minor = |text: &String| device(NVIDIA, of(text, "Device Minor:").as_deref());
+        return nvidia.iter().map(minor).collect();
+    }
+    let nodes = files("sys/class/kfd/kfd/topology/nodes", "properties");
+    let has_simd =
+        |text: &&String| of(text, "simd_count ").is_some_and(|count| count.trim() != "0");
+    let minor = |text: &String| device(DRM, of(text, "drm_render_minor ").as_deref());
+    nodes.iter().filter(has_simd).map(minor).collect()
 }
 
 #[cfg(test)]
@@ -120,18 +141,25 @@ mod tests {
     #[test]
     fn gpus_of_both_drivers_are_seen() {
         let root = tempfile::tempdir().unwrap();
-        assert_eq!(gpus(root.path()), 0);
-        let nodes = root.path().join("sys/class/kfd/kfd/topology/nodes");
-        for (node, simd) in [("0", 0), ("1", 256), ("2", 256)] {
-            fs::create_dir_all(nodes.join(node)).unwrap();
-            let text = format!("cpu_cores_count 0\nsimd_count {simd}\n");
-            fs::write(nodes.join(node).join("properties"), text).unwrap();
+        assert_eq!(gpus(root.path()), []);
+        let file = |folder: &str, name: &str, text: &str| {
+            let folder = root.path().join(folder);
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join(name), text).unwrap();
+        };
+        for (node, simd) in [("0", 0), ("2", 256), ("10", 256)] {
+            let render = 118 + node.parse::<u32>().unwrap();
+            let text = format!("simd_count {simd}\ndrm_render_minor {render}\n");
+            file(&format!("sys/class/kfd/kfd/topology/nodes/{node}"), "properties", &text);
         }
-        assert_eq!(gpus(root.path()), 2);
-        for card in 0..3 {
-            let path = format!("proc/driver/nvidia/gpus/0000:0{card}:00.0");
-            fs::create_dir_all(root.path().join(path)).unwrap();
+        let amd = |minor: u32| Some(Device { major: 226, minor });
+        assert_eq!(gpus(root.path()), [amd(120), amd(128)]);
+        for (card, minor) in [("41", "Device Minor: \t 1\n"), ("01", "Device Minor: \t 0\n")] {
+            let text = format!("Model: \t\t NVIDIA H200\n{minor}");
+            file(&format!("proc/driver/nvidia/gpus/0000:{card}:00.0"), "information", &text);
         }
-        assert_eq!(gpus(root.path()), 3);
+        file("proc/driver/nvidia/gpus/0000:c1:00.0", "information", "");
+        let nvidia = |minor: u32| Some(Device { major: 195, minor });
+        assert_eq!(gpus(root.path()), [nvidia(0), nvidia(1), None]);
     }
 }

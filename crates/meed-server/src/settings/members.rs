@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use meed_config::queues::QueueForm;
 use meed_config::words::did_you_mean;
 use serde::{Deserialize, Serialize};
 
@@ -102,6 +103,24 @@ impl Members {
         };
         leaves.clone().find(is_member).or_else(|| leaves.clone().find(is_own))
     }
+}
+
+/// Queues whose members have turns of their own: those of several users that take jobs and do not
+/// say how they order them.
+pub(super) fn with_turns(
+    members: &BTreeMap<String, Vec<String>>,
+    queues: &[QueueForm],
+    leaves: &BTreeSet<String>,
+) -> BTreeSet<String> {
+    let are_several = |queue: &str| {
+        let members = members.get(queue);
+        members.is_some_and(|names| names.len() > 1 || names.iter().any(|it| it.starts_with('@')))
+    };
+    let takes_turns = |queue: &&QueueForm| {
+        let is_silent = queue.order.is_none() && queue.policy.is_none();
+        is_silent && leaves.contains(&queue.name) && are_several(&queue.name)
+    };
+    queues.iter().filter(takes_turns).map(|queue| queue.name.clone()).collect()
 }
 
 fn listed(names: &BTreeSet<String>, user: &LocalUser) -> bool {

@@ -7,23 +7,28 @@
 mod machine;
 mod members;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use meed::{Config, QueueSpec};
+use meed::{Config, QueueSpec, Resources, Unit};
 use meed_config::cluster::{ClusterForm, FairnessForm};
 use meed_config::nodes::{NodeForm, ResourceForm};
-use meed_config::policy::PolicySpec;
-use meed_config::quantity::{AmountsByName, Quantity};
+use meed_config::policy::{INHERIT, PolicySpec};
+use meed_config::quantity::{AmountsByName, Quantity, bound};
 use meed_config::queues::QueueForm;
+use meed_config::units::parse_amount;
 use meed_config::{ClusterConfig, Place, tree};
 use meed_journal::Keys;
 use serde::Deserialize;
 
+use crate::group::{Device, Wall, Walls};
 pub use machine::ThisMachine;
 pub use members::{Members, Role};
+
+/// Output of one task that is kept where nothing is said of it, in bytes.
+pub const MAX_OUTPUT: u64 = 4 << 30;
 
 /// What is taken where no policy is named.
 pub const POLICY: &str = "long-term,half_life=7d";
@@ -63,6 +68,8 @@ struct ServerForm {
     /// What a task asks for at least.
     #[serde(default)]
     min: AmountsByName,
+    /// What the tasks of one user hold together in one queue, at most.
+    user_max: Option<AmountsByName>,
     /// Time limit of a task that names none.
     default_time: Option<Quantity>,
     /// Longest time limit that can be asked for.
@@ -75,6 +82,14 @@ struct ServerForm {
     affinity: Option<bool>,
     /// Whether tasks get control groups, where there are any.
     control_groups: Option<bool>,
+    /// Whether a task gets no more time of processors than it asks for.
+    cpu_max: Option<bool>,
+    /// Processes and threads of one task, at most.
+    max_processes: Option<u64>,
+    /// Output of one task that is kept, at most.
+    max_output: Option<Quantity>,
+    /// Devices of the GPUs, in the order of their numbers.
+    gpu_devices: Option<Vec<PathBuf>>,
 }
 
 /// `[http]`.
@@ -139,12 +154,18 @@ pub struct Settings {
     leaf: meed::Policy,
     /// What each queue of the configuration has of its own.
     keys: Vec<PolicySpec>,
+    /// Queues whose members have turns of their own, each in a queue below.
+    pub turns: BTreeSet<String>,
+    /// Queues of the configuration that have none below them in it.
+    leaves: BTreeSet<String>,
     /// Who may do what.
     pub members: Members,
     /// What a task asks for that says nothing.
     pub default_demand: AmountsByName,
     /// What a task asks for at least.
     pub least: meed::Resources,
+    /// What the tasks of one user hold together in one queue, at most.
+    pub user_max: Option<Resources>,
     /// Time limit of a task that names none.
     pub default_time: Option<Duration>,
     /// Longest time limit that can be asked for.
@@ -157,6 +178,14 @@ pub struct Settings {
     pub affinity: bool,
     /// Whether tasks get control groups, where there are any.
     pub control_groups: bool,
+    /// Whether a task gets no more time of processors than it asks for.
+    pub cpu_max: bool,
+    /// Processes and threads of one task, at most.
+    pub max_processes: u64,
+    /// Output of one task that is kept, in bytes, at most.
+    pub max_output: u64,
+    /// The GPUs that there are, by their devices, where these are known.
+    pub gpus: Vec<Option<Device>>,
     /// The HTTP interface.
     pub http: HttpSettings,
     /// Worth a line to the operator each.
@@ -223,6 +252,10 @@ impl Settings {
     ) -> Result<Settings, String> {
         let File { server, http, policy, cluster, fairness, queue } = form;
         let mut remarks = Vec::new();
+        let machine = &match &server.gpu_devices {
+            Some(paths) => ThisMachine { gpus: devices(paths)?, ..machine.clone() },
+            None => machine.clone(),
+        };
         let cluster = cluster.unwrap_or_else(|| machine.cluster());
         let policy = match policy {
             Some(policy) => policy,
@@ -230,11 +263,18 @@ impl Settings {
                 POLICY.parse().map_err(|why: meed_config::policy::SpecError| why.to_string())?
             }
         };
+        let leaves = leaves(&queue);
+        let turns = members::with_turns(&server.members, &queue, &leaves);
+        // These order their members as the root orders queues.
+        let ordered = |form: &QueueForm| match turns.contains(&form.name) {
+            true => QueueForm { order: Some(INHERIT.to_owned()), ..form.clone() },
+            false => form.clone(),
+        };
         let whole = ClusterConfig {
             policy: policy.clone(),
             cluster: with_one_node(cluster, machine)?,
             fairness,
-            queue: queue.clone(),
+            queue: queue.iter().map(ordered).collect(),
         };
         let setup = match text {
             Some((file, text)) => whole.resolve_in(file, text).map_err(|why| why.to_string())?,
@@ -242,9 +282,18 @@ impl Settings {
         };
         remarks.extend(setup.remarks);
         let (mut config, mut keys) = (setup.config, setup.keys);
+        let user_max = bound(server.user_max.as_ref(), &config.kinds, meed::MAX_AMOUNT);
+        let user_max = user_max.map_err(|why| format!("[server] user_max: {why}"))?;
+        if user_max.is_some() && !config.queues.is_empty() && turns.is_empty() {
+            remarks.push(
+                "[server] user_max: no queue has several members that have turns of their own: \
+                 nobody is bounded"
+                    .to_owned(),
+            );
+        }
         if config.queues.is_empty() {
             // The engine has at least one; those of others come with their first job.
-            config.queues.push(user_queue(alone.unwrap_or("root"), &setup.leaf));
+            config.queues.push(user_queue(alone.unwrap_or("root"), &setup.leaf, user_max));
             keys.push(meed_config::queues::leaf_keys());
         }
         let span = |key: &str, quantity: &Option<Quantity>| {
@@ -267,15 +316,26 @@ impl Settings {
             placement: setup.placement,
             leaf: setup.leaf,
             keys,
+            turns,
+            leaves,
             members,
             default_demand: server.default,
             least,
+            user_max,
             default_time: span("default_time", &server.default_time)?,
             max_time: span("max_time", &server.max_time)?,
             grace: span("grace", &server.grace)?.unwrap_or(Duration::from_secs(10)),
             max_jobs: server.max_jobs.unwrap_or(100_000),
             affinity: server.affinity.unwrap_or(true),
             control_groups: server.control_groups.unwrap_or(true),
+            cpu_max: server.cpu_max.unwrap_or(true),
+            max_processes: server.max_processes.unwrap_or_else(usual_processes),
+            max_output: match &server.max_output {
+                Some(amount) => parse_amount(&amount.text(), Unit::Bytes)
+                    .map_err(|why| format!("[server] max_output: {why}"))?,
+                None => MAX_OUTPUT,
+            },
+            gpus: machine.gpus.clone(),
             http: HttpSettings::of(http)?,
             remarks,
             file: None,
@@ -288,9 +348,19 @@ impl Settings {
         self.queues.is_empty()
     }
 
-    /// The queues as they were written: two that are equal need not be told.
+    /// The queues as they were written, and what bounds those of users: two that are equal need not
+    /// be told.
     pub(crate) fn known(&self) -> Option<String> {
-        serde_json::to_string(&self.queues).ok()
+        let queues = serde_json::to_string(&self.queues).ok()?;
+        Some(match &self.user_max {
+            Some(max) => format!("{queues} {:?}", max.as_slice()),
+            None => queues,
+        })
+    }
+
+    /// The queue of a user, below that of a team or by itself.
+    pub(crate) fn user_queue(&self, name: &str) -> QueueSpec {
+        user_queue(name, &self.leaf, self.user_max)
     }
 
     /// The keys that a queue has under every policy, for readers of the journal.
@@ -301,28 +371,63 @@ impl Settings {
         meed_journal::keys_line(&keys.unwrap_or_else(meed_config::queues::leaf_keys))
     }
 
+    /// Whether the configuration has the queue, and none below it.
+    pub(crate) fn is_leaf(&self, queue: &str) -> bool {
+        self.leaves.contains(queue)
+    }
+
     /// The policy of a user's queue.
     pub(crate) fn leaf(&self) -> &meed::Policy {
         &self.leaf
     }
 
-    /// What nothing bounds, a sentence each: what a task takes beyond what it has asked for.
-    pub fn not_bounded(&self) -> Vec<String> {
+    /// What nothing bounds here, a sentence each: what a task takes beyond what it has asked for.
+    pub fn not_bounded(&self, walls: &Walls) -> Vec<String> {
         let has = |name: &str| {
             let kind = self.config.kinds.find(name);
             kind.is_some_and(|kind| self.node().capacity.get(kind) > 0)
         };
-        let processors = match self.affinity {
-            true => {
-                "processors are not bounded: a task that asks for whole ones starts on its own, \
-                 and can leave them; a task that asks for a part of one may use all"
-            }
-            false => "processors are not bounded: a task may use all, whatever it asks for",
-        };
-        let gpus = "GPUs are named to tasks (CUDA_VISIBLE_DEVICES) and not bounded: a task that \
-                    ignores the name reaches all of them";
-        let all = [("cpu", processors), ("gpu", gpus)].into_iter();
-        all.filter(|(name, _)| has(name)).map(|(_, words)| words.to_owned()).collect()
+        let why = |wall: Wall| walls.why_not(wall).unwrap_or_default();
+        let mut told = Vec::new();
+        if has("cpu") && !(self.cpu_max && walls.has(Wall::Processors)) {
+            let why = if self.cpu_max { why(Wall::Processors) } else { "cpu_max = false" };
+            let affinity = self.affinity && !walls.has(Wall::OwnProcessors);
+            told.push(match (walls.has(Wall::Processors), affinity) {
+                (true, _) => format!(
+                    "processors are shared by weight and not bounded ({why}): a task may use what \
+                     nobody else uses, whatever it asks for"
+                ),
+                (false, true) => format!(
+                    "processors are not bounded ({why}): a task that asks for whole ones starts on \
+                     its own, and can leave them; a task that asks for a part of one may use all"
+                ),
+                (false, false) => format!(
+                    "processors are not bounded ({why}): a task may use all, whatever it asks for"
+                ),
+            });
+        }
+        if !walls.has(Wall::Processes) {
+            let why = why(Wall::Processes);
+            told.push(format!(
+                "processes are not counted ({why}): one task may start as many as the system takes"
+            ));
+        }
+        if has("gpu") && !(walls.has(Wall::Gpus) && self.closes_gpus()) {
+            let unknown = "not all have a device that is known; gpu_devices names them";
+            let why = walls.why_not(Wall::Gpus).unwrap_or(unknown);
+            told.push(format!(
+                "GPUs are named to tasks (CUDA_VISIBLE_DEVICES) and not bounded ({why}): a task \
+                 that ignores the name reaches all of them"
+            ));
+        }
+        told
+    }
+
+    /// Whether each GPU that is lent has a device that can be closed to those who do not hold it.
+    pub fn closes_gpus(&self) -> bool {
+        let lent = self.config.kinds.find("gpu");
+        let lent = lent.map_or(0, |gpu| self.node().capacity.get(gpu) / 1000);
+        lent > 0 && lent <= self.gpus.len() as u64 && self.gpus.iter().all(Option::is_some)
     }
 
     /// The machine's node.
@@ -331,10 +436,37 @@ impl Settings {
     }
 }
 
+/// Queues that have none below them.
+fn leaves(queues: &[QueueForm]) -> BTreeSet<String> {
+    let names = || queues.iter().map(|queue| queue.name.clone());
+    let mut leaves: BTreeSet<String> = names().collect();
+    for name in names() {
+        for (end, _) in name.match_indices('.') {
+            leaves.remove(&name[..end]);
+        }
+    }
+    leaves
+}
+
+/// Half of what the system has numbers for, so that one task does not take them all.
+fn usual_processes() -> u64 {
+    let most = std::fs::read_to_string("/proc/sys/kernel/pid_max").ok();
+    let most: Option<u64> = most.and_then(|text| text.trim().parse().ok());
+    (most.unwrap_or(32_768) / 2).min(16_384)
+}
+
+fn devices(paths: &[PathBuf]) -> Result<Vec<Option<Device>>, String> {
+    let device = |path: &PathBuf| {
+        let wrong = |why| format!("[server] gpu_devices: {}: {why}", path.display());
+        Device::of(path).map(Some).map_err(wrong)
+    };
+    paths.iter().map(device).collect()
+}
+
 /// The queue of a user who has none.
-pub fn user_queue(name: &str, policy: &meed::Policy) -> QueueSpec {
+fn user_queue(name: &str, policy: &meed::Policy, max: Option<Resources>) -> QueueSpec {
     let name = name.to_owned();
-    QueueSpec { name, weight: 1000, min: None, max: None, policy: policy.clone() }
+    QueueSpec { name, weight: 1000, min: None, max, policy: policy.clone() }
 }
 
 /// A user's name as that of a queue: a point would say that it lies below another. No tool gives
@@ -372,8 +504,12 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Settings, String> {
-        let machine =
-            ThisMachine { name: "box".into(), processors: vec![0, 1], memory: 8 << 30, gpus: 2 };
+        let machine = ThisMachine {
+            name: "box".into(),
+            processors: vec![0, 1],
+            memory: 8 << 30,
+            gpus: vec![None; 2],
+        };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("meed.toml");
         std::fs::write(&path, text).unwrap();
@@ -428,6 +564,25 @@ mod tests {
         assert!(says(0, &["512 cpu", "2 on this machine"]), "{told:?}");
         assert!(says(1, &["64TiB memory", "8GiB on this machine"]), "{told:?}");
         assert!(says(2, &["64 gpu", "2 on this machine"]), "{told:?}");
+    }
+
+    #[test]
+    fn members_of_a_queue_have_turns_unless_it_says_how_it_orders() {
+        let queue = |more: &str| format!("[[queue]]\nname = \"a\"\n{more}\n");
+        let turns = |members: &str, queues: &str| {
+            let text = format!("[server]\nmembers = {{ a = {members} }}\n{queues}");
+            read(&text).unwrap().turns.into_iter().collect::<Vec<_>>()
+        };
+        assert_eq!(turns("[\"ann\", \"bob\"]", &queue("")), ["a"]);
+        assert_eq!(turns("[\"@staff\"]", &queue("weight = 2")), ["a"]);
+        assert!(turns("[\"ann\"]", &queue("")).is_empty(), "one has all turns anyway");
+        assert!(turns("[\"ann\", \"bob\"]", &queue("order = \"fifo\"")).is_empty());
+        let above = queue("") + "[[queue]]\nname = \"a.b\"\n";
+        assert!(turns("[\"ann\", \"bob\"]", &above).is_empty(), "its jobs are in queues below");
+        let text = "[server]\nmembers = { a = [\"@staff\"] }\n".to_owned() + &queue("");
+        let settings = read(&text).unwrap();
+        let order = settings.config.queues[0].policy.name();
+        assert_eq!(order, "long-term", "members as the root orders queues");
     }
 
     #[test]

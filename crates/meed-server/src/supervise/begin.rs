@@ -43,6 +43,9 @@ pub fn run(folder: &Path, supervisor: &str) -> i32 {
 
 fn prepare(folder: &TaskFolder, supervisor: &str) -> Result<Ticket, String> {
     let ticket = folder.ticket().map_err(|why| why.to_string())?;
+    if ticket.has_terminal() {
+        take_terminal().map_err(|why| format!("cannot take its terminal: {why}"))?;
+    }
     rustix::process::umask(Mode::from_raw_mode(ticket.umask & 0o777));
     if let Some(group) = &ticket.group {
         let entered = ControlGroup::at(group.as_path()).enter();
@@ -79,6 +82,13 @@ fn prepare(folder: &TaskFolder, supervisor: &str) -> Result<Ticket, String> {
         rustix::stdio::dup2_stderr(output(path)?).map_err(|why| why.to_string())?;
     }
     Ok(ticket)
+}
+
+/// The terminal of its input is its own: keys of it send signals to its groups, and its end
+/// SIGHUP.
+fn take_terminal() -> rustix::io::Result<()> {
+    rustix::process::setsid()?;
+    rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())
 }
 
 fn enter(folder: &Bytes) -> Result<(), String> {

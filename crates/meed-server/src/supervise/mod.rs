@@ -4,7 +4,7 @@
 //! |---|---|
 //! | 1 | takes the claim of the task's folder, or leaves it to whoever has it |
 //! | 2 | begins the command through a step of its own (`begin`), in a process group of its own |
-//! | 3 | passes on its output (`relay`), and waits: SIGTERM to it, or the end of the task's time, ends the group: SIGTERM, after a grace SIGKILL. `stop.json` says whether its room is taken back for another, and by what grace |
+//! | 3 | passes on its output (`relay`), to who talks to it as well (`session`), and waits: SIGTERM to it, or the end of the task's time, ends the group: SIGTERM, after a grace SIGKILL. `stop.json` says whether its room is taken back for another, and by what grace |
 //! | 4 | when the first process is gone it kills what that has left behind: descendants that leave their parents come to it, and nobody leaves the control group |
 //! | 5 | leaves the result, durably |
 //!
@@ -14,6 +14,7 @@
 pub mod begin;
 mod family;
 mod relay;
+mod session;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, PipeReader, PipeWriter};
@@ -22,16 +23,18 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 
 use crate::clock::{Moment, boot_id, boot_us};
-use crate::group::ControlGroup;
+use crate::group::{ControlGroup, DeviceFilter};
 use crate::run::{Began, EndCause, How, TaskEnd, TaskFolder, Ticket};
+use crate::session::Frame;
 use relay::Relay;
+use session::Session;
 
 /// The hidden command that is a supervisor; its argument is the task's folder.
 pub const COMMAND: &str = "__supervise";
@@ -52,12 +55,14 @@ pub fn run(folder: &Path) -> io::Result<()> {
     let _ = rustix::process::setsid();
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     let Some(claim) = folder.claim()? else { return Ok(()) };
-    let ended = match Supervisor::begin(&folder, &ticket, &signals) {
+    let (ended, session) = match Supervisor::begin(&folder, &ticket, &signals) {
         Ok(supervisor) => supervisor.wait(),
-        Err(error) => never(error.to_string())?,
+        Err(error) => (never(error.to_string())?, None),
     };
+    let status = ended.status();
     let problem = ended.problem.or_else(|| folder.problem());
     leave(&folder, &TaskEnd { problem, ..ended });
+    session.into_iter().for_each(|session| session.close(status));
     drop(claim);
     Ok(())
 }
@@ -109,17 +114,15 @@ impl Signals {
         Ok(Signals { stop: taken(&[SIGTERM, SIGINT])?, child: taken(&[SIGCHLD])? })
     }
 
-    /// Until something comes, of the task's output as well, or so many microseconds have passed.
+    /// Until something comes, at these other ends as well, or so many microseconds have passed.
     /// Whether the task is to stop.
-    fn wait(&self, micros: Option<u64>, output: Option<&PipeReader>) -> bool {
+    fn wait<'s>(&'s self, micros: Option<u64>, mut ends: Vec<PollFd<'s>>) -> bool {
         let timeout = micros.map(|micros| Timespec {
             tv_sec: i64::try_from(micros / 1_000_000).unwrap_or(i64::MAX),
             tv_nsec: i64::try_from(micros % 1_000_000 * 1000).unwrap_or(0),
         });
-        let ends = [self.stop.as_fd(), self.child.as_fd()];
-        let ends = ends.into_iter().chain(output.map(AsFd::as_fd));
-        let mut ends: Vec<_> =
-            ends.map(|end| PollFd::from_borrowed_fd(end, PollFlags::IN)).collect();
+        let own = [self.stop.as_fd(), self.child.as_fd()];
+        ends.extend(own.map(|end| PollFd::from_borrowed_fd(end, PollFlags::IN)));
         // An interruption is a signal, whose byte is read below.
         let _ = poll(&mut ends, timeout.as_ref());
         drain(&self.child);
@@ -142,7 +145,13 @@ struct Supervisor<'t> {
     ticket: &'t Ticket,
     signals: &'t Signals,
     group: Option<ControlGroup>,
+    /// What keeps it from GPUs that it does not hold, as long as this is here.
+    _filter: Option<DeviceFilter>,
     output: Relay,
+    /// Standard error, where it is told apart.
+    errors: Option<Relay>,
+    /// Who talks to it, where that is wanted.
+    session: Option<Session>,
     /// The first process; its group has its number.
     process: Pid,
     began: Moment,
@@ -163,17 +172,38 @@ impl<'t> Supervisor<'t> {
     ) -> io::Result<Supervisor<'t>> {
         let boot = boot_id()?;
         let log = log_file(ticket)?;
-        let (reader, writer) = output_pipe(ticket)?;
-        let output = Relay::new(reader, log)?;
+        let (session, theirs, ours) = match &ticket.session {
+            Some(wish) => {
+                let (session, theirs, ours) = Session::open(wish, ticket)?;
+                (Some(session), theirs, ours)
+            }
+            None => {
+                let (theirs, ours) = session::plain(ticket)?;
+                (None, theirs, ours)
+            }
+        };
+        let errors = ours.errors.map(|from| Relay::new(from, log.try_clone()?, ticket.max_output));
+        let errors = errors.transpose()?;
+        let output = Relay::new(ours.output, log, ticket.max_output)?;
+        let group = ticket.group.as_ref().map(|path| ControlGroup::at(path.as_path()));
+        let filter = group.as_ref().filter(|_| !ticket.closed.is_empty());
+        let filter = filter.map(|group| DeviceFilter::attach(group.path(), &ticket.closed));
+        let filter = filter.transpose().map_err(|why| {
+            io::Error::other(format!("it cannot be kept from GPUs of others: {why}"))
+        })?;
         let began = Moment::now();
         let mut command = Command::new("/proc/self/exe");
         command.arg0("meed").arg(begin::COMMAND).arg(folder.path());
         command.arg(std::process::id().to_string());
         // What it begins in is the server's: the user's environment comes when the user does.
-        command.env_clear().env(Ticket::COOKIE, &ticket.cookie).process_group(0);
-        command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+        command.env_clear().env(Ticket::COOKIE, &ticket.cookie);
+        // Who has a terminal leads a session of its own, and so a group; a group's leader cannot.
+        if !ticket.has_terminal() {
+            command.process_group(0);
+        }
+        command.stdin(theirs.input).stdout(theirs.output).stderr(theirs.errors);
         let child = command.spawn()?;
-        // Its ends of the pipe are the task's alone from now on.
+        // Its ends are the task's alone from now on.
         drop(command);
         let process = Pid::from_child(&child);
         let supervisor = rustix::process::getpid().as_raw_nonzero().get();
@@ -186,8 +216,11 @@ impl<'t> Supervisor<'t> {
             folder,
             ticket,
             signals,
-            group: ticket.group.as_ref().map(|path| ControlGroup::at(path.as_path())),
+            group,
+            _filter: filter,
             output,
+            errors,
+            session,
             process,
             began,
             boot,
@@ -198,18 +231,23 @@ impl<'t> Supervisor<'t> {
         })
     }
 
-    fn wait(mut self) -> TaskEnd {
+    /// Until nothing of it runs. How it ended, and who is to be told.
+    fn wait(mut self) -> (TaskEnd, Option<Session>) {
         let limit_us = self.ticket.time_ms.map(|millis| millis.saturating_mul(1000));
         let over_at = limit_us.map(|limit| self.began.boot_us.saturating_add(limit));
         loop {
             let some_left = self.reap();
             let now = boot_us();
             if self.status.is_some() {
-                if !some_left && self.group.as_ref().is_none_or(ControlGroup::is_empty) {
+                let is_over = !some_left && self.group.as_ref().is_none_or(ControlGroup::is_empty);
+                if is_over && self.session.as_ref().is_none_or(|it| it.next_us().is_none()) {
                     break;
                 }
-                self.kill_all();
-                self.kill_at = Some(now + AGAIN_US);
+                self.kill_at = None;
+                if !is_over {
+                    self.kill_all();
+                    self.kill_at = Some(now + AGAIN_US);
+                }
             } else if over_at.is_some_and(|over| now >= over) {
                 self.end(EndCause::Time, self.ticket.grace_ms, now);
             }
@@ -218,15 +256,62 @@ impl<'t> Supervisor<'t> {
                 self.kill_at = Some(now + AGAIN_US);
             }
             let over_at = over_at.filter(|_| self.cause == EndCause::Itself);
-            let next = self.kill_at.into_iter().chain(over_at).min();
+            let session = self.session.as_ref().and_then(Session::next_us);
+            let next = self.kill_at.into_iter().chain(over_at).chain(session).min();
             let next = next.map(|next| next.saturating_sub(now).max(1));
-            if self.signals.wait(next, self.output.pipe()) {
+            if self.signals.wait(next, self.ends()) {
                 self.asked_to_end();
             }
-            self.output.pass();
+            self.talk();
         }
-        self.output.finish();
-        self.ended()
+        let Supervisor { output, errors, session, .. } = &mut self;
+        output.finish(&mut |bytes| hear(session, Frame::Output, bytes));
+        if let Some(errors) = errors {
+            errors.finish(&mut |bytes| hear(session, Frame::Errors, bytes));
+        }
+        let session = self.session.take();
+        (self.ended(), session)
+    }
+
+    /// What is waited for besides signals.
+    fn ends(&self) -> Vec<PollFd<'_>> {
+        let mut ends = Vec::new();
+        if self.session.as_ref().is_none_or(Session::takes_output) {
+            let outputs = self.output.pipe().into_iter();
+            let outputs = outputs.chain(self.errors.as_ref().and_then(Relay::pipe));
+            ends.extend(outputs.map(|end| PollFd::new(end, PollFlags::IN)));
+        }
+        self.session.iter().for_each(|session| session.ends(&mut ends));
+        ends
+    }
+
+    /// Output goes out, and input comes in.
+    fn talk(&mut self) {
+        let Supervisor { output, errors, session, .. } = self;
+        if session.as_ref().is_none_or(Session::takes_output) {
+            output.pass(&mut |bytes| hear(session, Frame::Output, bytes));
+            if let Some(errors) = errors {
+                errors.pass(&mut |bytes| hear(session, Frame::Errors, bytes));
+            }
+        }
+        let Some(session) = session else { return };
+        let signals = session.turn();
+        let has_gone = session.owner_has_gone();
+        for signal in signals.into_iter().filter_map(|signal| Signal::from_named_raw(signal.into()))
+        {
+            let _ = rustix::process::kill_process_group(self.process, signal);
+        }
+        if has_gone && self.status.is_none() && self.kill_at.is_none() {
+            // As a terminal that is gone tells it; who does not hear is killed.
+            let grace_us = self.ticket.grace_ms.saturating_mul(1000);
+            self.kill_at = Some(boot_us().saturating_add(grace_us));
+            self.hang_up();
+        }
+    }
+
+    fn hang_up(&self) {
+        let _ = rustix::process::kill_process_group(self.process, Signal::HUP);
+        let _ = rustix::process::kill_process_group(self.process, Signal::CONT);
     }
 
     /// The server, or somebody else, wants it to end.
@@ -247,6 +332,10 @@ impl<'t> Supervisor<'t> {
             self.cause = cause;
             self.kill_at = Some(now.saturating_add(grace_ms.saturating_mul(1000)));
             let _ = rustix::process::kill_process_group(self.process, Signal::TERM);
+            // A shell at a terminal hears nothing of SIGTERM.
+            if self.ticket.has_terminal() {
+                let _ = rustix::process::kill_process_group(self.process, Signal::HUP);
+            }
             // A stopped process hears nothing.
             let _ = rustix::process::kill_process_group(self.process, Signal::CONT);
         }
@@ -301,6 +390,11 @@ impl<'t> Supervisor<'t> {
             peak_bytes: of_all.unwrap_or(peak_bytes),
         }
     }
+}
+
+/// Tells who talks to a task what the task has written.
+fn hear(session: &mut Option<Session>, frame: fn(Vec<u8>) -> Frame, bytes: &[u8]) {
+    session.iter_mut().for_each(|session| session.tell(frame, bytes));
 }
 
 /// The pipe that takes the output. Its user may open it again by its name in `/proc` or `/dev`.

@@ -6,10 +6,12 @@
 //! little is not to lose it for those who write much: half of the reserve is for the first bytes of
 //! each task.
 //!
+//! Of one task at most so much is kept as the server allows (`max_output`).
+//!
 //! What a user sends elsewhere (`--output`, `--error`, files of the task) does not come by here.
 
 use std::fs::File;
-use std::io::{self, PipeReader, Read, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
@@ -30,36 +32,48 @@ const MOST_ROUNDS: usize = 16;
 /// See the module.
 pub(super) struct Relay {
     /// `None`: nobody can write any more.
-    from: Option<PipeReader>,
+    from: Option<File>,
     to: File,
+    /// The most that is passed on, in bytes.
+    most: u64,
     chunk: Vec<u8>,
     /// Bytes that were passed on.
     written: u64,
     /// Bytes that were left out since the last line that says so.
     missing: u64,
+    /// Whether `most` was reached: nothing more is passed on.
+    is_full: bool,
     /// Whether what was written last ended a line.
     at_line_start: bool,
 }
 
 impl Relay {
-    /// From the pipe to the file.
-    pub(super) fn new(from: PipeReader, to: File) -> io::Result<Relay> {
+    /// From the pipe to the file; `most`: so many bytes and no more, those of earlier attempts
+    /// among them.
+    pub(super) fn new(from: File, to: File, most: Option<u64>) -> io::Result<Relay> {
         fcntl_setfl(&from, fcntl_getfl(&from)? | OFlags::NONBLOCK)?;
+        let before = to.metadata()?.len();
+        let most = most.map_or(u64::MAX, |most| most.saturating_sub(before));
         let (from, chunk) = (Some(from), vec![0; CHUNK]);
-        Ok(Relay { from, to, chunk, written: 0, missing: 0, at_line_start: true })
+        let (written, missing, is_full, at_line_start) = (0, 0, false, true);
+        Ok(Relay { from, to, most, chunk, written, missing, is_full, at_line_start })
     }
 
     /// What to wait for.
-    pub(super) fn pipe(&self) -> Option<&PipeReader> {
+    pub(super) fn pipe(&self) -> Option<&File> {
         self.from.as_ref()
     }
 
-    /// Passes on what is there, but not without end; whether there may be more.
-    pub(super) fn pass(&mut self) -> bool {
+    /// Passes on what is there, but not without end; whether there may be more. `hears` is told of
+    /// all of it, also of what is left out.
+    pub(super) fn pass(&mut self, hears: &mut impl FnMut(&[u8])) -> bool {
         for _ in 0..MOST_CHUNKS {
             let Some(from) = &mut self.from else { return false };
             match from.read(&mut self.chunk) {
-                Ok(count @ 1..) => self.keep(count),
+                Ok(count @ 1..) => {
+                    hears(&self.chunk[..count]);
+                    self.keep(count);
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
                 Ok(0) | Err(_) => self.from = None,
@@ -69,10 +83,10 @@ impl Relay {
     }
 
     /// Passes on the rest; nobody writes any more.
-    pub(super) fn finish(&mut self) {
+    pub(super) fn finish(&mut self, hears: &mut impl FnMut(&[u8])) {
         // Who has left its parents unseen may write on for ever: a pipe does not hold as much.
         for _ in 0..MOST_ROUNDS {
-            if !self.pass() {
+            if !self.pass(hears) {
                 break;
             }
         }
@@ -80,12 +94,14 @@ impl Relay {
     }
 
     fn keep(&mut self, count: usize) {
-        if !has_room(&self.to, self.written + count as u64) {
+        if self.is_full || !has_room(&self.to, self.written + count as u64) {
             self.missing += count as u64;
             return;
         }
         self.say_missing();
-        let mut rest = &self.chunk[..count];
+        let left = usize::try_from(self.most - self.written).unwrap_or(usize::MAX);
+        self.is_full = count > left;
+        let mut rest = &self.chunk[..count.min(left)];
         while !rest.is_empty() {
             match self.to.write(rest) {
                 Ok(written @ 1..) => rest = &rest[written..],
@@ -94,11 +110,17 @@ impl Relay {
                 Ok(0) | Err(_) => break,
             }
         }
-        let missing = rest.len();
-        self.missing += missing as u64;
-        self.written += (count - missing) as u64;
-        if let Some(last) = self.chunk[..count - missing].last() {
+        let kept = count.min(left) - rest.len();
+        self.missing += (count - kept) as u64;
+        self.written += kept as u64;
+        if let Some(last) = self.chunk[..kept].last() {
             self.at_line_start = *last == b'\n';
+        }
+        // At once: whoever follows the output is not to take it for silence.
+        if self.is_full {
+            let feed = if self.at_line_start { "" } else { "\n" };
+            let line = format!("{feed}meed: a task keeps no more output (max_output)\n");
+            self.at_line_start |= self.to.write_all(line.as_bytes()).is_ok();
         }
     }
 
@@ -108,11 +130,12 @@ impl Relay {
             return;
         }
         let feed = if self.at_line_start { "" } else { "\n" };
-        let line = format!(
-            "{feed}meed: {} bytes of output are left out here: the disk of the server's state is \
-             nearly full\n",
-            self.missing
-        );
+        let why = match self.is_full {
+            true => "it was too much (max_output)",
+            false => "the disk of the server's state is nearly full",
+        };
+        let line =
+            format!("{feed}meed: {} bytes of output are left out here: {why}\n", self.missing);
         if self.to.write_all(line.as_bytes()).is_ok() {
             self.missing = 0;
             self.at_line_start = true;
@@ -138,31 +161,58 @@ fn reserve(size: u64) -> u64 {
 mod tests {
     use super::*;
 
+    fn pipe() -> (File, io::PipeWriter) {
+        let (reader, writer) = io::pipe().unwrap();
+        (File::from(std::os::fd::OwnedFd::from(reader)), writer)
+    }
+
+    fn nobody(_: &[u8]) {}
+
     #[test]
     fn what_comes_is_kept_and_the_end_is_seen() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
-        let (reader, mut writer) = io::pipe().unwrap();
-        let mut relay = Relay::new(reader, File::create(&path).unwrap()).unwrap();
-        assert!(!relay.pass(), "nothing yet");
+        let (reader, mut writer) = pipe();
+        let mut relay = Relay::new(reader, File::create(&path).unwrap(), None).unwrap();
+        assert!(!relay.pass(&mut nobody), "nothing yet");
         let text = "line\n".repeat(10_000);
         writer.write_all(text.as_bytes()).unwrap();
-        relay.pass();
+        relay.pass(&mut nobody);
         drop(writer);
-        relay.finish();
+        relay.finish(&mut nobody);
         assert!(relay.pipe().is_none());
         assert_eq!(std::fs::read_to_string(path).unwrap(), text);
     }
 
     #[test]
     fn a_file_that_takes_nothing_costs_no_more_than_a_line() {
-        let (reader, mut writer) = io::pipe().unwrap();
+        let (reader, mut writer) = pipe();
         let full = File::options().write(true).open("/dev/full").unwrap();
-        let mut relay = Relay::new(reader, full).unwrap();
+        let mut relay = Relay::new(reader, full, None).unwrap();
         writer.write_all(&[b'x'; 5000]).unwrap();
         drop(writer);
-        relay.finish();
+        relay.finish(&mut nobody);
         assert_eq!(relay.missing, 5000);
+    }
+
+    #[test]
+    fn no_more_is_kept_than_a_task_may_write() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        std::fs::write(&path, "of an attempt before\n").unwrap();
+        let (reader, mut writer) = pipe();
+        let file = File::options().append(true).open(&path).unwrap();
+        let mut relay = Relay::new(reader, file, Some(25)).unwrap();
+        for text in ["0123456789", "more", "and more"] {
+            writer.write_all(text.as_bytes()).unwrap();
+            relay.pass(&mut nobody);
+        }
+        drop(writer);
+        relay.finish(&mut nobody);
+        let text = std::fs::read_to_string(path).unwrap();
+        let wanted = "of an attempt before\n0123\nmeed: a task keeps no more output (max_output)\n\
+                      meed: 18 bytes of output are left out here: it was too much (max_output)\n";
+        assert_eq!(text, wanted);
     }
 
     #[test]

@@ -14,8 +14,8 @@ use super::hold::kept_back;
 use super::tasks::never;
 use super::{Held, Run, Supervisor, World, WorldError};
 use crate::books::JobRow;
-use crate::group::ControlGroup;
-use crate::run::{TaskFolder, Ticket};
+use crate::group::{Bounds, ControlGroup, Device, Wall};
+use crate::run::{TaskFolder, Ticket, TicketSession};
 use crate::spec::{Submission, SystemLimit};
 use crate::supervise;
 use crate::text::Bytes;
@@ -89,8 +89,9 @@ impl World {
         let ticket = self.ticket(&task, (number, attempt), &row, &spec, &held);
         let run = Run { folder: folder.clone(), held, watched, stops, gives_back };
         self.runs.insert(task.clone(), run);
+        let bounds = self.bounds(&spec, &ticket.processors);
         let made = ticket.group.as_ref().map(|path| ControlGroup::at(path.as_path()));
-        let made = made.map_or(Ok(()), |group| group.make(self.bounded_memory(&spec)));
+        let made = made.map_or(Ok(()), |group| group.make(&bounds));
         match made.and_then(|()| self.begin(&task, &row, &folder, &ticket)) {
             Ok(watched) => {
                 if let Some(run) = self.runs.get_mut(&task) {
@@ -140,11 +141,18 @@ impl World {
             }
         }
         let grace = self.settings.grace.as_millis();
+        let gpus = self.gpus_for(spec, held);
         Ticket {
             version: Ticket::VERSION,
             cookie: self.cookie(task),
             command: spec.command.clone(),
-            env: environment((number, attempt), row, spec, self.gpus_for(spec, held), &user),
+            env: environment((number, attempt), row, spec, gpus.as_ref(), &user),
+            closed: self.closed_to(held),
+            max_output: Some(self.settings.max_output),
+            session: spec.session.and_then(|wish| {
+                let socket = self.session_of(row, spec, number)?.as_str().into();
+                Some(TicketSession { socket, wish })
+            }),
             folder: spec.folder.clone(),
             umask: spec.umask,
             limits,
@@ -162,21 +170,58 @@ impl World {
 
     /// The GPUs that a task sees: its own. `None`: there are none here that Meed hands out, and
     /// nothing is said of them.
-    fn gpus_for<'h>(&self, spec: &Submission, held: &'h Held) -> Option<&'h [u32]> {
+    fn gpus_for(&self, spec: &Submission, held: &Held) -> Option<GpusTold> {
         let kind = self.live.engine().kinds().find("gpu");
         let has_some = kind.is_some_and(|gpu| self.settings.node().capacity.get(gpu) > 0);
-        (has_some || spec.demand.contains_key("gpu")).then_some(held.gpus.as_slice())
+        if !has_some && !spec.demand.contains_key("gpu") {
+            return None;
+        }
+        let own = held.gpus.clone();
+        // Who cannot open the others finds only its own, and counts these from 0.
+        let visible = match self.closes_gpus() {
+            true => (0..).take(own.len()).collect(),
+            false => own.clone(),
+        };
+        Some(GpusTold { own, visible })
     }
 
     fn control_group(&self, task: &TaskKey) -> Option<ControlGroup> {
         self.groups.of(self.places.run(task).path())
     }
 
-    /// The memory that the kernel is to bound, in bytes.
-    fn bounded_memory(&self, spec: &Submission) -> Option<u64> {
-        let memory = self.live.engine().kinds().find("memory")?;
-        let bytes = self.demand(spec).ok()?.get(memory);
-        (bytes > 0 && self.groups.bounds_memory()).then_some(bytes)
+    /// What the kernel is to bound, where it can.
+    fn bounds(&self, spec: &Submission, processors: &[u32]) -> Bounds {
+        let (walls, kinds) = (self.groups.walls(), self.live.engine().kinds());
+        let demand = self.demand(spec).ok();
+        let asked = |name: &str, wall: Wall| {
+            let kind = kinds.find(name).filter(|_| walls.has(wall))?;
+            demand.as_ref().map(|demand| demand.get(kind))
+        };
+        let milli = asked("cpu", Wall::Processors);
+        let processors =
+            if walls.has(Wall::OwnProcessors) { processors.to_vec() } else { Vec::new() };
+        Bounds {
+            memory: asked("memory", Wall::Memory).filter(|&bytes| bytes > 0),
+            part_milli: milli,
+            most_milli: milli.filter(|_| self.settings.cpu_max),
+            processors,
+            processes: walls.has(Wall::Processes).then_some(self.settings.max_processes),
+        }
+    }
+
+    /// Whether tasks are kept from the GPUs of others.
+    fn closes_gpus(&self) -> bool {
+        self.groups.walls().has(Wall::Gpus) && self.settings.closes_gpus()
+    }
+
+    /// Devices that who holds these may not open.
+    fn closed_to(&self, held: &Held) -> Vec<Device> {
+        if !self.closes_gpus() {
+            return Vec::new();
+        }
+        let gpus = (0..).zip(&self.settings.gpus);
+        let others = gpus.filter(|(number, _)| !held.gpus.contains(number));
+        others.filter_map(|(_, device)| *device).collect()
     }
 
     fn begin(
@@ -228,12 +273,20 @@ impl World {
     }
 }
 
+/// GPUs by number, as a task is told of them.
+struct GpusTold {
+    /// Those that it holds, as the machine counts them.
+    own: Vec<u32>,
+    /// The same, as its programs count them.
+    visible: Vec<u32>,
+}
+
 /// The user's own, what an account brings where that is missing, and what a task is told.
 fn environment(
     (number, attempt): (u32, u32),
     row: &JobRow,
     spec: &Submission,
-    gpus: Option<&[u32]>,
+    gpus: Option<&GpusTold>,
     user: &LocalUser,
 ) -> Vec<(Bytes, Bytes)> {
     let list = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
@@ -246,8 +299,11 @@ fn environment(
     ];
     // Without a GPU of its own a task sees none.
     if let Some(gpus) = gpus {
-        told.push(("CUDA_VISIBLE_DEVICES", list(gpus)));
-        told.push(("HIP_VISIBLE_DEVICES", list(gpus)));
+        told.push(("MEED_GPUS", list(&gpus.own)));
+        told.push(("CUDA_VISIBLE_DEVICES", list(&gpus.visible)));
+        told.push(("HIP_VISIBLE_DEVICES", list(&gpus.visible)));
+        // Else CUDA counts the fastest first, and two tasks could mean one GPU by two numbers.
+        told.push(("CUDA_DEVICE_ORDER", "PCI_BUS_ID".to_owned()));
     }
     let usual = [("HOME", &user.home), ("SHELL", &user.shell), ("USER", &user.name)];
     let is_told = |key: &Bytes| told.iter().any(|(name, _)| key.as_os() == *name);

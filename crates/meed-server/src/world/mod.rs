@@ -26,6 +26,7 @@ mod agree;
 mod alive;
 mod clock;
 mod devices;
+mod entrance;
 mod facts;
 mod history;
 mod hold;
@@ -34,6 +35,7 @@ mod marks;
 mod reclaim;
 mod recover;
 mod reload;
+mod room;
 mod submit;
 mod tasks;
 
@@ -440,9 +442,12 @@ impl World {
         Ok(())
     }
 
-    /// Whether memory is enforced, for the operator.
-    pub fn memory_remark(&self) -> String {
-        self.groups.remark()
+    /// What the kernel bounds for tasks, and what nothing does, for the operator.
+    pub fn bounds_remarks(&self) -> Vec<String> {
+        let not_bounded = self.settings.not_bounded(self.groups.walls());
+        std::iter::once(self.groups.remark(self.settings.closes_gpus()))
+            .chain(not_bounded)
+            .collect()
     }
 
     /// What the operator is to be told since the last time.

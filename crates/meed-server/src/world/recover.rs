@@ -29,7 +29,7 @@ use super::{
 };
 use crate::books::{Clock, Fate, JobRow, Meta, Phase};
 use crate::clock::boot_id;
-use crate::group::Groups;
+use crate::group::{Groups, NO_GROUPS};
 use crate::run::{FolderState, SupervisorWatch, TaskEnd, TaskFolder};
 use crate::settings::{Settings, ThisMachine};
 
@@ -61,7 +61,7 @@ impl World {
         let name = format!("{:x}", meta.clock.epoch_us);
         let groups = match settings.control_groups {
             true => Groups::find(&name),
-            false => Groups::none("control_groups = false"),
+            false => Groups::none(NO_GROUPS),
         };
         let mut world = World {
             name,

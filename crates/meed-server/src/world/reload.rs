@@ -82,8 +82,23 @@ impl World {
                 }
             }
         }
+        if are_others {
+            // Theirs are in no configuration.
+            let users = self.users_queues(&settings).into_iter();
+            facts.extend(users.map(|name| {
+                let change = QueueChange { max: Some(settings.user_max), ..QueueChange::default() };
+                Fact::queue_changed(name, &change, kinds)
+            }));
+        }
         if !settings.queue_per_user() {
-            let wanted = |name: &str| settings.config.queues.iter().any(|queue| queue.name == name);
+            let wanted = |name: &str| {
+                let above = name.rsplit_once('.').map(|(above, _)| above);
+                let is_members = above.is_some_and(|above| {
+                    let stays = settings.is_leaf(above) && self.has_open_jobs(name);
+                    settings.turns.contains(above) || stays
+                });
+                is_members || settings.config.queues.iter().any(|queue| queue.name == name)
+            };
             let ids: Vec<QueueId> = engine.queue_ids().skip(1).collect();
             // Children were declared behind their parents, and go before them.
             for &id in ids.iter().rev().filter(|&&id| !engine.is_removed(id)) {
@@ -106,22 +121,43 @@ impl World {
             self.remarks.push(remark.to_owned());
         }
         self.remarks.extend(settings.remarks.iter().cloned());
+        let waits = settings.turns.iter().filter(|queue| self.has_jobs_itself(queue));
+        let waits: Vec<String> = waits.cloned().collect();
+        self.remarks.extend(waits.into_iter().map(|queue| {
+            format!(
+                "queue `{queue}`: its members have turns of their own once the jobs that are in it \
+                 have ended"
+            )
+        }));
         self.settings = settings;
         self.watched.rules_changed();
         Ok(facts)
     }
 
+    /// Queues of users that are there: by themselves, or below that of a team.
+    fn users_queues(&self, settings: &Settings) -> Vec<String> {
+        let engine = self.live.engine();
+        let live = engine.queue_ids().skip(1).filter(|&id| !engine.is_removed(id));
+        let leaves = live.map(|id| engine.queue(id)).filter(|view| view.is_leaf);
+        let is_users = |name: &str| {
+            let above = name.rsplit_once('.').map(|(above, _)| above);
+            settings.queue_per_user() || above.is_some_and(|above| settings.is_leaf(above))
+        };
+        let users = leaves.filter(|view| is_users(view.name));
+        users.map(|view| view.name.to_owned()).collect()
+    }
+
     /// The queues that settings say something of, with their policies: those that are declared, or
     /// each user's.
     fn wanted_policies(&self, settings: &Settings) -> Vec<(String, Policy)> {
-        let engine = self.live.engine();
+        let users = self.users_queues(settings).into_iter();
+        let mut all: Vec<(String, Policy)> =
+            users.map(|name| (name, settings.leaf().clone())).collect();
         if !settings.queue_per_user() {
             let declared = settings.config.queues.iter();
-            return declared.map(|spec| (spec.name.clone(), spec.policy.clone())).collect();
+            all.extend(declared.map(|spec| (spec.name.clone(), spec.policy.clone())));
         }
-        let live = engine.queue_ids().skip(1).filter(|&id| !engine.is_removed(id));
-        let leaves = live.map(|id| engine.queue(id)).filter(|view| view.is_leaf);
-        leaves.map(|view| (view.name.to_owned(), settings.leaf().clone())).collect()
+        all
     }
 
     /// Policies that are others than those that the journal knows.

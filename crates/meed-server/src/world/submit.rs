@@ -5,7 +5,6 @@ use std::time::Duration;
 use meed::{ResourceKinds, Resources, Span};
 use meed_config::gang::GangForm;
 use meed_config::quantity::{AmountsByName, Quantity, demand};
-use meed_config::words::did_you_mean;
 use meed_journal::{Amounts as Recorded, Arrival, Fact, Group, Name};
 use serde_json::json;
 
@@ -15,7 +14,7 @@ use crate::access::TokenRow;
 use crate::books::{AfterJob, Fate, JobRow, Phase};
 use crate::clock::wall_us;
 use crate::protocol::{Answer, JobQuery, NotDone, RefusalKind, Request, Submitted};
-use crate::settings::{Role, queue_name, user_queue};
+use crate::settings::Role;
 use crate::spec::Submission;
 use crate::user::LocalUser;
 
@@ -76,6 +75,7 @@ impl World {
             Request::Cancel(query) => self.cancel(user, &query, facts)?.map(Planned::View),
             Request::Hold(query) => self.hold(user, &query, facts)?.map(Planned::View),
             Request::Release(query) => self.release(user, &query, facts)?.map(Planned::View),
+            Request::Tie(query) => self.own(user, &query)?.map(|row| Planned::View(row.id)),
             Request::Wait(query) => self.find(user, &query)?.map(|row| Planned::Wait(row.id)),
             Request::Reload {} => self.ask_reload(user, facts).map(Planned::Answer),
             Request::CreateToken(wish) => self.make_token(user, wish),
@@ -259,12 +259,21 @@ impl World {
     }
 
     fn check_fits(&self, spec: &Submission) -> Result<(), String> {
+        if spec.demand.contains_key("gpu") && self.kinds().find("gpu").is_none() {
+            let known: Vec<&str> = self.kinds().names().collect();
+            return Err(format!(
+                "this server lends no GPUs: it lends {}; who runs it gives it some by `gpu` in \
+                 [cluster], or on a machine that shows some",
+                known.join(", ")
+            ));
+        }
         let (demand, kinds) = (self.demand(spec)?, self.kinds());
         if let Some(gpu) = kinds.find("gpu").filter(|&gpu| demand.get(gpu) % 1000 != 0) {
             let asked = meed_config::units::format_amount(demand.get(gpu), kinds.unit(gpu));
             return Err(format!("{asked} GPUs; they are handed out whole"));
         }
         self.check_least(&demand)?;
+        self.check_most(&demand)?;
         let has = self.settings.node().capacity;
         // Of a gang all is there at once.
         let tasks = if spec.gang { u64::from(spec.tasks.count) } else { 1 };
@@ -292,6 +301,17 @@ impl World {
         Err(format!("a task asks for {asked} {}; the least here is {least}", kinds.name(kind)))
     }
 
+    /// A task that asks for more than a user may hold would wait for ever.
+    fn check_most(&self, demand: &Resources) -> Result<(), String> {
+        let (Some(most), kinds) = (&self.settings.user_max, self.kinds()) else { return Ok(()) };
+        let Some(kind) = (0..kinds.len()).find(|&kind| demand.get(kind) > most.get(kind)) else {
+            return Ok(());
+        };
+        let amount = |amount| meed_config::units::format_amount(amount, kinds.unit(kind));
+        let (asked, most) = (amount(demand.get(kind)), amount(most.get(kind)));
+        Err(format!("a task asks for {asked} {}; a user has at most {most}", kinds.name(kind)))
+    }
+
     /// With the time limit that is usual here.
     fn with_limit(&self, spec: Submission) -> Result<Submission, String> {
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
@@ -302,56 +322,6 @@ impl World {
                 Err(format!("a time limit of {} s; at most {} s", asked / 1000, most / 1000))
             }
             _ => Ok(Submission { time_ms, ..spec }),
-        }
-    }
-
-    /// The user's queue, or the one that was named, if the user may use it.
-    fn queue_for(
-        &mut self,
-        user: &LocalUser,
-        named: Option<&str>,
-        facts: &mut Vec<Fact>,
-    ) -> Result<String, NotDone> {
-        let engine = self.live.engine();
-        let ids = engine.queue_ids().skip(1).filter(|&id| !engine.is_removed(id));
-        let leaves: Vec<&str> = ids
-            .map(|id| engine.queue(id))
-            .filter(|view| view.is_leaf)
-            .map(|view| view.name)
-            .collect();
-        if self.settings.queue_per_user() {
-            let own = queue_name(&user.name);
-            if named.is_some_and(|named| named != own) {
-                let why = format!("each user has one queue here; yours is `{own}`");
-                return Err(NotDone::new(RefusalKind::Forbidden, why));
-            }
-            let is_told =
-                |fact: &Fact| matches!(fact, Fact::QueueAdded(queue) if *queue.queue == *own);
-            if !leaves.contains(&own.as_str()) && !facts.iter().any(is_told) {
-                let spec = user_queue(&own, self.settings.leaf());
-                let keys = self.settings.own_keys(&own);
-                facts.push(Fact::queue_added(&spec, keys, self.live.engine().kinds()));
-            }
-            return Ok(own);
-        }
-        let members = &self.settings.members;
-        let Some(queue) = named else {
-            let own = members.queue_of(user, leaves.iter().copied()).map(str::to_owned);
-            let why = || format!("{} is a member of no queue; name one with --queue", user.name);
-            return own.ok_or_else(|| NotDone::new(RefusalKind::Wrong, why()));
-        };
-        if !leaves.contains(&queue) {
-            let near = did_you_mean(queue, leaves.iter().copied());
-            let near = near.map(|near| format!("; {near}")).unwrap_or_default();
-            let why = format!("there is no queue `{queue}` that takes jobs{near}");
-            return Err(NotDone::new(RefusalKind::Wrong, why));
-        }
-        match members.may_use(user, queue) {
-            true => Ok(queue.to_owned()),
-            false => {
-                let why = format!("{} may not use queue `{queue}`", user.name);
-                Err(NotDone::new(RefusalKind::Forbidden, why))
-            }
         }
     }
 

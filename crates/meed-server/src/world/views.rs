@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 
 use super::{World, WorldError};
 use crate::books::{Fate, JobRow, Phase, TaskRow};
+use crate::group::Wall;
 use crate::protocol::{
     Answer, JobQuery, JobStanding, JobView, Jobs, JobsQuery, LogPlace, LogQuery, MAX_ROWS, NotDone,
     RefusalKind, Request, Shown, TaskView,
@@ -173,7 +174,7 @@ impl World {
             (query.all || row.uid == user.uid)
                 && query.user.as_ref().is_none_or(|name| row.user == *name)
                 && query.state.is_none_or(|wanted| self.standing(row) == wanted)
-                && query.queue.as_ref().is_none_or(|queue| row.queue == *queue)
+                && query.queue.as_ref().is_none_or(|queue| is_below(&row.queue, queue))
         };
         let mut jobs: Vec<JobView> = Vec::new();
         let mut more = None;
@@ -223,7 +224,7 @@ impl World {
             }
         }
         let job = self.view(&row, user);
-        let memory_is_enforced = self.groups.bounds_memory();
+        let memory_is_enforced = self.groups.walls().has(Wall::Memory);
         let spec = Submission { env: Vec::new(), ..spec };
         let after = row.after.iter().map(|after| after.job).collect();
         Ok(Ok(Shown { job, spec, memory_is_enforced, after, task, more }))
@@ -245,6 +246,7 @@ impl World {
             words: ended.ended.as_ref().map(crate::run::TaskEnd::words),
             ended: ended.ended,
             log: log.to_string_lossy().into_owned(),
+            session: None,
             gpus: Vec::new(),
             processors: Vec::new(),
         }
@@ -266,11 +268,25 @@ impl World {
             running: true,
             stopping: run.is_some_and(|run| run.gives_back.is_some()),
             stopping_for: run.and_then(|run| run.gives_back).and_then(|order| order.winner),
+            session: began.is_some().then(|| self.session_of(row, spec, number)).flatten(),
             began_us: began.map(|began| began.at.wall_us),
             gpus: run.map(|run| run.held.gpus.clone()).unwrap_or_default(),
             processors: run.map(|run| run.held.processors.clone()).unwrap_or_default(),
             ..before
         })
+    }
+
+    /// The socket at which a task is talked to.
+    pub(super) fn session_of(
+        &self,
+        row: &JobRow,
+        spec: &Submission,
+        number: u32,
+    ) -> Option<String> {
+        spec.session?;
+        let index = spec.tasks.index(number);
+        let path = self.places.logs(row.id).join(format!("{index}.session"));
+        Some(path.to_string_lossy().into_owned())
     }
 
     fn queues(&mut self, user: &LocalUser) -> Result<QueuesShown, NotDone> {
@@ -366,6 +382,12 @@ impl World {
         };
         (0..kinds.len()).map(shown).collect()
     }
+}
+
+/// Whether a queue is this one, or below it.
+fn is_below(queue: &str, above: &str) -> bool {
+    let rest = queue.strip_prefix(above);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 fn state(row: &JobRow, running: u32) -> JobStanding {

@@ -4,14 +4,17 @@
 //! first. A tenant is told who comes first; not what others have used, nor what they call their
 //! jobs. Operators are told all.
 
+use meed::QueueId;
 use meed_driver::explain::{Standing, Subject};
 use meed_journal::JobKey;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use super::room::{RoomShown, room_at};
 use super::{World, WorldError};
 use crate::books::JobRow;
+use crate::clock::wall_us;
 use crate::protocol::{JobQuery, JobView, NotDone, RefusalKind};
 use crate::settings::Role;
 use crate::user::LocalUser;
@@ -26,6 +29,8 @@ pub(crate) struct WhyShown {
     waits_for_devices: usize,
     /// How many of its tasks may run at once (`--array 0-99%8`), where as many run and more wait.
     at_most: Option<u32>,
+    /// When there is room for a task of it, where some wait.
+    room: Option<RoomShown>,
     /// How it stands by the scheduler (docs/explain.md); `null`: the scheduler does not know it.
     #[schema(value_type = Option<Object>)]
     standing: Option<Value>,
@@ -58,7 +63,9 @@ impl World {
         let waits_for_devices = tasks.filter(|task| self.deferred.contains(task)).count();
         let waits = view.tasks > view.running + view.done + view.failed;
         let at_most = row.at_once.filter(|&most| waits && view.running >= most);
-        Ok(Ok(WhyShown { job: view, waits_for, waits_for_devices, at_most, standing }))
+        let is_told = waits && standing.is_some();
+        let room = if is_told { self.room_for(&row)? } else { None };
+        Ok(Ok(WhyShown { job: view, waits_for, waits_for_devices, at_most, room, standing }))
     }
 
     /// Without what is others': keys of queues that the user may not use, and names of jobs of
@@ -96,6 +103,34 @@ impl World {
             }
         }
         told
+    }
+}
+
+impl World {
+    /// When a task of the job has room, which costs a look at each running task and its job's
+    /// description; `None`: none of it waits, or its description is lost.
+    pub(super) fn room_for(&self, row: &JobRow) -> Result<Option<RoomShown>, WorldError> {
+        let Some(wanted) = self.books.spec(row.id)?.and_then(|spec| self.demand(&spec).ok()) else {
+            return Ok(None);
+        };
+        let engine = self.live.engine();
+        let mut free = *engine.capacity();
+        let held = engine.queue(QueueId::ROOT).held;
+        (0..engine.kinds().len()).for_each(|kind| {
+            free.as_mut_slice()[kind] = free.get(kind).saturating_sub(held.get(kind));
+        });
+        let mut ends = Vec::new();
+        for (&id, tasks) in &self.running {
+            let Some(spec) = self.books.spec(id)? else { continue };
+            let Ok(holds) = self.demand(&spec) else { continue };
+            for task in tasks {
+                let began = self.runs.get(task).and_then(|run| run.folder.began().ok().flatten());
+                let began_us = began.map_or_else(wall_us, |began| began.at.wall_us);
+                let limit_us = spec.time_ms.map(|millis| millis.saturating_mul(1000));
+                ends.push((limit_us.map(|limit| began_us.saturating_add(limit)), holds));
+            }
+        }
+        Ok(Some(RoomShown { at_us: room_at(wall_us(), free, ends, &wanted) }))
     }
 }
 

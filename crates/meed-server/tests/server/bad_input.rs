@@ -37,7 +37,7 @@ fn what_a_user_gets_wrong_is_said() {
         (&["submit", "--time", "2h", "--", "true"], 3, "at most 3600 s"),
         (&["submit", "--time", "soon", "--", "true"], 2, "--time"),
         (&["submit", "--array", "9-1", "--", "true"], 2, "no array"),
-        (&["submit", "--gpu", "1", "--", "true"], 3, "unknown resource `gpu`"),
+        (&["submit", "--gpu", "1", "--", "true"], 3, "lends no GPUs: it lends cpu, memory"),
         (&["submit", "--after", "nobody", "--", "true"], 2, "no job `nobody`"),
         (&["submit", "--name", "17", "--", "true"], 2, "no name"),
         (&["submit"], 2, "COMMAND"),

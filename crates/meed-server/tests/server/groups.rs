@@ -115,7 +115,7 @@ fn without_groups_the_server_says_so() {
 #[test]
 fn memory_is_bounded_for_all_of_a_task_together() {
     let mut server = Server::start(Some(CONFIG));
-    if !server.log().contains("memory is enforced") {
+    if server.log().contains("memory is counted") {
         return say("skipped: memory that is enforced needs cgroup v2 delegation with memory");
     }
     let script = "head -c 300M /dev/zero | tail > /dev/null; echo not reached";
@@ -126,6 +126,84 @@ fn memory_is_bounded_for_all_of_a_task_together() {
     assert!(!server.ok(&["logs", &job]).contains("not reached"), "all of it is killed");
     let well = server.submit(&["-q", "a", "--memory", "64MiB", "--", "true"]);
     server.ok(&["wait", &well]);
+    server.stop();
+}
+
+/// What is written into that file of the task's group, once it runs.
+fn written(folder: &Path, job: &str, name: &str) -> String {
+    let path = folder.join(format!("{job}-0-0")).join(name);
+    until("it runs in its group", || {
+        let text = fs::read_to_string(&path).ok()?;
+        let procs = fs::read_to_string(path.with_file_name("cgroup.procs")).ok()?;
+        (!procs.is_empty()).then(|| text.trim().to_owned())
+    })
+}
+
+/// Time of processors that the job's task has used, in seconds.
+fn used_s(server: &Server, job: &str) -> f64 {
+    server.json(&["show", job])["task"]["0"]["ended"]["cpu_us"].as_f64().unwrap() / 1e6
+}
+
+#[test]
+fn a_task_gets_the_time_of_processors_that_it_asks_for() {
+    let mut server = Server::start(Some(CONFIG));
+    if !server.log().contains("time of processors") {
+        return say("skipped: bounded processors need cgroup v2 delegation with cpu");
+    }
+    let folder = groups(&server, "bounded processors").unwrap();
+    let burn = "while :; do :; done";
+    let burns = |asks: &[&str]| {
+        let tail = ["--time", "3s", "--grace", "1s", "--", "sh", "-c", burn];
+        server.submit(&[&["-q", "a"], asks, &tail].concat())
+    };
+    let little = burns(&["--cpu", "0.1"]);
+    assert_eq!(written(&folder, &little, "cpu.max"), "10000 100000");
+    assert_eq!(written(&folder, &little, "cpu.weight"), "10");
+    assert_eq!(server.output(&["wait", &little]).status.code(), Some(1), "its time is over");
+    let used = used_s(&server, &little);
+    assert!(used < 0.8, "a tenth of 3 s, and what it takes to begin: {used}");
+    server.stop();
+    let config = CONFIG.replace("[server]", "[server]\ncpu_max = false");
+    server.run_with(&config);
+    let words = "processors are shared by weight and not bounded (cpu_max = false)";
+    assert!(server.log_since_start().contains(words), "{}", server.log_since_start());
+    let job = server.submit(&["-q", "a", "--cpu", "0.5", "--", "sleep", "1000"]);
+    assert_eq!(written(&folder, &job, "cpu.max"), "max 100000");
+    assert_eq!(written(&folder, &job, "cpu.weight"), "50");
+    server.ok(&["cancel", &job]);
+    server.stop();
+}
+
+#[test]
+fn a_task_cannot_leave_its_processors() {
+    let config = CONFIG.replace("affinity = false\n", "").replace("cpu = 4", "cpu = 2");
+    let mut server = Server::start(Some(&config));
+    if !server.log().contains("own processors") {
+        return say("skipped: processors of one's own need cgroup v2 delegation with cpuset");
+    }
+    let script = "taskset -cp 0,1 $$ > /dev/null 2>&1; grep Cpus_allowed_list /proc/self/status";
+    let job = server.submit(&["-q", "a", "--", "sh", "-c", script]);
+    server.ok(&["wait", &job]);
+    let told = server.ok(&["logs", &job]);
+    let list = told.split_whitespace().last().unwrap();
+    assert!(list == "0" || list == "1", "one processor: {told}");
+    server.stop();
+}
+
+#[test]
+fn a_task_that_forks_without_end_harms_nobody_else() {
+    let config = CONFIG.replace("[server]", "[server]\nmax_processes = 20");
+    let mut server = Server::start(Some(&config));
+    if !server.log().contains("number of processes") {
+        return say("skipped: bounded processes need cgroup v2 delegation with pids");
+    }
+    let script = "i=0; while test $i -lt 60; do sleep 9 & i=$((i+1)); done; echo all of them";
+    let job = server.submit(&["-q", "a", "--", "sh", "-c", script]);
+    let _ = server.output(&["wait", &job]);
+    assert!(!server.ok(&["logs", &job]).contains("all of them"));
+    let other = server.submit(&["-q", "a", "--", "sh", "-c", "sleep 0.1 & wait; echo well"]);
+    server.ok(&["wait", &other]);
+    assert_eq!(server.ok(&["logs", &other]), "well\n");
     server.stop();
 }
 

@@ -68,3 +68,20 @@ fn an_output_that_would_fill_the_disk_is_left_out() {
     let folder = server.state().join("journal");
     verify(&folder);
 }
+
+#[test]
+fn no_more_of_a_tasks_output_is_kept_than_the_server_allows() {
+    let config = "[server]\naffinity = false\nmax_output = \"10KiB\"\n\
+        [cluster]\nresources = [\"cpu\"]\nnode = [{ capacity = { cpu = 1 } }]\n";
+    let server = Server::start(Some(config));
+    let job = server.submit(&["--", "sh", "-c", "seq 100000; echo well > done"]);
+    server.ok(&["wait", &job]);
+    assert_eq!(fs::read_to_string(server.path("done")).unwrap(), "well\n", "the task goes on");
+    let kept = server.ok(&["logs", &job]);
+    assert!(kept.starts_with("1\n2\n") && kept.len() < 10_500, "{}", kept.len());
+    let told: Vec<&str> = kept.lines().rev().take(2).collect();
+    assert_eq!(told[1], "meed: a task keeps no more output (max_output)");
+    assert!(told[0].contains("578655 bytes of output are left out here: it was too"), "{told:?}");
+    let nothing = server.refused(&["submit", "--cpu", "0", "--", "true"]);
+    assert!(nothing.1.contains("must ask for some amount"), "{nothing:?}");
+}

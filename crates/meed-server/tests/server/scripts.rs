@@ -151,3 +151,38 @@ fn a_shell_completes_commands_jobs_and_queues() {
     server.stop();
     assert_eq!(offered(&server, &["cancel", "tr"]), [""; 0]);
 }
+
+/// A script of sbatch: what Meed can do of its lines is done, the rest is named.
+#[test]
+fn a_script_that_was_written_for_sbatch_runs() {
+    let config = "[server]\naffinity = false\n\
+        [cluster]\nresources = [\"cpu\", \"memory\"]\n\
+        node = [{ capacity = { cpu = 4, memory = \"1GiB\" } }]\n";
+    let server = Server::start(Some(config));
+    let script = "#!/bin/sh\n#SBATCH --job-name=sweep -c 2\n#SBATCH --mem=64M --time=0:30\n\
+        #SBATCH --array=3-4\n#SBATCH --partition=gpu\n\
+        echo $SLURM_JOB_ID.$SLURM_ARRAY_TASK_ID on $SLURM_CPUS_PER_TASK with $1\n";
+    std::fs::write(server.path("job.sh"), script).unwrap();
+    let done = server.output(&["submit", "--wait", "job.sh", "--more"]);
+    let said = text(&done.stderr);
+    let wanted = "meed: #SBATCH --partition gpu: not done; name a queue with --queue\n";
+    assert_eq!(said, wanted);
+    let out = text(&done.stdout);
+    assert_eq!(
+        out,
+        "1\n==> task 3 <==\n1.3 on 2 with --more\n==> task 4 <==\n1.4 on 2 with --more\n"
+    );
+    let shown = server.json(&["show", "sweep"]);
+    assert_eq!(
+        (&shown["spec"]["demand"]["cpu"], &shown["spec"]["time_ms"]),
+        (&"2".into(), &30_000.into())
+    );
+    assert_eq!(shown["spec"]["demand"]["memory"], "64MiB");
+    // The command line comes first.
+    let job = server.submit(&["--cpu", "1", "--tasks", "1", "./job.sh"]);
+    assert_eq!(server.json(&["show", &job])["spec"]["demand"]["cpu"], "1");
+    std::fs::write(server.path("wrong.sh"), "#!/bin/sh\n#SBATCH --time=soon\n").unwrap();
+    let (code, why) = server.refused(&["submit", "wrong.sh"]);
+    assert_eq!(code, Some(3));
+    assert!(why.contains("wrong.sh: #SBATCH --time: `soon` is no time"), "{why}");
+}

@@ -7,8 +7,8 @@ use std::process::{Command, Output, Stdio};
 
 use crate::bench::{MEED, Server, is_root, text, until};
 
-const ANN: u32 = 64_101;
-const BOB: u32 = 64_102;
+pub(crate) const ANN: u32 = 64_101;
+pub(crate) const BOB: u32 = 64_102;
 
 /// The program, where others reach it.
 fn program(server: &Server) -> PathBuf {
@@ -20,7 +20,7 @@ fn program(server: &Server) -> PathBuf {
     path
 }
 
-fn as_user(server: &Server, uid: u32, args: &[&str]) -> Output {
+pub(crate) fn as_user(server: &Server, uid: u32, args: &[&str]) -> Output {
     let mut command = Command::new("setpriv");
     let id = uid.to_string();
     command.args(["--reuid", &id, "--regid", &id, "--clear-groups", "--inh-caps=-all", "--"]);
@@ -28,19 +28,19 @@ fn as_user(server: &Server, uid: u32, args: &[&str]) -> Output {
     command.current_dir("/").output().unwrap()
 }
 
-fn meed(server: &Server, uid: u32, args: &[&str]) -> Output {
+pub(crate) fn as_is(server: &Server, uid: u32, args: &[&str]) -> Output {
     let program = program(server);
     as_user(server, uid, &[&[program.to_str().unwrap()], args].concat())
 }
 
-fn ok(server: &Server, uid: u32, args: &[&str]) -> String {
-    let output = meed(server, uid, args);
+pub(crate) fn ok(server: &Server, uid: u32, args: &[&str]) -> String {
+    let output = as_is(server, uid, args);
     assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
     text(&output.stdout).trim().to_owned()
 }
 
 fn code(server: &Server, uid: u32, args: &[&str]) -> Option<i32> {
-    meed(server, uid, args).status.code()
+    as_is(server, uid, args).status.code()
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn why_tells_nothing_of_what_is_anothers() {
     let config = format!(
         "[server]\naffinity = false\nmembers = {{ lab = [\"uid-{ANN}\", \"uid-{BOB}\"], \
          hers = [\"uid-{ANN}\"] }}\n[cluster]\nresources = [\"cpu\"]\n\
-         node = [{{ capacity = {{ cpu = 2 }} }}]\n[[queue]]\nname = \"lab\"\n\
+         node = [{{ capacity = {{ cpu = 2 }} }}]\n[[queue]]\nname = \"lab\"\norder = \"fifo\"\n\
          [[queue]]\nname = \"hers\"\n"
     );
     let server = Server::start(Some(&config));
