@@ -119,10 +119,7 @@ impl<J, K: Journal> Driver<J, K> {
     }
 
     /// The policies that a fact names, in full.
-    fn policies_in(
-        &self,
-        told: &PoliciesChanged,
-    ) -> Result<(Option<Policy>, Vec<(QueueId, Policy)>), Failed> {
+    fn policies_in(&self, told: &PoliciesChanged) -> Result<Named, Failed> {
         let kinds = self.engine.view().kinds();
         let read = |keys: &Keys, queue: &str| {
             let wrong = |why| Failed::Record(format!("policy of queue `{queue}`: {why}"));
@@ -151,6 +148,9 @@ impl<J, K: Journal> Driver<J, K> {
         self.tell(now, |told| Fact::QueueRemoved(QueueMark { name: told.queue(queue) }))
     }
 }
+
+/// The root's policy, where it changes, and those of other queues.
+type Named = (Option<Policy>, Vec<(QueueId, Policy)>);
 
 /// A change of policies: what is told, and what it means for each queue.
 struct Change {
