@@ -8,10 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::exact::{is_one, is_usual, one};
-use crate::{Amounts, Detail, Name, exact};
-
-/// Policy keys, as in a scenario (docs/scenario.md).
-pub type Keys = Map<String, Value>;
+use crate::{Amounts, Detail, Keys, Name, exact};
 
 /// See the module. Names and meanings are those of docs/log.md.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]

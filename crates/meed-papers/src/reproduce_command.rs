@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::reproduce::markdown::to_markdown;
 use crate::reproduce::{
-    Context, Cost, Done, ITEMS, ReproduceError, page, select, summary_page, to_json, to_markdown,
+    Context, Cost, Done, ITEMS, ReproduceError, page, select, summary_page, to_json,
 };
 use clap::Args;
 use meed_report::page::{to_html_made, to_text};

@@ -8,13 +8,12 @@
 //! came out. A difference is a result, not an error: it is shown with the likely reason.
 
 mod items;
-mod markdown;
+pub mod markdown;
 mod outcome;
 mod report;
 mod standing;
 
 pub use items::ITEMS;
-pub use markdown::to_markdown;
 pub use outcome::{Again, Check, ItemOutcome, Measured, Spread, Verdict};
 pub use report::{Cost, Done, page, summary_page, to_json};
 

@@ -38,9 +38,10 @@ const LONGER: Experiment = Experiment { factors: OTHERS_LONGER, ..EXPERIMENT };
 const SHOWN_S: f64 = 1800.0;
 
 const TOO_LITTLE: &str = "the walk is work-conserving: TPC-H starves only while Group2 asks for \
-    the whole cluster, until it has used as much as Group1. For 680 s Facebook must have used 680 s \
-    of the cluster in its 900 s alone, and Group2 must ask for as much; with task times as assumed \
-    both do less. With all times but TPC-H's three times as long (see below) it comes out";
+    the whole cluster, until it has used as much as Group1. For 680 s Facebook must have used 680 \
+    s of the cluster in its 900 s alone, and Group2 must ask for as much; with task times as \
+    assumed both do less. With all times but TPC-H's three times as long (see below) it comes \
+    out";
 const NO_MASTERS: &str = "Eq. 7 gives 23.6 / 80 = 0.3 tasks; the paper's 1 to 4 need longer tasks, \
     or count \
     application masters, which hold nothing here but where it is said";
@@ -149,8 +150,8 @@ pub(in super::super) fn tsc_fig10(context: &Context) -> Result<ItemOutcome, Repr
     blocks.extend(more_spreads);
     let mut assumptions = assumptions(context, TSC);
     assumptions.push(
-        "Three times Facebook's times follow from the print: Table 3's 6,782 tasks of 11 s are 632 s \
-         of 118 containers, and Group1 must have used about 680 s of them when starvation ends, \
+        "Three times Facebook's times follow from the print: Table 3's 6,782 tasks of 11 s are 632 \
+         s of 118 containers, and Group1 must have used about 680 s of them when starvation ends, \
          with 52 of its 100 jobs submitted. So its tasks took about 30 s on these machines, and 11 \
          s are of another cluster (ICS'14). Group2's times are not printed; TPC-H keeps the 23.6 s \
          of Fig. 11a."
