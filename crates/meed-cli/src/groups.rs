@@ -19,6 +19,8 @@ const GROUPS: [(&str, &[&str]); 4] = [
         &[
             "serve",
             "submit",
+            "run",
+            "attach",
             "jobs",
             "show",
             "logs",
