@@ -121,13 +121,11 @@ impl<J, K: Journal> Driver<J, K> {
             }
             Fact::TaskEnded(task) => {
                 let ended = self.task_ended(now, self.known_task(task)?)?;
-                let stopped = self.of_job(&task.job, &ended.stopped);
-                Applied { job: Some(ended.state), stopped, ..Applied::default() }
+                self.became(&task.job, ended.state, &ended.stopped)
             }
             Fact::TaskFailed(task) => {
                 let ended = self.task_failed(now, self.known_task(task)?)?;
-                let stopped = self.of_job(&task.job, &ended.stopped);
-                Applied { job: Some(ended.state), stopped, ..Applied::default() }
+                self.became(&task.job, ended.state, &ended.stopped)
             }
             Fact::StartFailed(task) => {
                 let row = self.start_failed(now, self.known_task(task)?, task.why.as_deref())?;
@@ -140,8 +138,7 @@ impl<J, K: Journal> Driver<J, K> {
             Fact::TaskWithdrawn(task) => {
                 let job = self.known_job(&task.job)?;
                 let gone = self.task_withdrawn(now, job, task.task, task.why.as_deref())?;
-                let stopped = self.of_job(&task.job, gone.stopped.as_slice());
-                Applied { job: Some(gone.state), stopped, ..Applied::default() }
+                self.became(&task.job, gone.state, gone.stopped.as_slice())
             }
             Fact::TaskMoved(Moved { job, task, attempt, node }) => {
                 let id = self.known_attempt(job, *task, *attempt)?;
@@ -258,6 +255,11 @@ impl<J, K: Journal> Driver<J, K> {
             node: self.names.shared_node(self.engine.view(), row.node),
         };
         tasks.iter().map(named).collect()
+    }
+
+    /// What became of a job, and its tasks that stop with it.
+    fn became(&self, job: &JobKey, state: JobState, stopped: &[Task]) -> Applied {
+        Applied { job: Some(state), stopped: self.of_job(job, stopped), ..Applied::default() }
     }
 
     fn stopping_all(&self, lost: &[Task]) -> Applied {
