@@ -5,7 +5,7 @@
 
 use meed_config::policy::unknown_word;
 use meed_level::document::{Format, read, to_json};
-use meed_level::problem::SLOTS_PER_SERVER;
+use meed_level::limits::SLOTS_PER_SERVER;
 use meed_level::verify::{Verified, verify};
 use meed_level::{Allocation, AllocationPolicy, POLICIES, Problem, Server, User, UserLedgers};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};

@@ -20,7 +20,7 @@ use std::io::{self, BufWriter, ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::FileError;
+use crate::error::FileError;
 use crate::open::Compression;
 
 const GZIP_LEVEL: u32 = 6;

@@ -14,8 +14,8 @@ use std::fs::{self, Metadata};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::FileError;
 use crate::create::{Output, follow};
+use crate::error::FileError;
 
 /// What a command reads and writes.
 #[derive(Debug, Default)]

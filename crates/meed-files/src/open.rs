@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use flate2::bufread::GzDecoder;
 use liblzma::bufread::XzDecoder;
 
-use crate::FileError;
+use crate::error::FileError;
 use crate::lz4::{Blocks, MAGIC};
 use crate::members::Members;
 

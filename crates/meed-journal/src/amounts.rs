@@ -8,7 +8,7 @@ use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use smallvec::SmallVec;
 
-use crate::Name;
+use crate::name::Name;
 
 /// Amounts by name, each name once, in the order of names. What is not named is nothing, or no
 /// bound.

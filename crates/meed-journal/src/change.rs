@@ -5,8 +5,12 @@ use std::num::NonZeroU32;
 use meed::{Labels, QueueChange, Rank, ResourceKinds, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::amounts::Amounts;
+use crate::detail::Detail;
+use crate::exact;
 use crate::exact::is_usual;
-use crate::{Amounts, Detail, Keys, Name, exact};
+use crate::keys::Keys;
+use crate::name::Name;
 
 /// A node of which nothing more is to be told.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

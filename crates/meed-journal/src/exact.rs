@@ -2,7 +2,7 @@
 //!
 //! Two forms for `#[serde(with = ...)]`: this module for times, and [`thousandths`] for weights.
 
-use meed::{Span, Time, Unit};
+use meed::{Span, Time};
 use meed_config::number::{Exact, Number};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -73,7 +73,10 @@ impl Seconds for Vec<Span> {
 
 /// Whole numbers of thousandths that stand in a line as plain numbers.
 pub(crate) mod thousandths {
-    use super::*;
+    use meed::Unit;
+    use meed_config::number::{Exact, Number};
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     pub(crate) fn serialize<S: Serializer>(weight: &u64, serializer: S) -> Result<S::Ok, S::Error> {
         Exact::amount(*weight, Unit::Milli).serialize(serializer)
@@ -86,7 +89,11 @@ pub(crate) mod thousandths {
 
 /// The same where the number may be missing.
 pub(crate) mod some_thousandths {
-    use super::*;
+    use meed::Unit;
+    use meed_config::number::Exact;
+    use serde::{Deserializer, Serialize, Serializer};
+
+    use crate::exact::thousandths;
 
     pub(crate) fn serialize<S: Serializer>(
         weight: &Option<u64>,
@@ -104,7 +111,7 @@ pub(crate) mod some_thousandths {
 
 /// Tells `null` (none from now on) from what is missing (it stays).
 pub(crate) mod given {
-    use super::*;
+    use serde::{Deserialize, Deserializer};
 
     pub(crate) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
         deserializer: D,

@@ -14,10 +14,11 @@ use std::ops::Range;
 
 use meed::{MICROS_PER_S, Time};
 
-use crate::name::{SHORT, Text, is_plain};
-use crate::{
-    Detail, Fact, JobKey, KeyForm, LevelChoice, Name, Outcome, StartReason, Started, TaskFact,
-};
+use crate::detail::Detail;
+use crate::job::Outcome;
+use crate::name::{JobKey, Name, SHORT, Text, is_plain};
+use crate::record::Fact;
+use crate::task::{KeyForm, LevelChoice, StartReason, Started, TaskFact};
 
 /// Above, a time stands as text; below the other, with an exponent.
 const PLAIN: Range<u64> = 10..1 << 51;

@@ -7,8 +7,15 @@ use meed_config::number::Number;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use crate::amounts::Amounts;
+use crate::detail::Detail;
+use crate::exact;
 use crate::exact::{is_one, is_usual, one};
-use crate::{Amounts, Detail, Keys, Name, exact};
+use crate::keys::Keys;
+use crate::name::Name;
+
+/// Version of the format that is written.
+pub const SCHEMA: u32 = 2;
 
 /// See the module. Names and meanings are those of docs/log.md.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]

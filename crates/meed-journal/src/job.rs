@@ -5,8 +5,11 @@ use meed_config::constraints::ConstraintsForm;
 use meed_config::gang::GangForm;
 use serde::{Deserialize, Serialize};
 
+use crate::amounts::Amounts;
+use crate::detail::Detail;
+use crate::exact;
 use crate::exact::{is_one, is_usual, one};
-use crate::{Amounts, Detail, JobKey, Name, exact};
+use crate::name::{JobKey, Name};
 
 /// A job that arrives: all of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -40,6 +40,7 @@
 
 mod amounts;
 mod change;
+mod detail;
 mod exact;
 mod fast;
 mod header;
@@ -57,7 +58,8 @@ mod write;
 
 pub use amounts::Amounts;
 pub use change::*;
-pub use header::{Header, NodeEntry, QueueEntry, UnitName};
+pub use detail::Detail;
+pub use header::{Header, NodeEntry, QueueEntry, SCHEMA, UnitName};
 pub use job::*;
 pub use keys::{Keys, keys_line, keys_of, policy_of};
 pub use name::{JobKey, Name, TaskKey};
@@ -66,9 +68,3 @@ pub use reclaim::*;
 pub use record::{Fact, FactRole, Kind, LineMaker, Record, Wrong};
 pub use task::*;
 pub use write::Writer;
-
-/// What a world adds of its own: passed on as it is, read by nobody else.
-pub type Detail = Option<Box<serde_json::Value>>;
-
-/// Version of the format that is written.
-pub const SCHEMA: u32 = 2;

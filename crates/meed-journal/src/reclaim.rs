@@ -3,8 +3,10 @@
 use meed::Span;
 use serde::{Deserialize, Serialize};
 
+use crate::exact;
 use crate::exact::is_usual;
-use crate::{JobKey, KeyForm, Name, TaskKey, exact};
+use crate::name::{JobKey, Name, TaskKey};
+use crate::task::KeyForm;
 
 /// A running task is to stop: its room is taken back. What becomes of it another record tells:
 /// `lost`, or its end where that came before.

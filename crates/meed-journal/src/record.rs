@@ -15,10 +15,12 @@ use serde::ser::SerializeMap;
 use serde::{Deserializer, Serialize, Serializer};
 
 use crate::change::*;
+use crate::fast;
+use crate::header::{Header, NodeEntry, QueueEntry};
 use crate::job::*;
+use crate::name::Name;
 use crate::reclaim::*;
 use crate::task::*;
-use crate::{Header, Name, NodeEntry, QueueEntry, fast};
 
 /// One record of a journal.
 #[derive(Clone, PartialEq, Debug)]

@@ -5,8 +5,10 @@ use std::borrow::Cow;
 use meed::{KeyValue, Span, Tier, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::detail::Detail;
+use crate::exact;
 use crate::exact::is_usual;
-use crate::{Detail, JobKey, Name, TaskKey, exact};
+use crate::name::{JobKey, Name, TaskKey};
 
 /// A task starts: a decision, or a fact that the world reports.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

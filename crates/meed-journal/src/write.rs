@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use meed::Time;
 
-use crate::{Fact, LineMaker};
+use crate::record::{Fact, LineMaker};
 
 /// Writes records as lines.
 pub struct Writer<W> {

@@ -6,9 +6,10 @@
 //! least 1 is good. A user whose tasks are all served wants no more, so tasks beyond them do not
 //! count.
 
+use crate::allocate::allocate;
 use crate::allocation::Allocation;
 use crate::error::InputError;
-use crate::policy::{AllocationPolicy, allocate};
+use crate::policy::AllocationPolicy;
 use crate::problem::Problem;
 
 /// Tasks of a demand that amounts on one server hold (Eq. 1).

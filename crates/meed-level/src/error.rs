@@ -1,6 +1,6 @@
 //! What is wrong with a problem: sentences that say where, and what would be right.
 
-use crate::problem::{LARGEST, MAX_RESOURCES, MOST_CREDITS, SMALLEST};
+use crate::limits::{LARGEST, MAX_RESOURCES, MOST_CREDITS, SMALLEST};
 
 /// Why a problem cannot be solved. Servers are numbered from 0, as in the input.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]

@@ -1,6 +1,7 @@
 //! The worked examples of the papers, as problems to be solved; the tests hold what is printed.
 
-use crate::problem::{Problem, SLOTS_PER_SERVER, Server, User, UserLedgers};
+use crate::limits::SLOTS_PER_SERVER;
+use crate::problem::{Problem, Server, User, UserLedgers};
 
 /// CPU and memory; servers as (count, CPU, memory), users as (CPU, memory) of a task without end.
 pub fn cpu_and_memory(servers: &[(f64, f64, f64)], users: &[(f64, f64)]) -> Problem {

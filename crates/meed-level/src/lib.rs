@@ -27,12 +27,14 @@
 //! resources need is small once the structure is used, and much faster than a general solver, which
 //! serves as the slow twin in tests.
 
+mod allocate;
 pub mod allocation;
 pub mod audit;
 pub mod document;
 pub mod error;
 mod exact;
 pub mod examples;
+pub mod limits;
 mod line;
 mod naive;
 mod past;
@@ -41,8 +43,9 @@ mod pool;
 pub mod problem;
 pub mod verify;
 
+pub use allocate::{Sorted, allocate};
 pub use allocation::{Allocation, Certificate, Round, UserShare};
 pub use error::InputError;
-pub use policy::{AllocationPolicy, POLICIES, Sorted, allocate};
+pub use policy::{AllocationPolicy, POLICIES};
 pub use problem::{Problem, Server, User, UserLedgers};
 pub use verify::{VerifyError, verify};

@@ -14,7 +14,10 @@ pub mod plans;
 mod scenario;
 pub mod slots;
 
+pub use scenario::given::GivenJobs;
+pub use scenario::of_log::told_order;
+pub use scenario::of_logged::workload_of;
 pub use scenario::{
-    DEFAULT_POLICIES, GivenJobs, LoadError, MOST_SPLIT, SLOTS, STATIC, Scenario, ScenarioError,
-    ScenarioWorld, Setting, TraceReading, told_order, workload_of,
+    DEFAULT_POLICIES, LoadError, MOST_SPLIT, SLOTS, STATIC, Scenario, ScenarioError, ScenarioWorld,
+    Setting, TraceReading,
 };

@@ -10,7 +10,8 @@ use meed_driver::explain::{Standing, Subject};
 use meed_driver::{Books, LiveJob, QueueTally, Totals};
 
 use crate::holds::HoldHistory;
-use crate::world::{Desk, OneDriver, Partition, RunError, Script, World, WorldSetup};
+use crate::world::RunError;
+use crate::world::{Desk, OneDriver, Partition, Script, World, WorldSetup};
 
 /// A run that goes on only as far as it is told to: see the module.
 pub struct PausedRun<'a> {

@@ -11,11 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::constraints::Labels;
 use crate::error::ConfigError;
+use crate::ids::{NodeId, NodeRow};
 use crate::memory::expect_at;
 use crate::node_rows::{Moves, NodeRows};
 use crate::resources::{MAX_AMOUNT, MAX_KINDS, ResourceKinds, Resources, Unit, fits};
 use crate::rows::RowsState;
-use crate::spec::{NodeId, NodeRow, NodeSpec};
+use crate::spec::NodeSpec;
 use crate::state::{NodeState, StateError};
 
 pub(crate) struct Node {

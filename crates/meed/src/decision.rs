@@ -2,8 +2,8 @@
 
 use smallvec::SmallVec;
 
+use crate::ids::{AllocationId, JobId, NodeId, QueueId};
 use crate::order::Tier;
-use crate::spec::{AllocationId, JobId, NodeId, QueueId};
 use crate::time::Span;
 
 /// The edition of the rules by which this engine decides: who is served next, where, and for whom

@@ -3,11 +3,10 @@
 //! At one instant a world tells all ends first, then arrivals and changes, then asks for decisions.
 
 use crate::constraints::Labels;
+use crate::ids::{AllocationId, JobId, NodeId, QueueId};
 use crate::policy::Policy;
 use crate::resources::Resources;
-use crate::spec::{
-    AllocationId, JobId, JobSpec, NodeId, NodeSpec, QueueChange, QueueId, QueueSpec, TaskGroup,
-};
+use crate::spec::{JobSpec, NodeSpec, QueueChange, QueueSpec, TaskGroup};
 use crate::time::Time;
 
 /// One event.

@@ -55,6 +55,7 @@ mod error;
 mod event;
 pub mod fairness;
 mod gang;
+mod ids;
 mod ledger;
 pub mod memory;
 mod node_rows;
@@ -70,6 +71,7 @@ pub mod shares;
 mod slab;
 mod spec;
 pub mod state;
+mod stop;
 pub mod time;
 
 pub use constraints::{Constraints, Labels};
@@ -81,17 +83,19 @@ pub use engine::{
 pub use error::{ConfigError, Rejected};
 pub use event::{Effect, Event, JobState};
 pub use gang::Gang;
+pub use ids::{AllocationId, AllocationMark, JobId, JobTag, NodeId, NodeRow, QueueId};
 pub use ledger::Charge;
 pub use order::Tier;
 pub use policy::{
     Blocked, Estimates, Measure, Memory, Newcomer, Policy, Quantum, Reservations, Scalar, Untried,
 };
-pub use reclaim::{Manner, Reclaim, Stop, TakeBack, Winner};
+pub use reclaim::Reclaim;
 pub use resources::{MAX_AMOUNT, MAX_KINDS, ResourceKinds, Resources, Unit};
 pub use slab::Handle;
 pub use spec::{
-    AllocationId, AllocationMark, Config, Infeasible, JobId, JobSpec, JobTag, MAX_WEIGHT, NodeId,
-    NodeRow, NodeSpec, QueueChange, QueueId, QueueSpec, Rank, TaskGroup, Weight,
+    Config, Infeasible, JobSpec, MAX_WEIGHT, NodeSpec, QueueChange, QueueSpec, Rank, TaskGroup,
+    Weight,
 };
 pub use state::{STATE_VERSION, State, StateError};
+pub use stop::{Manner, Stop, TakeBack, Winner};
 pub use time::{MAX_MICROS, MICROS_PER_S, Span, Time};

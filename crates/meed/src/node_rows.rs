@@ -13,8 +13,8 @@
 //! rules once in half as many leavings as are remembered. How numbers and rows belong together is
 //! [`crate::rows`].
 
+use crate::ids::{NodeId, NodeRow};
 use crate::rows::{Rows, RowsState, Words, keep, moved};
-use crate::spec::{NodeId, NodeRow};
 use crate::state::{NodeState, StateError};
 
 /// See the module.

@@ -18,8 +18,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::ids::QueueRow;
 use crate::policy::Untried;
-use crate::spec::QueueRow;
 use crate::state::{JobQuantumState, QuantaState, QueueQuantumState, StateError, ensure};
 use crate::time::{Span, Time};
 

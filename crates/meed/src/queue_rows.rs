@@ -5,8 +5,8 @@
 //! (decision record 10). The rows of those that are removed are bounded ([`crate::rows`]);
 //! `engine::forget` says which go.
 
+use crate::ids::{QueueId, QueueRow};
 use crate::rows::{Rows, RowsState, Words};
-use crate::spec::{QueueId, QueueRow};
 use crate::state::{QueueState, StateError, ensure};
 
 /// See the module.

@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 
-use crate::spec::{NodeId, NodeRow, QueueId, QueueRow};
+use crate::ids::{NodeId, NodeRow, QueueId, QueueRow};
 use crate::state::{StateError, ensure};
 
 /// So many that are gone are remembered at least.

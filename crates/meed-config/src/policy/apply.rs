@@ -6,9 +6,8 @@ use meed::{
     Scalar, Span, Untried,
 };
 
-use super::form::Value;
-use super::keys::text;
-use super::{PolicySpec, SpecError, orders, unknown_word};
+use super::spec::{PolicySpec, SpecError, orders, unknown_word};
+use super::value::{Value, text};
 use crate::units::format_span;
 use crate::words::did_you_mean;
 

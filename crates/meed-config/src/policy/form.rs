@@ -3,35 +3,16 @@
 //! A table from TOML text keeps where each value stands ([`InToml`]), so that errors name a line;
 //! other formats have no such positions.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::keys::{Form, KEYS, NAMES};
-use super::{Given, PolicySpec, row};
-use crate::quantity::Quantity;
+use super::keys::{Form, Key, NAMES, row};
+use super::spec::{Given, PolicySpec};
+use super::value::Value;
 use crate::tree::Spanned;
-
-/// The value of a key, as it is written.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[serde(untagged)]
-pub enum Value {
-    /// A word out of a few, or a name.
-    Word(String),
-    /// A number or text with a unit.
-    Quantity(Quantity),
-    /// A plain number.
-    Number(f64),
-    /// A whole number of things.
-    Count(u32),
-    /// A number for each resource.
-    Prices(BTreeMap<String, f64>),
-    /// Yes or no.
-    Flag(bool),
-}
 
 impl Form {
     /// A value of this form.
@@ -143,7 +124,7 @@ impl Serialize for PolicySpec {
         if self.partitioned {
             return to.collect_str(self);
         }
-        to.collect_map(self.given.iter().map(|(row, given)| (KEYS[*row].name, &given.value)))
+        to.collect_map(self.rows().map(|(key, given)| (key.name, &given.value)))
     }
 }
 
@@ -164,11 +145,10 @@ impl<'de> Visitor<'de> for Table {
 
     fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<PolicySpec, A::Error> {
         let mut spec = PolicySpec::default();
-        while let Some(Row(row)) = table.next_key()? {
-            let given =
-                table.next_value_seed(Cell { form: KEYS[row].form, spanned: self.spanned })?;
-            if spec.given.insert(row, given).is_some() {
-                return Err(A::Error::duplicate_field(KEYS[row].name));
+        while let Some(Row(key)) = table.next_key()? {
+            let given = table.next_value_seed(Cell { form: key.form, spanned: self.spanned })?;
+            if spec.given.insert(key.name, given).is_some() {
+                return Err(A::Error::duplicate_field(key.name));
             }
         }
         Ok(spec)
@@ -176,7 +156,7 @@ impl<'de> Visitor<'de> for Table {
 }
 
 /// A key by its row. Read by itself, so that what is wrong with it is said with its place.
-struct Row(usize);
+struct Row(&'static Key);
 
 impl<'de> Deserialize<'de> for Row {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Row, D::Error> {

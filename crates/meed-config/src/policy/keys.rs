@@ -3,9 +3,9 @@
 
 use meed::{Measure, Policy, ResourceKinds, Scalar};
 
-use super::form::Value;
-use super::{PolicySpec, SpecError, apply, reclaim};
-use crate::quantity::Quantity;
+use super::spec::{Given, PolicySpec, SpecError};
+use super::value::{Value, text};
+use super::{apply, reclaim};
 
 /// How a key's value is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -307,6 +307,14 @@ fn word(word: &str) -> Value {
     Value::Word(word.to_owned())
 }
 
-pub(super) fn text(text: &str) -> Value {
-    Value::Quantity(Quantity::Text(text.to_owned()))
+/// The row of the key of that name.
+pub(super) fn row(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|row| row.name == name)
+}
+
+impl PolicySpec {
+    /// What is given, in the order of the rows.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (&'static Key, &Given)> {
+        KEYS.iter().filter_map(|key| Some((key, self.given.get(key.name)?)))
+    }
 }

@@ -2,8 +2,9 @@
 
 use meed::{Blocked, Policy, Reclaim, Reservations, ResourceKinds, Span};
 
-use super::form::Value;
-use super::{PolicySpec, SpecError, apply};
+use super::apply;
+use super::spec::{PolicySpec, SpecError};
+use super::value::Value;
 use crate::units::format_span;
 
 const AFTER: &str = "reclaim_after";

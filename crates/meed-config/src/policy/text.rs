@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::form::Value;
-use super::keys::{Form, KEYS, NAMES};
-use super::{Given, PolicySpec, STATIC, SpecError, orders, row, unknown_word};
+use super::keys::{Form, NAMES, row};
+use super::spec::{Given, PolicySpec, STATIC, SpecError, orders, unknown_word};
+use super::value::Value;
 use crate::quantity::Quantity;
 use crate::tree::{FormError, Node};
 use crate::words::did_you_mean;
@@ -46,11 +46,11 @@ fn read_keys(parts: &[&str]) -> Result<PolicySpec, SpecError> {
             .ok_or_else(|| SpecError::whole(format!("`{part}` is not of the form key=value")))?;
         let (key, value) = (key.trim(), value.trim());
         let row = row(key).ok_or_else(|| SpecError::whole(unknown_key(key)))?;
-        let value = read(KEYS[row].form, value).map_err(|why| {
+        let value = read(row.form, value).map_err(|why| {
             let what = format!("{key}: {}", why.message());
-            SpecError { key: Some(KEYS[row].name), span: None, what }
+            SpecError { key: Some(row.name), span: None, what }
         })?;
-        if spec.given.insert(row, Given { value, span: None }).is_some() {
+        if spec.given.insert(row.name, Given { value, span: None }).is_some() {
             return Err(SpecError::whole(format!("`{key}` is given twice")));
         }
     }
@@ -128,8 +128,7 @@ impl fmt::Display for PolicySpec {
         let name = if self.partitioned { Some(STATIC) } else { order };
         f.write_str(name.unwrap_or_default())?;
         let mut comma = if name.is_some() { "," } else { "" };
-        for (row, given) in &self.given {
-            let key = &KEYS[*row];
+        for (key, given) in self.rows() {
             // The order is the name already.
             if key.name == "order" && !self.partitioned && order.is_some() {
                 continue;

@@ -12,13 +12,13 @@
 //! long as it runs. Cost: O(1) besides the engine's for each verb; no allocation for a task's start
 //! or end where there is no journal.
 
-mod apply;
+pub(crate) mod apply;
 mod cluster;
-mod jobs;
-mod live;
+pub(crate) mod jobs;
+pub(crate) mod live;
 mod play;
 mod queues;
-mod tasks;
+pub(crate) mod tasks;
 
 use std::borrow::Cow;
 
@@ -39,10 +39,6 @@ use crate::journal::{Failed, Journal, Off};
 use crate::names::Names;
 use crate::rows::{LiveJob, Rows, Task};
 use crate::tally::{QueueTally, Tally, Totals};
-pub use apply::{Applied, RunningTask, Taken};
-pub use jobs::CancelledJob;
-pub use live::Withdrawn;
-pub use tasks::Ended;
 
 /// See the module. `J` is what the world keeps of each live job, `K` where records go.
 pub struct Driver<J, K = Off> {

@@ -7,7 +7,8 @@
 use meed::{Rejected, Time};
 use meed_journal::{Arrival, Fact, FactRole, JobKey, Moved, Reclaimed, Started, TaskKey};
 
-use super::{Driver, Taken};
+use super::Driver;
+use super::apply::Taken;
 use crate::journal::{Failed, Journal};
 
 impl<J, K: Journal> Driver<J, K> {

@@ -4,7 +4,7 @@ use meed::{QueueId, Stop, TakeBack, Time, View};
 use meed_journal::{Arrival, Fact, FactRole, JobKey, Name};
 
 use super::Live;
-use crate::driver::{Applied, RunningTask};
+use crate::driver::apply::{Applied, RunningTask};
 use crate::journal::Failed;
 
 /// What a world tells of one instant ([`Live::at`]).

@@ -28,7 +28,8 @@ use meed_store::{Retention, Seq, Store, StoreError, UnixMillis};
 use serde::Serialize;
 
 use crate::counters::Counters;
-use crate::driver::{Driver, RunningTask};
+use crate::driver::Driver;
+use crate::driver::apply::RunningTask;
 use crate::explain::{QueueStatus, Standing, Subject};
 use crate::journal::Failed;
 use crate::tally::Tally;

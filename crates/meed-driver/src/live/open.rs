@@ -17,7 +17,8 @@ use serde::de::DeserializeOwned;
 
 use super::book::{self, Book};
 use super::{Live, SnapshotRule};
-use crate::driver::{Driver, Taken};
+use crate::driver::Driver;
+use crate::driver::apply::Taken;
 use crate::journal::Off;
 
 /// Says what the world keeps of a job, by its record alone: so it is the same after a crash.

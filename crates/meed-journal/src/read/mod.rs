@@ -14,8 +14,9 @@ use meed::Time;
 pub use runs::{Run, runs};
 pub use source::{BufLines, LineSource};
 
-use crate::record::{Line, Wrong, encode};
-use crate::{Fact, Header, Kind, Record, SCHEMA, v1};
+use crate::header::{Header, SCHEMA};
+use crate::record::{Fact, Kind, Line, Record, Wrong, encode};
+use crate::v1;
 
 /// Why a log cannot be read.
 #[derive(Debug, thiserror::Error)]

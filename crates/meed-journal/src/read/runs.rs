@@ -2,8 +2,10 @@
 
 use meed::Time;
 
-use super::{LineSource, ReadError, Reader};
-use crate::{Fact, Header, Kind};
+use super::source::LineSource;
+use super::{ReadError, Reader};
+use crate::header::Header;
+use crate::record::{Fact, Kind};
 
 /// One run of a log.
 #[derive(Clone, Debug)]

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::line::{ArriveLine, ChangeLine, Line, StartLine, TaskLine, What};
-use crate::{
-    Arrival, Cancelled, Fact, Group, JobEnd, JobKey, Name, NodeAmounts, NodeEntry, NodeMark,
-    Outcome, QueueMark, Refusal, Started, TaskFact, TasksAdded,
-};
+use crate::change::{NodeAmounts, NodeMark, QueueMark};
+use crate::header::NodeEntry;
+use crate::job::{Arrival, Cancelled, Group, JobEnd, Outcome, Refusal, TasksAdded};
+use crate::name::{JobKey, Name};
+use crate::record::Fact;
+use crate::task::{Started, TaskFact};
 
 /// What is known of a run so far.
 #[derive(Default)]

@@ -9,8 +9,13 @@ use meed_config::number::Number;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
+use crate::amounts::Amounts;
+use crate::change::{Finish, QueueChanged};
+use crate::exact;
+use crate::job::Group;
+use crate::name::{JobKey, Name};
 use crate::record::Wrong;
-use crate::{Amounts, Finish, Group, JobKey, Name, QueueChanged, StartReason, exact};
+use crate::task::StartReason;
 
 /// A line, unless it is a header: those are alike in both schemas.
 pub(crate) struct Line {

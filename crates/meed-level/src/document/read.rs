@@ -9,7 +9,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 use crate::error::InputError;
-use crate::problem::{Problem, SLOTS_PER_SERVER, Server, User, UserLedgers};
+use crate::limits::SLOTS_PER_SERVER;
+use crate::problem::{Problem, Server, User, UserLedgers};
 
 /// Longer names of users and resources are refused: messages quote them.
 const LONGEST_NAME: usize = 200;
@@ -172,7 +173,7 @@ fn problem(raw: RawProblem) -> Result<Problem, InputError> {
         if !resources.contains(name) {
             resources.push(name.clone());
         }
-        if resources.len() > crate::problem::MAX_RESOURCES {
+        if resources.len() > crate::limits::MAX_RESOURCES {
             return Err(InputError::Resources { given: resources.len() });
         }
     }

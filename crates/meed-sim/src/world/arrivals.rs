@@ -7,8 +7,6 @@ use meed::Time;
 use meed::memory::expect_at;
 use meed_workload::{Cause, Job, JobSource, SourceCounts, TraceError};
 
-use super::earlier;
-
 /// A job caused by the end of another; ties keep the order in which they were caused.
 struct Caused {
     at: Time,
@@ -115,5 +113,14 @@ impl<'a> Arrivals<'a> {
 
     pub(super) fn progress(&self) -> Option<f64> {
         self.source.progress()
+    }
+}
+
+/// The earlier of two instants that there may be.
+#[inline]
+pub(super) fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (one, other) => one.or(other),
     }
 }

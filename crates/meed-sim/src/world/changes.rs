@@ -3,8 +3,9 @@
 use meed_journal::{Cancelled, Fact};
 use meed_scenario::changes::{Change, TimedChange};
 
+use super::World;
 use super::desk::Desk;
-use super::{RunError, World};
+use super::error::RunError;
 
 impl<'a, D: Desk<'a>> World<'a, D> {
     pub(super) fn change(&mut self, timed: TimedChange) -> Result<(), RunError> {

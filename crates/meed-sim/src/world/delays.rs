@@ -20,26 +20,15 @@
 //! have been heard since something happened, so that none could be given anything more. Cost:
 //! an offer ([`meed::Engine::offer`]) for each heartbeat of a node while something happens.
 
-use meed::{AllocationId, JobId, NodeId, Span, Start, Time};
+use meed::{JobId, NodeId, Span, Start, Time};
 
 use meed_scenario::grants::Delays;
 
+use super::World;
 use super::desk::Desk;
-use super::{Ending, RunError, Running, World};
-
-/// What is late of a live job.
-pub(super) struct Late {
-    /// Since when its master beats.
-    up: Time,
-    /// Whether its first stage was asked for, or will be.
-    begun: bool,
-    /// Tasks of its stages so far that have not ended.
-    left: u64,
-    /// Nothing is left but its master.
-    over: bool,
-    /// Its master, and the number of its node.
-    master: Option<(AllocationId, u64)>,
-}
+use super::error::RunError;
+use super::planned::Late;
+use super::running::{Ending, Running};
 
 /// The first heartbeat after `now` of a master that is up since `up`.
 fn told(delays: &Delays, up: Time, now: Time) -> Time {

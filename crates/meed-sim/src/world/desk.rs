@@ -1,14 +1,15 @@
 //! Who serves the jobs of a virtual-time run: one driver over the whole cluster, or (static
 //! partition) one for each tenant. All that differs between them is here.
 
-use meed::{QueueId, Rejected, ResourceKinds, Resources, Start, Stop, Time};
+use crate::world::RunError;
+use meed::{Infeasible, QueueId, Rejected, ResourceKinds, Resources, Start, Stop, Time};
 use meed_driver::explain::{Standing, Subject, standing};
 use meed_driver::{Books, Driver, Failed};
 use meed_journal::{Arrival, Fact};
 use meed_scenario::changes::Change;
 use meed_workload::Job;
 
-use super::Planned;
+use super::planned::Planned;
 use crate::accounts::InUse;
 use crate::log::SharedLog;
 
@@ -240,4 +241,17 @@ pub(super) fn change_one(
         Change::QueueRemoved(name) => driver.queue_removed(now, queue(driver, &name)?),
         Change::JobCancelled(_) => unreachable!("jobs are found by their label"),
     }
+}
+
+/// The driver that knows what becomes of tasks that no node could hold. Only where they wait is it
+/// told: other logs stay as they are.
+pub(super) fn told(
+    mut driver: OneDriver<'_>,
+    infeasible: Infeasible,
+) -> Result<OneDriver<'_>, RunError> {
+    if infeasible == Infeasible::Wait {
+        let told = driver.set_infeasible(Time::ZERO, infeasible);
+        told.map_err(|why| RunError::of(Time::ZERO, why))?;
+    }
+    Ok(driver)
 }

@@ -3,9 +3,10 @@
 use meed::{JobId, Time};
 use meed_journal::JobKey;
 
+use super::World;
 use super::desk::Desk;
+use super::error::RunError;
 use super::notes::Notes;
-use super::{RunError, World};
 
 impl<'a, D: Desk<'a>> World<'a, D> {
     pub(crate) fn desk(&self) -> &D {

@@ -11,23 +11,31 @@
 
 mod arrivals;
 mod attend;
+mod attendant;
+mod begin;
 mod changes;
 mod delays;
 mod desk;
 mod ends;
+mod error;
 mod failures;
 mod jobs;
 mod look;
 mod notes;
 mod partition;
+mod planned;
+mod played;
 mod run;
+mod running;
 mod script;
 mod setup;
+mod stopped;
 mod stops;
 mod wheel;
 
-pub use attend::Attendant;
+pub use attendant::Attendant;
 pub(crate) use desk::{Desk, OneDriver};
+pub use error::RunError;
 pub use failures::Failures;
 pub use meed_driver::{CountedSpan, Progress, StopAt};
 pub use notes::Looks;
@@ -35,6 +43,7 @@ pub(crate) use notes::Most;
 pub use notes::overtaken::Widths;
 pub(crate) use notes::rooms::Window;
 pub(crate) use partition::Partition;
+pub(crate) use planned::Planned;
 pub use run::{Ran, run};
 pub use script::{Script, Told, ToldTo};
 pub use setup::WorldSetup;
@@ -44,80 +53,18 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use meed::memory::expect_at;
-use meed::{AllocationId, JobId, JobState, QueueId, Rank, Span, Start, Time};
-use meed_driver::{Counting, Failed, KeptJob, LiveJob, Sampler, finish_of};
-use meed_mapreduce::MapReduceError;
-use meed_mapreduce::classes::ClassesError;
+use meed::{JobId, JobState, QueueId, Rank, Start, Time};
+use meed_driver::{Counting, KeptJob, LiveJob, Sampler, finish_of};
 use meed_scenario::changes::TimedChange;
 use meed_scenario::grants::Delays;
-use meed_workload::TraceError;
 
 use crate::accounts::Accounts;
 use crate::log::SharedLog;
-use arrivals::Arrivals;
+use arrivals::{Arrivals, earlier};
 use ends::Ends;
-use jobs::PlannedTasks;
 use notes::jobs::Jobs;
 use notes::{Notes, number_of};
-
-/// A task that runs.
-#[derive(Clone, Copy)]
-struct Running<At> {
-    at: At,
-    allocation: AllocationId,
-    ending: Ending,
-}
-
-/// How a task runs no more.
-#[derive(Clone, Copy)]
-enum Ending {
-    Done,
-    /// It ran still when its log ended: nobody knows how long it runs.
-    Cut,
-    Fails,
-    /// Its room was taken back.
-    Stopped,
-}
-
-/// What this world keeps of a live job. Its key is its number in order of arrival.
-pub(crate) struct Planned {
-    chain: Option<u32>,
-    tasks: PlannedTasks,
-    /// What its attempts are drawn from, the same under every policy.
-    luck: u64,
-    /// Most jobs have none: a word in each row.
-    aside: Option<Box<Aside>>,
-}
-
-/// What few jobs have.
-#[derive(Default)]
-struct Aside {
-    /// How much of its stopped tasks' work need not be done again.
-    saved: BTreeMap<u32, Span>,
-    /// Where grants are late.
-    late: Option<delays::Late>,
-}
-
-impl Planned {
-    fn saved(&self, task: u32) -> Span {
-        let saved = self.aside.as_ref().and_then(|aside| aside.saved.get(&task));
-        saved.copied().unwrap_or(Span::ZERO)
-    }
-
-    fn save(&mut self, task: u32, done: Span) {
-        if done > Span::ZERO {
-            self.aside.get_or_insert_default().saved.insert(task, done);
-        }
-    }
-
-    fn late(&self) -> Option<&delays::Late> {
-        self.aside.as_deref()?.late.as_ref()
-    }
-
-    fn late_mut(&mut self) -> Option<&mut delays::Late> {
-        self.aside.as_deref_mut()?.late.as_mut()
-    }
-}
+use running::{Ending, Running};
 
 /// What the run leaves: the books at rest, and what the world knows besides.
 pub(crate) struct Finished<D> {
@@ -132,88 +79,6 @@ pub(crate) struct Finished<D> {
     accounts: Option<Box<Accounts>>,
     /// Messages about the first lines that were skipped.
     pub(crate) bad_lines: Vec<String>,
-}
-
-/// Why a run could not be finished.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The workload could not be read.
-    #[error(transparent)]
-    Trace(#[from] TraceError),
-    /// Whoever watched it has stopped it.
-    #[error("stopped at {at}")]
-    Stopped {
-        /// Virtual time.
-        at: Time,
-    },
-    /// The log could not be written.
-    #[error("cannot write the log: {0}")]
-    Log(#[from] std::io::Error),
-    /// The engine refused something that the scenario's reader should have found.
-    #[error("{0}")]
-    Config(#[from] meed::ConfigError),
-    /// A rule of class-aware placement cannot be used.
-    #[error("{0}")]
-    Classes(#[from] ClassesError),
-    /// A change of the scenario cannot be made.
-    #[error("change at {at}: {why}")]
-    Change {
-        /// When it was to happen.
-        at: Time,
-        /// The engine's words.
-        why: meed::Rejected,
-    },
-    /// What delays grants cannot be beside what else is asked for.
-    #[error("{what}")]
-    Delays {
-        /// What cannot be.
-        what: String,
-    },
-    /// A log that is played back contradicts itself.
-    #[error("{file}:{line}: {what}")]
-    Played {
-        /// The log.
-        file: std::sync::Arc<str>,
-        /// The line.
-        line: u64,
-        /// What cannot have happened.
-        what: String,
-    },
-    /// A job refused under `--strict`.
-    #[error("job {job} of queue `{queue}`: {why}")]
-    Refused {
-        /// Its label.
-        job: String,
-        /// Its queue.
-        queue: String,
-        /// The engine's words.
-        why: meed::Rejected,
-    },
-}
-
-impl RunError {
-    /// What a driver could not do at `at`.
-    pub fn of(at: Time, failed: Failed) -> RunError {
-        match failed {
-            Failed::Rejected(why) => RunError::Change { at, why },
-            Failed::Journal(error) => RunError::Log(error),
-            // Of records that are played: this world plays none.
-            other => RunError::Log(std::io::Error::other(other.to_string())),
-        }
-    }
-}
-
-impl From<MapReduceError> for RunError {
-    fn from(error: MapReduceError) -> RunError {
-        match error {
-            MapReduceError::Stopped { at } => RunError::Stopped { at },
-            MapReduceError::Log(error) => RunError::Log(error),
-            MapReduceError::Config(error) => RunError::Config(error),
-            MapReduceError::Classes(error) => RunError::Classes(error),
-            MapReduceError::Change { at, why } => RunError::Change { at, why },
-            MapReduceError::Refused { job, queue, why } => RunError::Refused { job, queue, why },
-        }
-    }
 }
 
 pub(crate) struct World<'a, D: Desk<'a>> {
@@ -573,14 +438,5 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             stops: self.stops,
             accounts: self.accounts,
         })
-    }
-}
-
-/// The earlier of two instants that there may be.
-#[inline]
-fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (one, other) => one.or(other),
     }
 }

@@ -6,8 +6,9 @@ use meed_driver::record::RunRecord;
 use meed_driver::{Ending, Progress, outcome};
 
 use super::desk::Desk;
+use super::error::RunError;
 use super::notes::{Most, tell};
-use super::{Finished, RunError, Script, World, WorldSetup};
+use super::{Finished, Script, World, WorldSetup};
 
 /// What the caller is told while the run goes on.
 type Watching<'w> = &'w mut dyn FnMut(Progress) -> ControlFlow<()>;

@@ -10,11 +10,9 @@
 use std::sync::Arc;
 
 use meed::{Span, Time};
-use meed_driver::Failed;
 use meed_journal::JobKey;
 
-use super::desk::Desk;
-use super::{RunError, World};
+use super::error::RunError;
 
 /// What a log tells of a task that was decided.
 #[derive(Clone, Debug)]
@@ -46,7 +44,7 @@ pub struct Told {
 
 /// Starts in their order.
 pub struct Script<'a> {
-    file: Arc<str>,
+    pub(super) file: Arc<str>,
     starts: Box<dyn FnMut() -> Result<Option<Told>, RunError> + 'a>,
     ahead: Option<Told>,
     over: bool,
@@ -73,67 +71,10 @@ impl<'a> Script<'a> {
         Ok(self.peek()?.map(|told| told.at))
     }
 
-    fn pop_at(&mut self, now: Time) -> Result<Option<Told>, RunError> {
+    pub(super) fn pop_at(&mut self, now: Time) -> Result<Option<Told>, RunError> {
         match self.peek()? {
             Some(told) if told.at == now => Ok(self.ahead.take()),
             _ => Ok(None),
-        }
-    }
-}
-
-impl<'a, D: Desk<'a>> World<'a, D> {
-    /// The engine decides from now on, and nothing comes from outside: no arrival, no change.
-    pub(crate) fn leave_alone(&mut self) {
-        self.script = None;
-        self.arrivals.close();
-        (self.next_change, self.changes) = (None, Vec::new().into_iter());
-    }
-
-    pub(super) fn do_as_told(&mut self) -> Result<(), RunError> {
-        // What was touched has been decided elsewhere.
-        self.desk.decided_elsewhere();
-        while let Some(script) = &mut self.script {
-            let Some(told) = script.pop_at(self.now)? else { return Ok(()) };
-            let file = Arc::clone(&script.file);
-            self.do_told(&told).map_err(|what| match what {
-                Ok(error) => error,
-                Err(what) => RunError::Played { file, line: told.line, what },
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Does what is told; in words why that cannot be.
-    fn do_told(&mut self, told: &Told) -> Result<(), Result<RunError, String>> {
-        let Told { number, job, task, what, .. } = told;
-        let found = self.find_job(*number);
-        let (at, id) = found.ok_or_else(|| Err(format!("job {job} is not there then")))?;
-        // Nothing else need have happened at this instant.
-        self.rest_until(self.now).map_err(Ok)?;
-        let driver = self.desk.driver_mut(at);
-        let node = match what {
-            ToldTo::Start(node) => node,
-            ToldTo::Lost => {
-                let running = driver.engine().running_task(id, *task);
-                let Some(running) = running else { return Ok(()) };
-                let lost = driver.task_lost(self.now, running, None);
-                return lost.map(drop).map_err(|why| Ok(RunError::of(self.now, why)));
-            }
-            ToldTo::Stop(grace) => {
-                let running = driver.engine().running_task(id, *task);
-                let running = running
-                    .ok_or_else(|| Err(format!("job {job}, task {task}: it does not run then")))?;
-                driver.stop_as_told(running).map_err(|why| Ok(RunError::of(self.now, why)))?;
-                self.tell_to_stop(at, running, *grace);
-                return Ok(());
-            }
-        };
-        let place = driver.node_named(node);
-        let place = place.ok_or_else(|| Err(format!("there is no node `{node}` then")))?;
-        match driver.start_as_told(id, *task, place) {
-            Ok(start) => self.start_task(at, start).map_err(Ok),
-            Err(Failed::Rejected(why)) => Err(Err(format!("job {job}, task {task}: {why}"))),
-            Err(failed) => Err(Ok(RunError::of(self.now, failed))),
         }
     }
 }

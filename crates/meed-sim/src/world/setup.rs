@@ -1,20 +1,16 @@
 //! What a run starts from.
 
-use meed::{Config, Infeasible, Span, Time};
-use meed_driver::{CountedSpan, Counting, Driver, Sampler, StopAt};
+use meed::{Config, Infeasible, Span};
+use meed_driver::{CountedSpan, StopAt};
 use meed_scenario::changes::TimedChange;
 use meed_scenario::grants::Delays;
 use meed_scenario::plan::NewPlacement;
 use meed_scenario::slots::SlotCut;
 use meed_workload::JobSource;
 
-use super::arrivals::Arrivals;
-use super::attend::Attendant;
-use super::desk::{Desk, OneDriver};
-use super::notes::{Looks, Notes};
-use super::partition::Partition;
-use super::stops::Stops;
-use super::{Failures, RunError, World};
+use super::attendant::Attendant;
+use super::failures::Failures;
+use super::notes::Looks;
 use crate::accounts::Accounts;
 use crate::log::{Log, SharedLog};
 
@@ -61,44 +57,6 @@ pub struct WorldSetup<'a> {
     pub log: Log<'a>,
 }
 
-impl<'a> World<'a, OneDriver<'a>> {
-    /// One driver over the whole cluster.
-    pub(crate) fn whole(mut setup: WorldSetup<'a>) -> Result<World<'a, OneDriver<'a>>, RunError> {
-        setup.delays.check(&setup.config).map_err(|what| RunError::Delays { what })?;
-        let (config, log) = (setup.config.clone(), setup.shared_log());
-        let place = (setup.placement)(config.kinds.len(), setup.failures.seed);
-        let driver = Driver::new(config, place, SharedLog::clone(&log))?.remembering_all_queues();
-        let driver = told(driver.counting(setup.counted), setup.infeasible)?;
-        Ok(World::of(driver, log, setup))
-    }
-}
-
-/// The driver that knows what becomes of tasks that no node could hold. Only where they wait is it
-/// told: other logs stay as they are.
-pub(super) fn told(
-    mut driver: OneDriver<'_>,
-    infeasible: Infeasible,
-) -> Result<OneDriver<'_>, RunError> {
-    if infeasible == Infeasible::Wait {
-        let told = driver.set_infeasible(Time::ZERO, infeasible);
-        told.map_err(|why| RunError::of(Time::ZERO, why))?;
-    }
-    Ok(driver)
-}
-
-impl<'a> World<'a, Partition<'a>> {
-    /// Each tenant alone on its share.
-    pub(crate) fn partitioned(
-        mut setup: WorldSetup<'a>,
-    ) -> Result<World<'a, Partition<'a>>, RunError> {
-        setup.delays.check(&setup.config).map_err(|what| RunError::Delays { what })?;
-        let (config, log, seed) = (setup.config.clone(), setup.shared_log(), setup.failures.seed);
-        let rules = (setup.infeasible, setup.counted);
-        let desk = Partition::new(config, (setup.placement, seed), rules, &log)?;
-        Ok(World::of(desk, log, setup))
-    }
-}
-
 impl<'a> WorldSetup<'a> {
     /// A run of these jobs on that cluster until everything has ended: nothing fails, nothing is
     /// sampled, kept or logged. The first node with room takes a task.
@@ -135,48 +93,7 @@ impl<'a> WorldSetup<'a> {
     }
 
     /// The log, for all drivers.
-    fn shared_log(&mut self) -> SharedLog<'a> {
+    pub(super) fn shared_log(&mut self) -> SharedLog<'a> {
         SharedLog::new(std::mem::replace(&mut self.log, Log::off()).into())
-    }
-}
-
-impl<'a, D: Desk<'a>> World<'a, D> {
-    fn of(desk: D, log: SharedLog<'a>, setup: WorldSetup<'a>) -> World<'a, D> {
-        let (tree, notes) = (desk.tree(), Notes::of(&setup));
-        let queues = setup.source.queues().iter().map(|name| tree.find_queue(name)).collect();
-        let mut changes = setup.changes.into_iter();
-        let points = setup.series_points;
-        let sampler = (points > 0).then(|| Sampler::new(points, &desk));
-        World {
-            desk,
-            queues,
-            ends: Default::default(),
-            arrivals: Arrivals::new(setup.source),
-            next_change: changes.next(),
-            changes,
-            tasks: Vec::new(),
-            next_stages: Vec::new(),
-            jobs_arrived: 0,
-            failures: setup.failures,
-            max_attempts: setup.max_attempts,
-            stops: Stops::with_checkpoint(setup.checkpoint),
-            stop: setup.stop,
-            delays: setup.delays,
-            later: Default::default(),
-            laters: 0,
-            beats: super::delays::Beats::new(&setup.delays),
-            partitioned: setup.partitioned,
-            strict: setup.strict,
-            sampler,
-            counting: (!setup.counted.is_all()).then(|| Counting::over(setup.counted)),
-            attendant: setup.attendant.filter(|_| !setup.partitioned),
-            accounts: setup.accounts,
-            said: Vec::new(),
-            log,
-            notes,
-            script: None,
-            starts: Vec::new(),
-            now: Time::ZERO,
-        }
     }
 }

@@ -13,7 +13,7 @@
 use super::core::Core;
 use super::view::View;
 use super::work::Running;
-use crate::spec::{AllocationId, QueueId, QueueRow};
+use crate::ids::{AllocationId, QueueId, QueueRow};
 
 /// Rows of fewer queues, or of fewer running tasks, are at hand anyway.
 const FEW: usize = 512;

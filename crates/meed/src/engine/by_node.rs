@@ -11,9 +11,9 @@
 
 use std::cell::OnceCell;
 
+use crate::ids::NodeRow;
 use crate::memory::expect_at;
 use crate::node_rows::Moves;
-use crate::spec::NodeRow;
 
 /// Says "no task" among links.
 pub(super) const NOBODY: u32 = u32::MAX;

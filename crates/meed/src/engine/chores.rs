@@ -19,8 +19,8 @@ use super::books::Used;
 use super::core::Core;
 use super::room::Room;
 use super::work::Running;
+use crate::ids::{JobId, QueueRow};
 use crate::order::Requantified;
-use crate::spec::{JobId, QueueRow};
 
 /// What a running task counts by.
 pub(super) fn used<'a>(room: &'a Room, task: &Running) -> Used<'a> {

@@ -6,7 +6,7 @@ use super::ready::Bucket;
 use super::room::Room;
 use super::tree::Tree;
 use crate::decision::Reason;
-use crate::spec::{NodeRow, QueueRow};
+use crate::ids::{NodeRow, QueueRow};
 
 /// What a leaf would start.
 pub(super) enum Candidate {

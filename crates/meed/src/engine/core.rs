@@ -9,12 +9,12 @@ use std::cell::OnceCell;
 
 use super::books::Books;
 use super::guard::Guard;
-use super::per_server::Servers;
 use super::ready::Ready;
-use super::rescale::Rescaling;
+use super::rescale::rows::Rescaling;
 use super::reserved::Reserved;
 use super::room::Room;
-use super::share_out::Seen;
+use super::seen::Seen;
+use super::servers::Servers;
 use super::tree::Tree;
 use super::work::Work;
 use crate::policy::{Blocked, Policy};

@@ -13,11 +13,11 @@ use super::core::Core;
 use super::ready::{AT_ONCE, Bucket};
 use super::room::ShapeId;
 use crate::decision::{Choice, KeyValue, Reason, Start};
+use crate::ids::{JobId, NodeId, NodeRow, QueueId, QueueRow};
 use crate::order::Tier;
 use crate::order::key::Key;
-use crate::reclaim::{Stop, TakeBack};
 use crate::resources::Resources;
-use crate::spec::{JobId, NodeId, NodeRow, QueueId, QueueRow};
+use crate::stop::{Stop, TakeBack};
 
 impl Engine {
     /// Starts tasks while any can start, in order; `on` is told each. With `explain`, each comes

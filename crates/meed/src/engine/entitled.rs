@@ -18,10 +18,10 @@ use std::cmp::Ordering;
 use num_bigint::BigUint;
 
 use super::tree::Tree;
+use crate::ids::QueueRow;
 use crate::order::heap::Item;
 use crate::order::key::{Level, cmp_wide_ratios, gcd};
 use crate::shares::part_of;
-use crate::spec::QueueRow;
 
 /// A part of the root over the sum of the weights of the root's children, in lowest terms.
 #[derive(Clone, PartialEq, Eq, Debug)]

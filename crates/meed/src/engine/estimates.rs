@@ -15,9 +15,9 @@
 //! A queue that is removed keeps what it has learned until it is forgotten. Cost: O(1) for each end
 //! and each group.
 
+use crate::ids::QueueRow;
 use crate::policy::Estimates;
 use crate::policy::Policy;
-use crate::spec::QueueRow;
 use crate::state::{State, StateError, ensure};
 use crate::time::Span;
 

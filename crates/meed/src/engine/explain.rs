@@ -3,17 +3,17 @@
 //! groups), for each call.
 
 use super::core::Core;
-use super::holds::expected_end;
+use super::holds::kept::expected_end;
 use super::ready::Bucket;
 use super::room::ShapeId;
 use super::view::View;
 use crate::decision::KeyValue;
+use crate::ids::{AllocationId, JobId, NodeId, NodeRow, QueueId, QueueRow};
 use crate::order::Tier;
 use crate::order::heap::Item;
 use crate::order::key::Key;
 use crate::policy::{Policy, Scalar};
 use crate::resources::Resources;
-use crate::spec::{AllocationId, JobId, NodeId, NodeRow, QueueId, QueueRow};
 use crate::time::{Span, Time};
 
 /// One child of a queue that has tasks waiting.

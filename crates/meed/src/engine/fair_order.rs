@@ -15,8 +15,8 @@ use smallvec::SmallVec;
 
 use super::room::ShapeId;
 use super::tree::Tree;
+use crate::ids::QueueRow;
 use crate::order::key::Key;
-use crate::spec::QueueRow;
 
 type Shapes = SmallVec<[ShapeId; 4]>;
 

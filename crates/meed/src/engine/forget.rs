@@ -15,10 +15,10 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
 use super::core::Core;
+use crate::ids::QueueRow;
 use crate::ledger::Charge;
 use crate::order::key::cmp_ratios;
 use crate::rows::{keep, moved};
-use crate::spec::QueueRow;
 use crate::state::State;
 
 impl Core {

@@ -16,12 +16,15 @@ use std::num::NonZeroU32;
 
 use super::Engine;
 use super::core::Core;
-use super::room::{GangPlace, Member, Nodes, Room, are_few};
+use super::room::gangs::GangPlace;
+use super::room::joint::Member;
+use super::room::{Nodes, Room, are_few};
 use super::work::Members;
 use crate::decision::{Reason, Start};
 use crate::error::Rejected;
 use crate::gang::{Gang, Turn};
-use crate::spec::{JobId, NodeRow, TaskGroup};
+use crate::ids::{JobId, NodeRow};
+use crate::spec::TaskGroup;
 use crate::state::{GangState, Place, State, StateError, ensure};
 
 impl Engine {

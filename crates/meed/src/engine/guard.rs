@@ -23,16 +23,15 @@ use std::collections::BTreeMap;
 use num_bigint::BigUint;
 
 use super::books::{Used, rated};
-use super::core::Core;
 use super::entitled::Entitlements;
 use super::key_parts::KeyParts;
 use super::tree::Tree;
+use crate::ids::QueueRow;
 use crate::order::heap::{ABSENT, Heap, Item};
 use crate::order::key::Key;
 use crate::order::{Domain, Minimum, Pool, Requantified, Standing, Terms};
 use crate::policy::Policy;
 use crate::resources::Resources;
-use crate::spec::QueueRow;
 use crate::state::{GuardState, OrderState, Place, StateError, ensure};
 use crate::time::{Span, Time};
 
@@ -226,7 +225,7 @@ impl Guard {
         self.domain.rule.next_chore().filter(|_| self.domain.rule.keeps_usage())
     }
 
-    /// Rounds begin, landmarks move, as in `books::chores`; [`Core::rekey_guard`] comes next.
+    /// Rounds begin, landmarks move, as in `books::chores`; `Core::rekey_guard` comes next.
     pub(super) fn chores<'a>(
         &mut self,
         now: Time,
@@ -400,7 +399,7 @@ impl Guard {
     }
 
     /// The demanding leaf with the smallest key.
-    fn least(&mut self, now: Time) -> Option<QueueRow> {
+    pub(super) fn least(&mut self, now: Time) -> Option<QueueRow> {
         loop {
             let (_, id) = self.demanding.peek()?;
             let key = self.key(now, QueueRow(id));
@@ -410,44 +409,11 @@ impl Guard {
             self.update(key, QueueRow(id));
         }
     }
-}
 
-impl Core {
-    /// The leaf to be served out of turn, and how long it has waited.
-    #[inline]
-    pub(super) fn starved(&mut self) -> Option<(QueueRow, Span)> {
-        loop {
-            let guard = self.guard.as_mut()?;
-            let (leaf, t_wait) = (guard.least(self.now)?, guard.t_wait);
-            if !self.can_start(leaf) {
-                // It can be served neither in turn nor out of it, and stands in nobody's way.
-                self.park(leaf);
-                continue;
-            }
-            let waited = self.now.saturating_since(self.ready.waits_since(leaf));
-            // ">=": Theorem 1 at t_wait = 0 needs it; Algorithm 2 prints ">".
-            return (waited >= t_wait).then_some((leaf, waited));
-        }
-    }
-
-    /// Whether something of `leaf` fits somewhere: looked for, as one that merely may would keep
-    /// others from their turn.
-    fn can_start(&mut self, leaf: QueueRow) -> bool {
-        for i in 0..self.ready.buckets(leaf).len() {
-            let Some(shape) = self.startable_shape(leaf, i) else { continue };
-            // What is waited for, or gets a reservation, need not fit.
-            let waited_for = self.waits && !self.reserved.is_hopeless(shape);
-            if waited_for || self.room.find_or_block(shape).is_some() {
-                return true;
-            }
-        }
-        false
-    }
-
-    pub(super) fn rekey_guard(&mut self) {
-        let Some(guard) = &mut self.guard else { return };
-        for id in guard.demanding.iter().map(|(_, id)| *id).collect::<Vec<_>>() {
-            guard.rekey(self.now, QueueRow(id));
+    /// Brings the keys of all demanding leaves up to date.
+    pub(super) fn rekey_all(&mut self, now: Time) {
+        for id in self.demanding.iter().map(|(_, id)| *id).collect::<Vec<_>>() {
+            self.rekey(now, QueueRow(id));
         }
     }
 }

@@ -2,7 +2,7 @@
 //! tasks that wait have one.
 
 use super::core::Core;
-use crate::spec::{JobId, QueueRow};
+use crate::ids::{JobId, QueueRow};
 
 impl Core {
     /// Whether the group's waiting tasks all have reservations: then it is not in the walk.

@@ -14,8 +14,9 @@ use super::work::Job;
 use crate::cluster::{check_dimensions, exceeded, in_words};
 use crate::error::{ConfigError, Rejected};
 use crate::event::Effect;
+use crate::ids::{AllocationId, JobId, QueueId, QueueRow};
 use crate::resources::Resources;
-use crate::spec::{AllocationId, JobId, JobSpec, MAX_WEIGHT, QueueId, QueueRow, TaskGroup};
+use crate::spec::{JobSpec, MAX_WEIGHT, TaskGroup};
 use crate::time::Span;
 
 impl Engine {

@@ -21,7 +21,7 @@ use super::books::Used;
 use super::share_out::Reads;
 use crate::error::Rejected;
 use crate::event::{Effect, JobState};
-use crate::spec::{AllocationId, JobId, NodeId};
+use crate::ids::{AllocationId, JobId, NodeId};
 use crate::time::Time;
 
 impl Engine {

@@ -12,9 +12,9 @@ use super::chosen::Candidate;
 use super::core::Core;
 use super::ready::{Place, bound};
 use super::room::{Offers, ShapeId};
+use crate::ids::QueueRow;
 use crate::order::key::Key;
 use crate::resources::{MAX_KINDS, Resources};
-use crate::spec::QueueRow;
 
 /// More than anybody can ask for.
 const EVERYTHING: u64 = u64::MAX - 1;

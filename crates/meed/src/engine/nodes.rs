@@ -6,8 +6,9 @@ use crate::cluster::check_dimensions;
 use crate::constraints::Labels;
 use crate::error::{ConfigError, Rejected};
 use crate::event::Effect;
+use crate::ids::{AllocationId, NodeId, NodeRow};
 use crate::resources::Resources;
-use crate::spec::{AllocationId, NodeId, NodeRow, NodeSpec};
+use crate::spec::NodeSpec;
 
 impl Engine {
     pub(super) fn node_joined(&mut self, spec: NodeSpec) -> Result<NodeId, Rejected> {

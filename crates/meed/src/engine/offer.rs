@@ -24,8 +24,8 @@ use super::chosen::Chosen;
 use super::core::Core;
 use super::ready::Bucket;
 use crate::decision::{Choice, Reason};
+use crate::ids::{JobId, NodeId, NodeRow, QueueRow};
 use crate::order::key::Key;
-use crate::spec::{JobId, NodeId, NodeRow, QueueRow};
 
 /// A group that may have the place, and its leaf. Those of a leaf follow each other.
 type Able = (QueueRow, u32);

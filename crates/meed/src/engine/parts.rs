@@ -3,8 +3,8 @@
 use super::core::Core;
 use super::key_parts::KeyParts;
 use super::view::View;
+use crate::ids::{JobId, QueueId};
 use crate::resources::Resources;
-use crate::spec::{JobId, QueueId};
 use crate::time::Span;
 
 impl Core {

@@ -23,10 +23,10 @@ use super::core::Core;
 use super::guard::Guard;
 use crate::error::{ConfigError, Rejected};
 use crate::event::Effect;
+use crate::ids::{JobId, QueueId, QueueRow};
 use crate::order::Domain;
 use crate::place::Unasked;
 use crate::policy::{Blocked, Policy, Quantum, Untried};
-use crate::spec::{JobId, QueueId, QueueRow};
 use crate::state::{
     HoldsState, JobQuantumState, OrderState, QuantaState, QueueQuantumState, QueueState, State,
     StateError,

@@ -5,9 +5,10 @@ use super::view::View;
 use crate::cluster::check_dimensions;
 use crate::error::{ConfigError, Rejected};
 use crate::event::Effect;
+use crate::ids::{QueueId, QueueRow};
 use crate::policy::Policy;
 use crate::resources::Resources;
-use crate::spec::{MAX_WEIGHT, QueueChange, QueueId, QueueRow, QueueSpec, Rank, Weight};
+use crate::spec::{MAX_WEIGHT, QueueChange, QueueSpec, Rank, Weight};
 
 impl<'a> View<'a> {
     /// The live queue called `name`.

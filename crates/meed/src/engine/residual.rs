@@ -23,10 +23,10 @@ use super::core::Core;
 use super::per_server::{Compared, Turn};
 use super::room::ShapeId;
 use crate::decision::{Choices, Reason};
+use crate::ids::{NodeRow, QueueRow};
 use crate::order::key::{Key, cmp_ratios};
 use crate::order::{Terms, Tier};
 use crate::resources::Resources;
-use crate::spec::{NodeRow, QueueRow};
 
 /// More than any share: amounts are at most 2^53.
 const ENDLESS: u128 = 1 << 120;

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::spec::NodeRow;
+use crate::ids::NodeRow;
 
 /// So many stand in a list.
 const FEW: usize = 8;

@@ -17,8 +17,9 @@
 use super::books::Books;
 use super::core::Core;
 use super::guard::Guard;
+use super::seen::Seen;
 use super::tree::Tree;
-use crate::spec::QueueRow;
+use crate::ids::QueueRow;
 
 /// What reads shares, weights or the pool as soon as something happens.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,13 +30,6 @@ pub(super) enum Reads {
     Charges,
     /// Both.
     All,
-}
-
-/// The parts that tell shares, as they are once shares have been given out.
-pub(super) struct Seen {
-    pub(super) tree: Tree,
-    pub(super) books: Books,
-    pub(super) guard: Option<Guard>,
 }
 
 impl Core {

@@ -11,13 +11,14 @@ use super::chores::used;
 use super::core::Core;
 use super::guard::Guard;
 use super::ready::AT_ONCE;
-use super::room::{Room, RoomState, ShapeId};
+use super::room::state::RoomState;
+use super::room::{Room, ShapeId};
 use super::tree::{Tree, amounts_of};
 use super::work::{Job, Work};
+use crate::ids::{JobId, NodeRow, QueueRow};
 use crate::place::{Placement, Unasked};
 use crate::resources::{ResourceKinds, Resources};
 use crate::rows::RowsState;
-use crate::spec::{JobId, NodeRow, QueueRow};
 use crate::state::{
     LiveJobState, QueueState, RunningState, STATE_VERSION, SlotsState, State, StateError, ensure,
 };

@@ -11,7 +11,7 @@ use super::work::Running;
 use crate::decision::{Reason, Start};
 use crate::error::Rejected;
 use crate::event::{Effect, JobState};
-use crate::spec::{AllocationId, JobId, NodeId, NodeRow, QueueRow};
+use crate::ids::{AllocationId, JobId, NodeId, NodeRow, QueueRow};
 use crate::time::Time;
 
 impl Engine {

@@ -11,13 +11,14 @@ use smallvec::SmallVec;
 
 use crate::fairness::Entitled;
 use crate::fairness::dominant::WHOLE;
+use crate::ids::{QueueId, QueueRow};
 use crate::memory::expect;
 use crate::policy::Policy;
 use crate::queue_rows::QueueRows;
 use crate::resources::{MAX_AMOUNT, ResourceKinds, Resources};
 use crate::rows::RowsState;
 use crate::shares::{ExactPart, apportion};
-use crate::spec::{MAX_WEIGHT, QueueId, QueueRow, QueueSpec, Weight};
+use crate::spec::{MAX_WEIGHT, QueueSpec, Weight};
 use crate::state::{QueueState, StateError, ensure};
 
 /// One queue. What a walk needs stands here, in one whole line of memory; the rest lies apart.

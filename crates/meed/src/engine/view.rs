@@ -1,12 +1,13 @@
 //! What worlds and reports may see: numbers at this instant, nothing that can be changed.
 
 use super::core::Core;
-use super::holds::ReservationView;
 use super::holds::Reservations;
+use super::holds::view::ReservationView;
 use crate::fairness::{Integrals, KindUse, Lending};
+use crate::ids::{AllocationId, JobId, NodeId, NodeRow, QueueId, QueueRow};
 use crate::resources::{ResourceKinds, Resources};
 use crate::shares::ExactPart;
-use crate::spec::{AllocationId, JobId, NodeId, NodeRow, NodeSpec, QueueId, QueueRow};
+use crate::spec::NodeSpec;
 use crate::time::{Span, Time};
 
 /// One queue, seen from outside.

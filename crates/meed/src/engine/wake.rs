@@ -13,9 +13,9 @@ use super::ready::{AT_ONCE, Bucket, Ready, Wide, bound};
 use super::reserved::Reserved;
 use super::room::Room;
 use super::tree::Tree;
+use crate::ids::{NodeRow, QueueRow};
 use crate::order::key::Key;
 use crate::resources::{MAX_KINDS, Resources};
-use crate::spec::{NodeRow, QueueRow};
 
 /// What room does for a parked leaf.
 enum Helped {

@@ -10,11 +10,12 @@ use std::num::NonZeroI64;
 use smallvec::SmallVec;
 
 use super::by_node::{ByNode, Links, NOBODY};
-use super::room::{RulesId, ShapeId};
+use super::room::rules::RulesId;
+use super::room::shapes::ShapeId;
+use crate::ids::{AllocationId, AllocationMark, JobId, JobTag, NodeRow, QueueRow};
 use crate::memory::expect;
 use crate::node_rows::Moves;
 use crate::slab::Slab;
-use crate::spec::{AllocationId, AllocationMark, JobId, JobTag, NodeRow, QueueRow};
 use crate::state::{GangState, GroupState, Place, RunningState};
 use crate::state::{SlotsState, State, StateError, ensure};
 use crate::time::{Span, Time};

@@ -8,8 +8,9 @@
 //! What running tasks are charged ahead is the new order's own business ([`Standing::prepay`]). A
 //! child that counted counts on: nobody is topped up as a newcomer for a change of the order.
 
+use super::domain::Domain;
 use super::key::mul_div;
-use super::{Domain, Standing};
+use super::standing::Standing;
 use crate::ledger::{Charge, Ledger};
 use crate::policy::Measure;
 use crate::state::StandingState;

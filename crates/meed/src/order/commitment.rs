@@ -20,7 +20,8 @@
 //! Rounded are memory time, to a microsecond, and shares where capacities have no common multiple,
 //! down to parts of 2^-53 of the pool. Cost: O(kinds) for each reading.
 
-use super::{Domain, Standing};
+use super::domain::Domain;
+use super::standing::Standing;
 use crate::ledger::CHARGE_ONE;
 use crate::time::Time;
 

@@ -7,7 +7,8 @@
 //! efficiency; not the fairness of resources as contributed, for what was lent is forgotten at
 //! once.
 
-use super::{Standing, Terms};
+use super::standing::Standing;
+use super::terms::Terms;
 
 /// Amount and weight of the key.
 #[inline]

@@ -4,7 +4,7 @@
 //! it. Cost: a queue below a fifo parent keeps the arrival numbers of its waiting jobs in an
 //! ordered set, O(log n) each.
 
-use super::Standing;
+use super::standing::Standing;
 
 /// Amount and weight of the key.
 pub(super) fn ratio(standing: &Standing) -> (u128, u64) {

@@ -7,7 +7,9 @@
 //! is the smaller and it is served until they are even. Memory, discount, quantum and newcomers are
 //! the ledger's (`ledger`).
 
-use super::{Domain, Standing, Terms};
+use super::domain::Domain;
+use super::standing::Standing;
+use super::terms::Terms;
 use crate::time::Time;
 
 /// Amount and weight of the key.

@@ -1,6 +1,8 @@
 //! What a child's key is made of: see `engine::key_parts`.
 
-use super::{Domain, Rule, Standing, Terms};
+use super::domain::{Domain, Rule};
+use super::standing::Standing;
+use super::terms::Terms;
 use crate::engine::{KeyParts, MemoryClock};
 use crate::ledger::Ledger;
 use crate::policy::Measure;

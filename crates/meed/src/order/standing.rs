@@ -1,96 +1,16 @@
 //! One child's position in its domain: what it holds, what its ledgers say, since when it counts.
 
-use super::dominant::{Share, Vector};
-use super::key::{Key, Tier, cmp_ratios, mul_div};
+use super::domain::{Domain, Rule};
+use super::dominant::{Pool, Share, Vector};
+use super::key::mul_div;
+use super::rate::{Rate, Requantified};
 use super::seldom::Seldom;
-use super::task_share::Tasks;
-use super::{Alone, Domain, Pool, Rule, commitment, fair, fifo, long_term, told};
+use super::task_share::{Alone, Tasks};
 use crate::ledger::{Charge, Ledger, Step};
 use crate::memory::expect;
-use crate::policy::Measure;
 use crate::resources::Resources;
 use crate::spec::Rank;
 use crate::time::{Span, Time};
-
-/// What of a child its key depends on besides its standing.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Terms {
-    /// In thousandths.
-    pub(crate) weight: u64,
-    /// Minimum share as a scalar, or as a dominant share; 0 when there is none.
-    pub(crate) min: Minimum,
-    /// S as a scalar, for the discount.
-    pub(crate) share: u64,
-    /// Which of two equal ones comes first: of a queue the number of its last service and its row
-    /// (see `order`), of a job its number of arrival and the group's number in it.
-    pub(crate) tie: (u64, u32),
-}
-
-impl Terms {
-    /// What settles ties under this measure. Where the order is told from outside, declaration
-    /// alone does.
-    #[inline]
-    fn tie_under(&self, measure: Measure) -> (u64, u32) {
-        match measure {
-            Measure::Told => (0, self.tie.1),
-            _ => self.tie,
-        }
-    }
-}
-
-/// A minimum share: a scalar (`of` is 1), or a dominant share, as [`Share`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Minimum {
-    pub(crate) amount: u64,
-    pub(crate) of: u64,
-}
-
-impl Minimum {
-    pub(crate) const NONE: Minimum = Minimum { amount: 0, of: 1 };
-}
-
-/// What a task counts in a domain: a scalar, or, where dominant shares are compared, an amount of
-/// each kind. What it *holds* counts as it is; what it is *charged* counts by the node's weight
-/// (theta * delta of ICS'14 Eq. 9).
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rate {
-    pub(super) holds: u64,
-    pub(super) charged: u64,
-    pub(super) kinds: Option<Resources>,
-    /// In thousandths.
-    node_weight: u32,
-}
-
-impl Rate {
-    #[inline]
-    pub(super) fn scalar(holds: u64, charged: u64) -> Rate {
-        Rate { holds, charged, kinds: None, node_weight: 1000 }
-    }
-
-    pub(super) fn vector(demand: &Resources, node_weight: u32) -> Rate {
-        Rate { holds: 0, charged: 0, kinds: Some(*demand), node_weight }
-    }
-
-    /// What ledgers are charged for each kind.
-    pub(super) fn charged_kinds(&self, kinds: &Resources) -> impl Iterator<Item = u64> {
-        let weight = self.node_weight;
-        let charged = move |amount: u64| match weight {
-            1000 => amount,
-            _ => (u128::from(amount) * u128::from(weight) / 1000) as u64,
-        };
-        let kinds = *kinds;
-        (0..kinds.kinds()).map(move |kind| charged(kinds.get(kind)))
-    }
-}
-
-/// Equal running tasks of a job, started at one instant, that are charged by another quantum.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Requantified {
-    pub(crate) tasks: u64,
-    pub(crate) started: Time,
-    pub(crate) before: Span,
-    pub(crate) after: Span,
-}
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
@@ -146,58 +66,6 @@ impl Standing {
         self.vector.as_deref().map(|vector| &vector.held)
     }
 
-    /// The key at `now`.
-    #[inline]
-    pub(crate) fn key(&mut self, now: Time, domain: &Domain, terms: &Terms) -> Key {
-        if domain.is_dominant() {
-            return self.dominant_key(now, domain, terms);
-        }
-        let tie = terms.tie_under(domain.rule.measure);
-        if self.held < terms.min.amount {
-            let held = u128::from(self.held);
-            return Key::new(Tier::BelowMinimum, held, terms.min.amount, tie);
-        }
-        let (amount, weight) = match domain.rule.measure {
-            Measure::Arrival => fifo::ratio(self),
-            Measure::Allocation => fair::ratio(self, terms),
-            Measure::Usage => long_term::ratio(self, now, domain, terms),
-            Measure::Told => told::ratio(self),
-            Measure::TaskShare | Measure::Commitment => unreachable!("they count all kinds"),
-        };
-        Key::new(Tier::Ordinary, amount, weight, tie)
-    }
-
-    /// The same where dominant shares are compared, or what counts all kinds in another way.
-    fn dominant_key(&mut self, now: Time, domain: &Domain, terms: &Terms) -> Key {
-        let (tier, tie) = (Tier::Ordinary, terms.tie_under(domain.rule.measure));
-        self.key_below_minimum(domain, terms).unwrap_or_else(|| match domain.rule.measure {
-            Measure::Arrival => {
-                let (amount, weight) = fifo::ratio(self);
-                Key::new(tier, amount, weight, tie)
-            }
-            Measure::Told => {
-                let (amount, weight) = told::ratio(self);
-                Key::new(tier, amount, weight, tie)
-            }
-            Measure::Allocation => {
-                let share = self.held_share(&domain.pool);
-                Key::of_ratio(tier, share.amount, share.per(terms.weight), tie)
-            }
-            Measure::TaskShare => {
-                let (up, down) = self.tasks().map_or((0, 1), Tasks::share);
-                Key::of_ratio(tier, up, down * u128::from(terms.weight), tie)
-            }
-            Measure::Usage => {
-                let share = self.used_share(now, domain);
-                Key::of_ratio(tier, share.amount, share.per(terms.weight), tie)
-            }
-            Measure::Commitment => {
-                let parts = commitment::parts(self, now, domain);
-                Key::new(tier, parts, terms.weight, tie)
-            }
-        })
-    }
-
     /// The dominant share that it holds.
     #[inline]
     pub(super) fn held_share(&self, pool: &Pool) -> Share {
@@ -205,21 +73,6 @@ impl Standing {
             Some(held) => pool.share(held),
             None => Share { amount: 0, of: 1 },
         }
-    }
-
-    /// The key of one that holds less than its minimum, as a dominant share.
-    pub(crate) fn key_below_minimum(&self, domain: &Domain, terms: &Terms) -> Option<Key> {
-        let min = terms.min;
-        if min.amount == 0 {
-            return None;
-        }
-        let (held, tie) = (self.held_share(&domain.pool), terms.tie_under(domain.rule.measure));
-        let least = u128::from(min.amount);
-        cmp_ratios(held.amount, held.of, least, min.of).is_lt().then(|| {
-            // Below it: both are at most 2^64.
-            let (amount, weight) = (held.amount * u128::from(min.of), held.per(min.amount));
-            Key::of_ratio(Tier::BelowMinimum, amount, weight, tie)
-        })
     }
 
     /// What its ledgers hold against it: a scalar's charge, or a dominant share in parts x time.
@@ -233,7 +86,7 @@ impl Standing {
     }
 
     /// The dominant share of what its ledgers hold against it.
-    fn used_share(&mut self, now: Time, domain: &Domain) -> Share {
+    pub(super) fn used_share(&mut self, now: Time, domain: &Domain) -> Share {
         let Some(vector) = &mut self.vector else { return Share { amount: 0, of: 1 } };
         let charge =
             |ledger: &mut Ledger, share| ledger.charge(now, domain.rule.ledger_rules(share));
@@ -340,7 +193,7 @@ impl Standing {
         }
     }
 
-    fn tasks(&self) -> Option<&Tasks> {
+    pub(super) fn tasks(&self) -> Option<&Tasks> {
         self.seldom.as_deref()?.tasks.as_ref()
     }
 
@@ -592,23 +445,4 @@ impl Standing {
 fn charged_span(rule: &Rule, (started, job_quantum): (Time, Span)) -> Option<(Time, Time)> {
     let span = || (started.max(rule.round_start), rule.assumed_end(started, job_quantum));
     rule.keeps_usage().then(span)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        /// theta * delta is whole units: less than one below what it is as a real number.
-        #[test]
-        fn a_charge_is_rounded_by_less_than_a_unit(amount in 0u64..1 << 53,
-            weight in 1u32..10_000) {
-            let rate = Rate::vector(&Resources::new(&[amount]), weight);
-            let charged = rate.charged_kinds(&Resources::new(&[amount])).next().expect("a kind");
-            let exact = u128::from(amount) * u128::from(weight);
-            let got = u128::from(charged) * 1000;
-            prop_assert!(got <= exact && exact < got + 1000);
-        }
-    }
 }

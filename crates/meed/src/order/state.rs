@@ -1,7 +1,10 @@
 //! A standing, and an order, as plain data, and back.
 
+use super::domain::Domain;
+use super::dominant::Pool;
 use super::dominant::Vector;
-use super::{Domain, Pool, Rate, Standing};
+use super::rate::Rate;
+use super::standing::Standing;
 use crate::ledger::Ledger;
 use crate::resources::{MAX_AMOUNT, Resources};
 use crate::state::{OrderState, Place, StandingState, StateError, ensure};

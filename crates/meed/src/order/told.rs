@@ -8,7 +8,7 @@
 //! most 2^53), so whoever has its quota comes last. Cost: O(log n) for each word that changes a
 //! rank.
 
-use super::Standing;
+use super::standing::Standing;
 use crate::resources::MAX_AMOUNT;
 use crate::spec::Rank;
 

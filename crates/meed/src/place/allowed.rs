@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::spec::NodeRow;
+use crate::ids::NodeRow;
 
 /// A set of nodes as a bitmap: one bit for each node that ever joined.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -16,15 +16,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::allowed::Allowed;
 use super::fit::{Fit, Mismatch, Scales};
 use super::max_tree::MaxTree;
 use super::missing::{Lacking, Seeker};
+use super::placement::Placement;
 use super::ratio_order::{Member, RatioOrder};
 use super::two_kinds::TwoKinds;
-use super::{Allowed, Placement};
+use crate::ids::NodeRow;
 use crate::order::key::cmp_ratios;
 use crate::resources::Resources;
-use crate::spec::NodeRow;
 
 /// The node whose free resources match the demand's direction best (`best-fit`, DRFH Eq. 9): the
 /// least distance of D_i / D_i1 and c_l / c_l1. Ties go to the node that joined first.

@@ -12,10 +12,10 @@
 //! Bound by memory: a change touches log2 k lines of the tree (14 for 10,000 nodes), and stops as
 //! soon as an ancestor's maxima do not change.
 
-use super::Allowed;
+use super::allowed::Allowed;
+use crate::ids::NodeRow;
 use crate::memory::expect_at;
 use crate::resources::{MAX_KINDS, Resources, fits};
-use crate::spec::NodeRow;
 
 /// Directions for two kinds: times the ratio of the first node's two amounts.
 const DIRECTIONS: [f64; 7] = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0];

@@ -8,13 +8,14 @@
 //! decide. With more kinds every node is looked at: O(k). Cosines are compared exactly (`fit`); of
 //! equal ones the node that joined first is taken.
 
+use super::allowed::Allowed;
 use super::fit::{Cosines, Fit, Scales};
 use super::max_tree::MaxTree;
+use super::placement::Placement;
 use super::ratio_order::{Member, Pair};
 use super::two_kinds::TwoKinds;
-use super::{Allowed, Placement};
+use crate::ids::NodeRow;
 use crate::resources::Resources;
-use crate::spec::NodeRow;
 
 /// The node whose free resources point most in the demand's direction (`cosine`, named in DRFH
 /// Sec. 5.2): the largest (D . c) / (|D| |c|) over nodes with room. Ties go to the node that joined

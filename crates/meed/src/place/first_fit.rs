@@ -2,10 +2,11 @@
 //!
 //! Source: DRFH Sec. 5.2 (progressive filling). Cost: O(log k) with one kind, see [`MaxTree`].
 
+use super::allowed::Allowed;
 use super::max_tree::MaxTree;
-use super::{Allowed, Placement};
+use super::placement::Placement;
+use crate::ids::NodeRow;
 use crate::resources::Resources;
-use crate::spec::NodeRow;
 
 /// The first node, in order of joining, that has room (`first-fit`, DRFH Sec. 5.2).
 pub struct FirstFit {

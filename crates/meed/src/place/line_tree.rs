@@ -7,9 +7,9 @@
 //! after the other. A change goes up only as far as maxima change, and a line is looked through
 //! only where its largest entry falls. Cost: O(log k) for k nodes.
 
-use super::Allowed;
+use super::allowed::Allowed;
+use crate::ids::NodeRow;
 use crate::memory::expect_at;
-use crate::spec::NodeRow;
 
 /// Entries of a line.
 const WIDTH: usize = 8;

@@ -5,11 +5,11 @@
 //! one kind that fits (worst fit). With one kind a descent never turns back: O(log k) for k nodes,
 //! and a tree of lines of memory does ([`LineTree`]). With several see [`BinaryTree`].
 
-use super::Allowed;
+use super::allowed::Allowed;
 use super::binary_tree::BinaryTree;
 use super::line_tree::LineTree;
+use crate::ids::NodeRow;
 use crate::resources::Resources;
-use crate::spec::NodeRow;
 
 pub(super) enum MaxTree {
     One(LineTree),

@@ -16,7 +16,7 @@
 use smallvec::SmallVec;
 
 use super::ratio_order::{Pair, RatioOrder, holds};
-use crate::spec::NodeRow;
+use crate::ids::NodeRow;
 
 /// Parts of the pool: what is missing is told in these.
 pub const PARTS: u128 = 1 << 32;

@@ -1,5 +1,7 @@
 //! Every placement against a scan over all nodes, on random steps.
 
+use crate::NodeRow;
+use crate::Resources;
 use std::cmp::Ordering;
 
 use num_bigint::BigUint;

@@ -6,11 +6,12 @@
 //! run's seed, so that the same run draws the same. Cost: O(1) while nodes have room; first fit's
 //! otherwise.
 
+use super::allowed::Allowed;
 use super::fit::{Mismatch, Scales};
 use super::max_tree::MaxTree;
-use super::{Allowed, Placement};
+use super::placement::Placement;
+use crate::ids::NodeRow;
 use crate::resources::Resources;
-use crate::spec::NodeRow;
 
 /// Two nodes are drawn at random, and the one that fits better by DRFH Eq. 9 takes the task
 /// (`power-of-two`). Where neither has room, the first node with room takes it.

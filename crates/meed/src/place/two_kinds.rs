@@ -11,10 +11,10 @@
 //! in the order. A node of which less is told for a while, for room is held there for somebody,
 //! stays among the recent ones so long: the order does not hear of that either.
 
-use super::Allowed;
+use super::allowed::Allowed;
 use super::missing::{Lacking, Search, Seeker};
 use super::ratio_order::{Member, Pair, RatioOrder, cmp_ratio, holds};
-use crate::spec::NodeRow;
+use crate::ids::NodeRow;
 
 /// So many nodes are looked at one by one.
 const RECENT: usize = 16;

@@ -7,9 +7,10 @@
 //!
 //! [`Engine::offer`]: crate::Engine::offer
 
-use super::{Allowed, Placement};
+use super::allowed::Allowed;
+use super::placement::Placement;
+use crate::ids::NodeRow;
 use crate::resources::Resources;
-use crate::spec::NodeRow;
 
 /// For worlds that never ask where a task may run: nodes ask for work there
 /// ([`Engine::offer`](crate::Engine::offer)), or another scheduler places. It finds nothing.

@@ -6,11 +6,12 @@
 //! Ties go to the node that joined first. Cost: a branch and bound over [`MaxTree`]; O(log k) where
 //! the fullest subtree holds a node that fits, as it mostly does.
 
+use super::allowed::Allowed;
 use super::max_tree::MaxTree;
-use super::{Allowed, Placement};
+use super::placement::Placement;
+use crate::ids::NodeRow;
 use crate::order::key::cmp_ratios;
 use crate::resources::Resources;
-use crate::spec::NodeRow;
 
 /// The node with most room of the kind of which the task asks for the largest part of the pool
 /// (`worst-fit`). Ties go to the node that joined first.

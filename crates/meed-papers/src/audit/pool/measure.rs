@@ -275,7 +275,7 @@ fn problem(case: &PoolCase) -> Problem {
         resources: KINDS[..case.kinds()].iter().map(|&kind| kind.to_owned()).collect(),
         servers: (0..case.servers.len()).map(server).collect(),
         users: case.users.iter().enumerate().map(user).collect(),
-        slots_per_server: meed_level::problem::SLOTS_PER_SERVER,
+        slots_per_server: meed_level::limits::SLOTS_PER_SERVER,
         worth: 1.0,
     }
 }

@@ -15,7 +15,7 @@ use meed_driver::{Driver, Journal, LiveJob};
 use meed_journal::JobKey;
 use meed_scenario::changes::Change;
 
-use super::Planned;
+use super::planned::Planned;
 use super::setup::WorldSetup;
 use crate::holds::HoldHistory;
 use jobs::Jobs;

@@ -11,7 +11,7 @@ use meed_driver::{Driver, Journal};
 use meed_journal::JobKey;
 
 use crate::holds::{HoldEvent, HoldHistory, HoldStep};
-use crate::world::Planned;
+use crate::world::planned::Planned;
 
 /// Nodes that a chart shows; of more, some.
 const MOST_NODES: usize = 120;

@@ -1,12 +1,12 @@
 //! Accounts at work: jobs and tasks come, start, end and go; newcomers are topped up.
 
 use super::{Books, JobAccount, Used};
+use crate::ids::{JobId, QueueRow};
 use crate::order::pseudo_accumulated;
 use crate::order::{Domain, Rate, Standing};
 use crate::policy::{Measure, Newcomer};
 use crate::quantum::JobQuantum;
 use crate::resources::Resources;
-use crate::spec::{JobId, QueueRow};
 use crate::time::{Span, Time};
 
 use super::super::tree::Tree;

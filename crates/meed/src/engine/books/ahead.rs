@@ -7,11 +7,12 @@
 //! read at an instant to come. Cost: O(what is prepaid on both), only where tasks may be stopped.
 
 use super::{Books, Used};
+use crate::ids::{JobId, QueueRow};
+use crate::order::dominant::Share;
 use crate::order::key::{Key, cmp_wide_ratios};
-use crate::order::{Share, Standing, Terms};
+use crate::order::{Standing, Terms};
 use crate::policy::Newcomer;
 use crate::resources::Resources;
-use crate::spec::{JobId, QueueRow};
 use crate::time::{Span, Time};
 
 /// A task that runs, as ledgers know it.

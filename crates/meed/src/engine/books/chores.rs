@@ -6,8 +6,8 @@
 //! the domain.
 
 use super::{Books, Used};
+use crate::ids::{JobId, QueueRow};
 use crate::order::{Domain, Rate, Requantified, Standing};
-use crate::spec::{JobId, QueueRow};
 use crate::time::{Span, Time};
 
 use super::super::tree::Tree;

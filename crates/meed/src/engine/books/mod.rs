@@ -18,12 +18,13 @@ mod state;
 use std::cell::LazyCell;
 
 use crate::fairness::{Entitled, Meter};
+use crate::ids::{JobId, QueueRow};
 use crate::order::key::Key;
 use crate::order::{Alone, Domain, Minimum, Pool, Standing, Terms};
 use crate::policy::{Measure, Newcomer, Policy, Quantum};
 use crate::quantum::{JobQuantum, QuantumUpdater};
 use crate::resources::Resources;
-use crate::spec::{JobId, QueueRow, Rank};
+use crate::spec::Rank;
 use crate::time::Time;
 
 use super::tree::Tree;

@@ -1,9 +1,9 @@
 //! Accounts whose order changes: what they are in it.
 
 use super::Books;
+use crate::ids::{JobId, QueueRow};
 use crate::order::Domain;
 use crate::resources::Resources;
-use crate::spec::{JobId, QueueRow};
 use crate::state::{OrderState, StandingState};
 use crate::time::Time;
 

@@ -3,12 +3,13 @@
 use super::Books;
 use crate::engine::key_parts::KeyParts;
 use crate::fairness::{Integrals, KindUse, Lending};
+use crate::ids::{JobId, QueueRow};
 use crate::ledger::{CHARGE_ONE, Charge};
 use crate::memory::{expect, expect_at};
 use crate::order::key::Key;
 use crate::policy::Measure;
 use crate::resources::Resources;
-use crate::spec::{JobId, QueueRow, Weight};
+use crate::spec::Weight;
 use crate::time::{Span, Time};
 
 use super::super::tree::Tree;

@@ -6,11 +6,12 @@ use std::num::NonZeroI64;
 use super::{Account, Books, JobAccount, Used};
 use crate::engine::tree::Tree;
 use crate::fairness::{Entitled, Leaf, Lending, Meter};
+use crate::ids::{JobId, QueueRow};
 use crate::order::{Domain, Minimum, Standing, Terms};
 use crate::policy::Quantum;
 use crate::quantum::{JobQuantum, QuantumUpdater};
 use crate::resources::{ResourceKinds, Resources};
-use crate::spec::{JobId, MAX_WEIGHT, QueueRow};
+use crate::spec::MAX_WEIGHT;
 use crate::state::{
     JobQuantumState, LiveJobState, MeterState, OrderState, Place, QuantaState, StandingState,
     State, StateError, ensure,

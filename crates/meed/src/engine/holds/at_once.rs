@@ -8,10 +8,10 @@
 //! room that may have come on its own nodes, or less than was known of) the plan decides. Cost:
 //! O(1) for each node on which room has come.
 
-use super::still::alone_on;
-use super::{Hold, Holds};
+use super::Holds;
+use super::hold::Hold;
 use crate::engine::core::Core;
-use crate::spec::NodeRow;
+use crate::ids::NodeRow;
 
 impl Holds {
     /// The only reservation, of which nobody knows when it starts, where it starts now: out of the
@@ -45,7 +45,7 @@ impl Holds {
     fn room_at_once(&self, core: &Core) -> Option<NodeRow> {
         let [hold] = &self.list[..] else { return None };
         // Of one task.
-        alone_on(hold)?;
+        hold.alone_on()?;
         if hold.reclaims || hold.drained || self.freed.is_empty() {
             return None;
         }

@@ -10,7 +10,7 @@ use std::cell::RefCell;
 
 use smallvec::SmallVec;
 
-use crate::spec::NodeRow;
+use crate::ids::NodeRow;
 use crate::time::Time;
 
 /// A place for a task, the best first: known instants before unknown ones, earlier before later;

@@ -15,25 +15,16 @@
 //! It is as of the last decision. Cost: O(1) where nothing is held idle, or for one hold; of
 //! several each is taken anew, O(changes), until nothing is left to take.
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
-use super::{Hold, Holds};
+use super::Holds;
+use super::hold::{Hold, Idle, IdleThere};
 use crate::engine::books::Used;
 use crate::engine::core::Core;
 use crate::engine::holds::Reservations;
 use crate::engine::row_map::RowMap;
+use crate::ids::{JobId, NodeRow};
 use crate::resources::Resources;
-use crate::spec::{JobId, NodeRow};
-
-/// What is held idle on a node, for tasks of one job.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Idle {
-    pub(super) job: JobId,
-    pub(super) amounts: Resources,
-}
-
-/// What is held idle on a node, in order of the holds.
-pub(super) type IdleThere = SmallVec<[Idle; 1]>;
 
 /// All that is held idle at an instant.
 pub(in crate::engine) struct AllIdle(RowMap<IdleThere>);

@@ -7,9 +7,9 @@
 //! it is made anew. Where anything else happens (`Engine::upset_node`) it is forgotten. Nothing of
 //! it is in the state. Cost of a start, an end or a hold: one change of the profile.
 
-use super::Part;
+use super::hold::Part;
 use super::profile::{Need, Profile, Signed};
-use crate::engine::room::Openings;
+use crate::engine::room::openings::Openings;
 use crate::resources::Resources;
 use crate::time::{Span, Time};
 

@@ -49,8 +49,9 @@ mod best;
 mod changes;
 #[cfg(test)]
 mod draws;
+mod hold;
 mod idle;
-mod kept;
+pub(super) mod kept;
 mod notices;
 mod outlook;
 mod plan;
@@ -63,176 +64,28 @@ mod spread;
 mod state;
 mod still;
 mod turn;
-mod view;
+pub(super) mod view;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 use smallvec::{SmallVec, smallvec};
 
 use super::core::Core;
 use super::reserved::Reserved;
-use super::room::{Counts, Nodes, ShapeId};
+use super::room::ShapeId;
 use super::row_map::RowMap;
+use crate::ids::{AllocationId, NodeRow};
 use crate::node_rows::Moves;
 use crate::policy::{Blocked, Estimates, Policy, Reservations as Most};
-use crate::reclaim::{Reclaim, Stop};
-use crate::resources::Resources;
-use crate::spec::{AllocationId, NodeRow};
+use crate::reclaim::Reclaim;
+use crate::stop::Stop;
 use crate::time::{Span, Time};
 use before::StoppedBefore;
-use idle::IdleThere;
+use hold::{Hold, IdleThere, NOWHERE, Starter};
 use kept::Kept;
-pub(super) use kept::expected_end;
 use outlook::Outlook;
 use profile::Need;
 use rows::RowSet;
-use still::alone_on;
-pub use view::{HeldWith, ReservationView};
-
-/// The node of a reservation whose node is forgotten, until the next plan.
-const NOWHERE: NodeRow = NodeRow(u32::MAX);
-
-/// Nodes for each group of a gang; but for gangs of several groups there is one.
-type Places = SmallVec<[Nodes; 1]>;
-
-/// Nodes besides that of a reservation.
-type Spares = SmallVec<[NodeRow; 1]>;
-
-/// Tasks of a group that start by a reservation.
-#[derive(Clone, Copy, Debug)]
-struct Starter {
-    slot: u32,
-    /// What each task needs, and for how long.
-    need: Need,
-    /// So many of the group's waiting tasks are out of the walk for it: all of a gang's.
-    covers: u64,
-}
-
-/// Room that is held for a task, or for all of a gang's that start together.
-#[derive(Clone, Debug)]
-struct Hold {
-    /// It is for the next tasks of these groups: of one, but for a gang of several.
-    starters: SmallVec<[Starter; 1]>,
-    /// Of each of these.
-    nodes: Places,
-    /// Nodes that are drained besides, in order: it starts on whichever has room first.
-    spares: Spares,
-    /// From when on it is expected to be free; `None`: nobody knows, the nodes are drained.
-    at: Option<Time>,
-    /// Since when.
-    since: Time,
-    /// How often it was put off.
-    moved: u32,
-    /// When room may be taken back for it next.
-    tries: Time,
-    /// Whether tasks were told to stop for it where it is.
-    reclaims: bool,
-    /// Whether it was put off where estimates are learned: its nodes are drained, and it stays.
-    drained: bool,
-}
-
-/// What is held on one node.
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    /// What all tasks that start there need.
-    need: Need,
-    at: Option<Time>,
-}
-
-impl Part {
-    /// From when to when it is held: from the start where nobody knows.
-    fn span(&self) -> (Time, Time) {
-        self.at.map_or((Time::ZERO, Time::MAX), |at| (at, self.need.until(at)))
-    }
-}
-
-impl Hold {
-    /// The slot of its group, the first of these.
-    fn slot(&self) -> u32 {
-        self.starters[0].slot
-    }
-
-    /// What each task of that needs.
-    fn need(&self) -> &Need {
-        &self.starters[0].need
-    }
-
-    /// Whether it is for several groups.
-    fn is_joint(&self) -> bool {
-        self.starters.len() > 1
-    }
-
-    fn is_of(&self, slot: u32) -> bool {
-        self.starters.iter().any(|starter| starter.slot == slot)
-    }
-
-    /// So many waiting tasks are out of the walk for it.
-    fn covers(&self) -> u64 {
-        self.starters.iter().map(|starter| starter.covers).sum()
-    }
-
-    fn is_on(&self, node: NodeRow) -> bool {
-        let own = self.nodes.iter().any(|nodes| nodes.iter().any(|(other, _)| *other == node));
-        own || self.spares.contains(&node)
-    }
-
-    /// Nodes on which it is; where several groups start there more than once.
-    fn rows(&self) -> impl Iterator<Item = NodeRow> + '_ {
-        self.nodes.iter().flatten().map(|(node, _)| *node).chain(self.spares.iter().copied())
-    }
-
-    /// How many tasks of each group start on the node.
-    fn on(&self, node: NodeRow) -> Counts {
-        let tasks = |nodes: &Nodes| {
-            nodes.iter().find(|(other, _)| *other == node).map_or(0, |(_, tasks)| *tasks)
-        };
-        match self.spares.contains(&node) {
-            true => smallvec![1],
-            false => self.nodes.iter().map(tasks).collect(),
-        }
-    }
-
-    /// Whether it waits where it is for tasks that were told to stop: nobody takes that room.
-    fn is_pinned(&self) -> bool {
-        self.reclaims && self.at.is_none()
-    }
-
-    /// Whether it waits on its own nodes for what runs there, whatever comes free elsewhere.
-    fn stays(&self) -> bool {
-        self.at.is_none() && (self.reclaims || self.drained)
-    }
-
-    fn part(&self, tasks: u32) -> Part {
-        Part { need: self.need().times(tasks), at: self.at }
-    }
-
-    /// What it holds, node by node.
-    fn parts(&self) -> impl Iterator<Item = (NodeRow, Part)> + '_ {
-        self.own_parts().chain(self.spare_parts())
-    }
-
-    /// The same but for spares.
-    fn own_parts(&self) -> impl Iterator<Item = (NodeRow, Part)> + '_ {
-        let alone: &[(NodeRow, u32)] = if self.is_joint() { &[] } else { &self.nodes[0] };
-        let together = if self.is_joint() { self.joint_parts() } else { Vec::new() };
-        alone.iter().map(|&(node, tasks)| (node, self.part(tasks))).chain(together)
-    }
-
-    /// The same of several groups, whose tasks all hold their room for as long as the longest may
-    /// run.
-    fn joint_parts(&self) -> Vec<(NodeRow, Part)> {
-        let mut sums: BTreeMap<NodeRow, Resources> = BTreeMap::new();
-        for (starter, nodes) in self.starters.iter().zip(&self.nodes) {
-            for &(node, tasks) in nodes {
-                let more = starter.need.times(tasks).demand;
-                let sum = sums.entry(node).or_insert_with(|| Resources::zero(more.kinds()));
-                *sum = sum.plus(&more);
-            }
-        }
-        let part = |demand| Part { need: Need { demand, ..*self.need() }, at: self.at };
-        sums.into_iter().map(|(node, demand)| (node, part(demand))).collect()
-    }
-}
 
 /// Reservations, where the root's policy makes any: what it does not make costs nothing.
 pub(super) struct Reservations {
@@ -435,7 +288,7 @@ impl Core {
     fn is_possible(&self, hold: &Hold, node: NodeRow) -> bool {
         let shape = self.work.group(hold.slot()).turn();
         let room = &self.room;
-        if alone_on(hold).is_some() {
+        if hold.alone_on().is_some() {
             return room.could_start(shape, node);
         }
         match &hold.on(node)[..] {

@@ -3,10 +3,11 @@
 
 use smallvec::SmallVec;
 
-use super::{Hold, Holds, Reservations};
+use super::hold::Hold;
+use super::{Holds, Reservations};
 use crate::engine::core::Core;
-use crate::engine::room::ShapeId;
-use crate::spec::NodeRow;
+use crate::engine::room::shapes::ShapeId;
+use crate::ids::NodeRow;
 use crate::time::Time;
 
 impl Reservations {

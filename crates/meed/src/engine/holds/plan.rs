@@ -9,20 +9,23 @@ use std::collections::BTreeSet;
 
 use smallvec::{SmallVec, smallvec};
 
+use super::Holds;
 use super::best::{Best, Rank};
-use super::idle::IdleThere;
+use super::hold::IdleThere;
+use super::hold::{Hold, NOWHERE};
+use super::hold::{Part, Places, Spares};
 use super::kept::{Kept, expected_end};
 use super::outlook::Outlook;
 use super::profile::{Need, Profile, Signed, add, lacks};
 use super::rows::RowSet;
-use super::{Hold, Holds, NOWHERE, Part, Places, Spares};
 use crate::engine::core::Core;
 use crate::engine::holds::Reservations;
-use crate::engine::room::{Openings, ShapeId};
+use crate::engine::room::openings::Openings;
+use crate::engine::room::shapes::ShapeId;
 use crate::engine::row_map::RowMap;
+use crate::ids::{AllocationId, NodeRow};
 use crate::place::{Seeker, parts_of_pool};
 use crate::resources::Resources;
-use crate::spec::{AllocationId, NodeRow};
 use crate::time::Time;
 
 /// From when on, where that is known, and where.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::spec::NodeRow;
+use crate::ids::NodeRow;
 
 /// So many stand in a list.
 const FEW: usize = 8;

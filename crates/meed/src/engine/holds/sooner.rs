@@ -9,11 +9,11 @@
 //! that may have become worse) the plan decides.
 //! Cost: a pass over what is expected on the node.
 
+use super::Holds;
+use super::hold::Hold;
 use super::rows::RowSet;
-use super::still::alone_on;
-use super::{Hold, Holds};
 use crate::engine::core::Core;
-use crate::spec::NodeRow;
+use crate::ids::NodeRow;
 use crate::time::Time;
 
 impl Holds {
@@ -33,7 +33,7 @@ impl Holds {
     /// Where the only reservation is, and its earlier instant there.
     fn sooner(&mut self, core: &Core) -> Option<(NodeRow, Time)> {
         let [hold] = &self.list[..] else { return None };
-        let (node, at) = (alone_on(hold)?, hold.at.filter(|at| *at > core.now)?);
+        let (node, at) = (hold.alone_on()?, hold.at.filter(|at| *at > core.now)?);
         let only = self.freed.iter().chain(self.vacated.iter()).all(|row| *row == node);
         if self.freed.is_empty() || !only || !self.pushed.is_empty() {
             return None;
@@ -89,7 +89,7 @@ impl Holds {
     }
 
     fn left(&self) -> Left {
-        let facts = |hold: &Hold| (hold.at, alone_on(hold), hold.moved, hold.stays());
+        let facts = |hold: &Hold| (hold.at, hold.alone_on(), hold.moved, hold.stays());
         (self.list.iter().map(facts).collect(), self.happened())
     }
 

@@ -24,15 +24,17 @@
 //! (`Plan::best_with_spares`); one search for each where something became worse; else a look at
 //! nodes where room came free.
 
+use super::Holds;
 use super::best::{Best, Rank};
+use super::hold::Hold;
+use super::hold::{Part, Spares};
 use super::plan::{News, Plan};
 use super::profile::Need;
 use super::rows::RowSet;
-use super::{Hold, Holds, Part, Spares};
 use crate::engine::core::Core;
-use crate::engine::room::ShapeId;
+use crate::engine::room::shapes::ShapeId;
+use crate::ids::NodeRow;
 use crate::node_rows::Moves;
-use crate::spec::NodeRow;
 
 /// What spares are looked for.
 struct Wanted<'a> {

@@ -29,12 +29,16 @@ use std::collections::{BTreeMap, BinaryHeap};
 use smallvec::smallvec;
 
 use super::best::Rank;
+use super::hold::Hold;
+use super::hold::{Part, Places};
 use super::plan::{Place, Plan};
 use super::profile::{Need, Profile};
-use super::{Hold, Nodes, Part, Places};
 use crate::engine::core::Core;
-use crate::engine::room::{Ask, Bin, Counts, ShapeId, most_room_first, pack};
-use crate::spec::NodeRow;
+use crate::engine::room::Nodes;
+use crate::engine::room::pack;
+use crate::engine::room::shapes::ShapeId;
+use crate::engine::room::{Ask, Bin, Counts, most_room_first};
+use crate::ids::NodeRow;
 use crate::time::Time;
 
 /// A node on which tasks of the gang may be.

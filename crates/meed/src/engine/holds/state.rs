@@ -4,17 +4,18 @@
 //! others, and who is to be looked at next. Rows of a state from elsewhere may say anything: they
 //! are checked before anything is planned with them.
 
-use super::idle::{Idle, IdleThere};
+use super::hold::Places;
+use super::hold::{Hold, NOWHERE, Starter};
+use super::hold::{Idle, IdleThere};
 use super::rows::RowSet;
-use super::{Hold, NOWHERE, Places, Starter};
 use crate::engine::books::Used;
 use crate::engine::core::Core;
 use crate::engine::holds::Reservations;
 use crate::engine::room::Nodes;
-use crate::engine::room::Openings;
+use crate::engine::room::openings::Openings;
 use crate::engine::tree::amounts_of;
+use crate::ids::NodeRow;
 use crate::resources::Resources;
-use crate::spec::NodeRow;
 use crate::state::{
     HeldNodeState, HoldState, HoldsState, IdleState, PassedState, State, StateError,
     StoppedBeforeState, ensure,

@@ -22,14 +22,15 @@
 
 use smallvec::SmallVec;
 
+use super::Holds;
+use super::hold::Hold;
 use super::kept::Kept;
 use super::plan::Planned;
 use super::profile::{Need, Signed, add, lacks};
 use super::rows::RowSet;
-use super::{Hold, Holds};
 use crate::engine::core::Core;
+use crate::ids::NodeRow;
 use crate::resources::Resources;
-use crate::spec::NodeRow;
 use crate::time::Time;
 
 /// So many are checked by the plan at every turn, in builds with checks.
@@ -168,7 +169,7 @@ impl Holds {
     /// `freed`: whether room has come anywhere.
     fn own_if_sound(&mut self, core: &Core, index: usize, freed: bool) -> Option<Own> {
         let hold = &self.list[index];
-        let node = alone_on(hold)?;
+        let node = hold.alone_on()?;
         let pushed = freed && hold.rows().any(|row| self.pushed.contains(&row));
         let lacks_spares = hold.at.is_none() && hold.spares.len() < self.spares as usize;
         if hold.reclaims || hold.stays() || lacks_spares || pushed {
@@ -270,16 +271,5 @@ impl Holds {
         self.pushed.clear();
         self.touched.append(&mut self.vacated);
         self.touched.append(&mut self.freed);
-    }
-}
-
-/// The node of a reservation for one task.
-pub(super) fn alone_on(hold: &Hold) -> Option<NodeRow> {
-    match (&hold.nodes[..], hold.is_joint()) {
-        ([nodes], false) => match nodes[..] {
-            [(node, 1)] => Some(node),
-            _ => None,
-        },
-        _ => None,
     }
 }

@@ -16,13 +16,15 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::reclaim::{IN_ITS_PLACE, Instead};
-use super::{Hold, Holds, Part};
+use super::Holds;
+use super::hold::Hold;
+use super::hold::Part;
 use crate::decision::{Reason, Start};
 use crate::engine::Engine;
 use crate::engine::chosen::Candidate;
 use crate::engine::core::Core;
-use crate::spec::{NodeRow, QueueRow};
+use crate::engine::holds::reclaim::{IN_ITS_PLACE, Instead};
+use crate::ids::{NodeRow, QueueRow};
 use crate::time::{Span, Time};
 
 /// What the engine does where there are reservations.

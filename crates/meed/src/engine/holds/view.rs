@@ -1,10 +1,11 @@
 //! Reservations as they are told.
 
-use super::{Hold, NOWHERE, Nodes, Starter};
+use super::hold::{Hold, NOWHERE, Starter};
 use crate::engine::core::Core;
 use crate::engine::holds::Reservations;
+use crate::engine::room::Nodes;
+use crate::ids::{JobId, NodeId};
 use crate::resources::Resources;
-use crate::spec::{JobId, NodeId};
 use crate::time::Time;
 
 /// Room that is held for another group of a gang, with that of the first.

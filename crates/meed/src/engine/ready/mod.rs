@@ -20,11 +20,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::room::ShapeId;
 use super::tree::Tree;
+use crate::ids::QueueRow;
 use crate::memory::{expect, expect_at};
 use crate::order::heap::{ABSENT, Heap, Item};
 use crate::order::key::Key;
 use crate::resources::Resources;
-use crate::spec::QueueRow;
 use crate::time::Time;
 use parked::Parked;
 

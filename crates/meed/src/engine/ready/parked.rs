@@ -18,10 +18,10 @@
 //! turns back where amounts stem from different leaves.
 
 use super::least_tree::LeastTree;
+use crate::ids::QueueRow;
 use crate::order::Tier;
 use crate::order::key::Key;
 use crate::resources::{MAX_KINDS, Resources};
-use crate::spec::QueueRow;
 
 /// See the module.
 #[derive(Default)]

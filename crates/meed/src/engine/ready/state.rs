@@ -3,9 +3,9 @@
 
 use super::{Bucket, Ready};
 use crate::engine::room::ShapeId;
+use crate::ids::QueueRow;
 use crate::order::heap::Heap;
 use crate::resources::Resources;
-use crate::spec::QueueRow;
 use crate::state::{Place, StateError, ensure};
 use crate::time::Time;
 

@@ -21,8 +21,8 @@ use hashbrown::HashTable;
 use super::parked::{Parked, bound};
 use super::{Bucket, Ready};
 use crate::engine::room::ShapeId;
+use crate::ids::QueueRow;
 use crate::resources::Resources;
-use crate::spec::QueueRow;
 
 /// So many shapes are looked at one by one. In builds with checks few are many, so that random runs
 /// go this way too.

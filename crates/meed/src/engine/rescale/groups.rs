@@ -22,10 +22,10 @@ use smallvec::SmallVec;
 use super::bench::{Bench, Counted, Quick};
 use super::waiting::Open;
 use crate::engine::room::ShapeId;
+use crate::ids::QueueRow;
 use crate::order::heap::{ABSENT, Heap, Item};
 use crate::order::key::Key;
 use crate::order::rescaled::{Sum, Term};
-use crate::spec::QueueRow;
 
 /// The easiest shapes that a leaf waits with, in order.
 pub(super) type Signature = SmallVec<[ShapeId; 4]>;

@@ -35,85 +35,23 @@
 
 mod bench;
 mod groups;
+pub(super) mod rows;
 mod settle;
 mod view;
 mod waiting;
 
-use std::cell::OnceCell;
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 
-use super::books::Books;
 use super::core::Core;
-use super::ready::{AT_ONCE, Bucket, Ready};
+use super::ready::{AT_ONCE, Bucket};
 use super::room::ShapeId;
-use super::tree::Tree;
-use crate::node_rows::Moves;
+use crate::ids::QueueRow;
 use crate::order::heap::Item;
 use crate::order::key::Key;
-use crate::order::rescaled::{Fractions, Sum, Term};
-use crate::spec::QueueRow;
-use groups::Groups;
-use settle::{Exchange, Marks};
+use crate::order::rescaled::{Sum, Term};
+use rows::{Rescaling, Row};
 use view::View;
 use waiting::WaitingShapes;
-
-/// What is kept where a parent may stand by its children rescaled.
-#[derive(Default)]
-pub(super) struct Rescaling {
-    /// By queue; empty as long as no parent is rescaled.
-    rows: Vec<Row>,
-    /// Leaves that count together.
-    groups: Groups,
-    /// Demands that wait.
-    shapes: WaitingShapes,
-    /// Leaves whose waiting demands, or room below a maximum share, have changed.
-    unsettled: Vec<QueueRow>,
-    /// Queues with a maximum share below which something has started.
-    filled: BTreeSet<QueueRow>,
-}
-
-/// One queue.
-#[derive(Default)]
-struct Row {
-    /// What it puts into the sum of its parent, or of its group, if that is rescaled.
-    term: Term,
-    /// Of its children that stand by themselves, if it is rescaled itself.
-    sum: Option<Box<Sum>>,
-    /// Whether nobody needs its term, so that it may stand in its heap by a bound.
-    may_wait: bool,
-    /// Whether it does, until it is the first there.
-    is_bound: bool,
-    /// The same in whole numbers, since it was last asked for.
-    exact: OnceCell<Box<Fractions>>,
-    /// Whether a leaf counts by its waiting shapes alone, so that it may stand in a group.
-    by_shapes: bool,
-    /// Its children that begin or cease to stand in its heap; empty but while they are moved.
-    exchange: Exchange,
-    /// While what changes is gathered.
-    marks: Marks,
-}
-
-impl Rescaling {
-    /// How a heap of true keys, or of others, compares while it changes.
-    fn comparing<'a>(
-        &'a self,
-        tree: &'a Tree,
-        books: &'a Books,
-        by_share: bool,
-    ) -> impl Fn(&Ready, &Item, &Item) -> Ordering + 'a {
-        let Rescaling { rows, groups, shapes, .. } = self;
-        move |ready, a, b| match by_share {
-            true => View { tree, books, ready, rows, groups, open: shapes.open() }.compare(a, b),
-            false => a.0.cmp(&b.0),
-        }
-    }
-
-    /// Rows of nodes have moved.
-    pub(super) fn move_rows(&mut self, moves: &Moves) {
-        self.shapes.move_rows(moves);
-    }
-}
 
 impl Core {
     fn view(&self) -> View<'_> {

@@ -9,13 +9,13 @@
 //! parents whose children change leave their heaps first, from above, and come back from below
 //! when all below them are up to date ([`Core::change_walk`]).
 
-use super::Rescaling;
 use super::groups::Signature;
+use super::rows::Rescaling;
 use super::waiting::Waits;
 use crate::engine::core::Core;
 use crate::engine::room::ShapeId;
+use crate::ids::{NodeRow, QueueRow};
 use crate::order::heap::Item;
-use crate::spec::{NodeRow, QueueRow};
 
 /// What begins or ceases to count.
 #[derive(Default)]
@@ -26,22 +26,6 @@ struct Changes {
     joining: Vec<QueueRow>,
     /// Shapes that have opened, or have closed.
     shapes: Vec<ShapeId>,
-}
-
-/// The children that leave the heap of a parent, and those that come into it.
-#[derive(Default)]
-pub(super) struct Exchange {
-    out: Vec<u32>,
-    new: Vec<Item>,
-}
-
-/// What is done with one queue while leaves are settled.
-#[derive(Default)]
-pub(super) struct Marks {
-    /// Some of its groups may begin or cease to count.
-    recounts: bool,
-    /// Something changes below it.
-    changes: bool,
 }
 
 impl Core {

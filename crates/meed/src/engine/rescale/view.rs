@@ -7,18 +7,18 @@ use std::cmp::Ordering;
 
 use num_bigint::BigUint;
 
-use super::Row;
 use super::bench::Counted;
 use super::groups::{Group, Groups};
+use super::rows::{Rescaling, Row};
 use super::waiting::Open;
 use crate::engine::books::Books;
 use crate::engine::ready::Ready;
 use crate::engine::tree::Tree;
+use crate::ids::QueueRow;
 use crate::order::heap::Item;
 use crate::order::key::{Key, Level};
 use crate::order::rescaled::{Direction, Fractions, Sum, Term};
 use crate::order::{Pool, Tier};
-use crate::spec::QueueRow;
 
 /// What comparisons read.
 #[derive(Clone, Copy)]
@@ -184,5 +184,21 @@ impl<'a> View<'a> {
             None => Direction::of_held(self.pool(parent), self.books.held(queue)),
         };
         direction.map_or(Term::Nothing, |direction| Term::Toward(direction, self.weight(queue)))
+    }
+}
+
+impl Rescaling {
+    /// How a heap of true keys, or of others, compares while it changes.
+    pub(super) fn comparing<'a>(
+        &'a self,
+        tree: &'a Tree,
+        books: &'a Books,
+        by_share: bool,
+    ) -> impl Fn(&Ready, &Item, &Item) -> Ordering + 'a {
+        let Rescaling { rows, groups, shapes, .. } = self;
+        move |ready, a, b| match by_share {
+            true => View { tree, books, ready, rows, groups, open: shapes.open() }.compare(a, b),
+            false => a.0.cmp(&b.0),
+        }
     }
 }

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::ready::Bucket;
 use crate::engine::room::ShapeId;
+use crate::ids::{NodeRow, QueueRow};
 use crate::node_rows::Moves;
-use crate::spec::{NodeRow, QueueRow};
 
 /// See the module.
 #[derive(Default)]

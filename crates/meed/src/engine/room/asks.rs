@@ -10,38 +10,16 @@
 //! A task whose shape fits into none of a node's offers fits nowhere on it. Where tasks have as
 //! many kinds as there can be, time is left out: then the offers say less.
 
-use smallvec::SmallVec;
-
-use super::{Openings, Room, ShapeId};
+use super::Room;
+use super::lasting::{FOREVER, Offers, asked, lasting};
+use super::openings::Openings;
+use super::shapes::ShapeId;
+use crate::ids::NodeRow;
 use crate::resources::{MAX_KINDS, Resources};
-use crate::spec::NodeRow;
-use crate::time::{Span, Time};
-
-/// What a node has, by how long it is taken.
-pub(in crate::engine) type Offers = SmallVec<[Resources; 1]>;
-
-/// Of whoever may run as long as he likes. More than that is nobody's.
-const FOREVER: u64 = u64::MAX - 1;
+use crate::time::Time;
 
 /// Openings that are told apart: the others are one.
 const MANY: usize = 8;
-
-/// Amounts, and for how long.
-fn lasting(amounts: &Resources, micros: u64) -> Resources {
-    let kinds = amounts.kinds();
-    if kinds == MAX_KINDS {
-        return *amounts;
-    }
-    amounts.with_one_more(micros)
-}
-
-/// What tasks of this demand ask for.
-pub(super) fn asked(demand: &Resources, limit: Option<Span>, tells_limits: bool) -> Resources {
-    match tells_limits {
-        true => lasting(demand, limit.map_or(FOREVER, |limit| limit.as_micros().min(FOREVER))),
-        false => *demand,
-    }
-}
 
 impl Room {
     /// See the module.

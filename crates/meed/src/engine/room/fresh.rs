@@ -13,8 +13,8 @@
 
 use super::shapes::Shape;
 use super::{Room, ShapeId};
+use crate::ids::NodeRow;
 use crate::resources::Resources;
-use crate::spec::NodeRow;
 
 /// So many nodes are looked at one by one.
 const FEW_NODES: usize = 32;

@@ -13,16 +13,18 @@
 
 use std::collections::BTreeMap;
 
+use super::Room;
 use super::pack::Nodes;
 use super::rules::RulesId;
+use super::shapes::ShapeId;
 use super::shapes::{Shape, ShapeKey};
-use super::{Room, ShapeId};
 use crate::cluster::in_words;
 use crate::constraints::Constraints;
 use crate::error::Rejected;
 use crate::gang::{Gang, Turn};
+use crate::ids::NodeRow;
 use crate::resources::{ResourceKinds, Resources};
-use crate::spec::{NodeRow, NodeSpec, TaskGroup};
+use crate::spec::{NodeSpec, TaskGroup};
 
 /// Where all tasks of a gang can start now.
 pub(in crate::engine) enum GangPlace {

@@ -12,18 +12,20 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
+use super::Room;
 use super::gangs::within;
 use super::pack::{
     Ask, Bin, Counts, MOST_COUNTS, Most, Nodes, alone, are_few, most, pack_tightest,
 };
 use super::rules::RulesId;
+use super::shapes::ShapeId;
 use super::shapes::{Parts, Shape, ShapeKey};
-use super::{Room, ShapeId};
 use crate::cluster::in_words;
 use crate::error::Rejected;
 use crate::gang::Turn;
+use crate::ids::NodeRow;
 use crate::resources::{ResourceKinds, Resources};
-use crate::spec::{NodeRow, TaskGroup};
+use crate::spec::TaskGroup;
 
 /// How much of a gang of several groups fits, where most of it does.
 pub(in crate::engine) struct PartsFit<'a> {

@@ -9,22 +9,19 @@
 mod asks;
 mod demand_list;
 mod fresh;
-mod gangs;
-mod joint;
-mod openings;
+pub(super) mod gangs;
+pub(super) mod joint;
+mod lasting;
+pub(super) mod openings;
 mod pack;
-mod rules;
-mod shapes;
-mod state;
+pub(super) mod rules;
+pub(super) mod shapes;
+pub(super) mod state;
 
-pub(super) use asks::Offers;
-pub(super) use gangs::GangPlace;
-pub(super) use joint::Member;
+pub(super) use lasting::Offers;
 pub(super) use openings::Openings;
 pub(super) use pack::{Ask, Bin, Counts, Nodes, are_few, most_room_first, pack};
-pub(super) use rules::RulesId;
 pub(super) use shapes::ShapeId;
-pub(super) use state::RoomState;
 
 use std::collections::BTreeMap;
 
@@ -32,11 +29,12 @@ use super::row_map::RowMap;
 use crate::cluster::{Cluster, Node};
 use crate::constraints::Labels;
 use crate::error::{ConfigError, Rejected};
+use crate::ids::{JobId, NodeId, NodeRow};
 use crate::node_rows::Moves;
 use crate::order::Alone;
 use crate::place::{Allowed, Placement, Seeker, TakenNodes};
 use crate::resources::{MAX_KINDS, ResourceKinds, Resources};
-use crate::spec::{JobId, NodeId, NodeRow, NodeSpec, TaskGroup};
+use crate::spec::{NodeSpec, TaskGroup};
 use crate::time::{Span, Time};
 use rules::{Rules, check_possible};
 use shapes::{Shape, ShapeKey, Shapes};

@@ -12,10 +12,11 @@
 
 use smallvec::SmallVec;
 
+use super::Room;
+use super::shapes::ShapeId;
 use super::shapes::ShapeKey;
-use super::{Room, ShapeId};
+use crate::ids::NodeRow;
 use crate::resources::Resources;
-use crate::spec::NodeRow;
 use crate::time::Time;
 
 /// The openings of one node: until when, and how much. The last is for ever; where one reservation

@@ -22,8 +22,8 @@ use std::collections::BTreeMap;
 
 use smallvec::{SmallVec, smallvec};
 
+use crate::ids::NodeRow;
 use crate::resources::Resources;
-use crate::spec::NodeRow;
 
 /// Nodes, in order, each with how many tasks start there.
 pub(in crate::engine) type Nodes = SmallVec<[(NodeRow, u32); 1]>;

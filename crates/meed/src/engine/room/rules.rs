@@ -11,9 +11,10 @@ use super::shapes::ShapeKey;
 use crate::cluster::{Cluster, in_words};
 use crate::constraints::{Constraints, LabelValues, Labels};
 use crate::error::Rejected;
+use crate::ids::{JobId, NodeRow};
 use crate::place::{Allowed, NodeSet, TakenNodes};
 use crate::resources::{ResourceKinds, Resources};
-use crate::spec::{JobId, NodeRow, TaskGroup};
+use crate::spec::TaskGroup;
 
 /// Number of a set of rules.
 pub(in crate::engine) type RulesId = u32;

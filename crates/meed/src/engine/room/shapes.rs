@@ -17,12 +17,12 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
-use super::asks::asked;
 use super::demand_list::DemandList;
+use super::lasting::asked;
 use super::rules::RulesId;
 use crate::gang::Turn;
+use crate::ids::JobId;
 use crate::resources::Resources;
-use crate::spec::JobId;
 use crate::time::Span;
 
 /// What decides where a task can run.

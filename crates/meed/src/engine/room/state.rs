@@ -4,16 +4,18 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
+use super::Room;
 use super::joint::joint_key;
+use super::shapes::ShapeId;
 use super::shapes::{Parts, ShapeKey, Shapes};
-use super::{Room, ShapeId};
 use crate::engine::tree::amounts_of;
 use crate::engine::work::Running;
 use crate::gang::Turn;
+use crate::ids::{JobId, NodeRow};
 use crate::place::Placement;
 use crate::resources::{ResourceKinds, Resources};
 use crate::rows::RowsState;
-use crate::spec::{JobId, NodeRow, NodeSpec};
+use crate::spec::NodeSpec;
 use crate::state::{NodeState, Place, ShapeState, State, StateError, TurnState, ensure};
 use crate::time::Span;
 

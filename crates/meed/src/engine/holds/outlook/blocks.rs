@@ -8,7 +8,7 @@
 //! best of its block, which it seldom is; memory a fifteenth above that of the nodes.
 
 use super::scale::{Columns, MAX_COLUMNS, Scale};
-use crate::spec::NodeRow;
+use crate::ids::NodeRow;
 use crate::time::Time;
 
 /// Children of a vertex.

@@ -20,10 +20,10 @@ use super::victims::Sides;
 use crate::engine::books::{Ran, Used};
 use crate::engine::chores::used;
 use crate::engine::core::Core;
+use crate::ids::{AllocationId, JobId, NodeRow, QueueRow};
 use crate::order::key::Key;
-use crate::reclaim::{Manner, Stop, TakeBack, Winner};
 use crate::resources::Resources;
-use crate::spec::{AllocationId, JobId, NodeRow, QueueRow};
+use crate::stop::{Manner, Stop, TakeBack, Winner};
 use crate::time::Time;
 
 /// A task that waits.

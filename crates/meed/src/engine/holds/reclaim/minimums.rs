@@ -21,8 +21,8 @@ use super::super::profile::{Signed, add};
 use super::places::{Look, Place};
 use super::victims::{Sides, Unit};
 use crate::engine::core::Core;
+use crate::ids::QueueRow;
 use crate::resources::Resources;
-use crate::spec::QueueRow;
 
 /// Amounts of some tasks: each resource, and the sum as the parent of a queue counts it.
 #[derive(Clone, Default)]

@@ -33,11 +33,14 @@ mod way;
 
 use std::collections::BTreeSet;
 
-use super::{Hold, Holds, Places};
+use super::Holds;
+use super::hold::Hold;
+use super::hold::Places;
 use crate::engine::core::Core;
 use crate::engine::holds::Reservations;
-use crate::reclaim::{Reclaim, Stop, Winner};
-use crate::spec::{AllocationId, JobId};
+use crate::ids::{AllocationId, JobId};
+use crate::reclaim::Reclaim;
+use crate::stop::{Stop, Winner};
 use crate::time::Time;
 use places::Wanted;
 use victims::{Sides, Unit};

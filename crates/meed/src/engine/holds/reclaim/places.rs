@@ -23,18 +23,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use smallvec::smallvec;
 
+use super::super::Holds;
 use super::super::profile::Signed;
 use super::super::spread::fewest;
-use super::super::{Hold, Holds, Places};
 use super::minimums::Sum;
 use super::room_left::{Held, RoomLeft};
 use super::victims::{Sides, Spare, Unit};
-use crate::engine::books::{Ran, Used};
+use crate::engine::books::Ran;
+use crate::engine::books::Used;
 use crate::engine::core::Core;
-use crate::engine::room::{Ask, Bin, Counts, ShapeId, most_room_first, pack};
+use crate::engine::holds::hold::Hold;
+use crate::engine::holds::hold::Places;
+use crate::engine::room::pack;
+use crate::engine::room::shapes::ShapeId;
+use crate::engine::room::{Ask, Bin, Counts, most_room_first};
+use crate::ids::{AllocationId, NodeRow, QueueRow};
 use crate::reclaim::Reclaim;
 use crate::resources::Resources;
-use crate::spec::{AllocationId, NodeRow, QueueRow};
 use crate::time::Time;
 
 /// What is looked for.

@@ -18,12 +18,14 @@
 
 use std::collections::BTreeMap;
 
+use super::super::Holds;
 use super::super::profile::{Profile, Signed, add};
-use super::super::{Holds, Part, expected_end};
 use super::places::{Look, Wanted};
 use crate::engine::core::Core;
+use crate::engine::holds::hold::Part;
+use crate::engine::holds::kept::expected_end;
+use crate::ids::{AllocationId, NodeRow, QueueRow};
 use crate::resources::{MAX_KINDS, Resources};
-use crate::spec::{AllocationId, NodeRow, QueueRow};
 use crate::time::Time;
 
 /// What others hold on a node.

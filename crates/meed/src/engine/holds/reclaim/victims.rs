@@ -27,9 +27,9 @@ use smallvec::SmallVec;
 
 use crate::engine::core::Core;
 use crate::engine::holds::before::StoppedBefore;
+use crate::ids::{AllocationId, QueueRow};
 use crate::reclaim::Reclaim;
 use crate::resources::Resources;
-use crate::spec::{AllocationId, QueueRow};
 use crate::time::Time;
 
 /// Where the paths of the winner and of a leaf part: the winner's side, and the leaf's.

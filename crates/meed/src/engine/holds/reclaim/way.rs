@@ -27,14 +27,14 @@ use smallvec::SmallVec;
 use super::Sides;
 use crate::engine::books::Used;
 use crate::engine::core::Core;
+use crate::engine::holds::Holds;
 use crate::engine::holds::Reservations;
+use crate::engine::holds::hold::Hold;
 use crate::engine::holds::kept::Kept;
-use crate::engine::holds::still::alone_on;
-use crate::engine::holds::{Hold, Holds};
+use crate::ids::{NodeRow, QueueRow};
 use crate::order::key::Key;
 use crate::reclaim::Reclaim;
 use crate::resources::Resources;
-use crate::spec::{NodeRow, QueueRow};
 
 /// Why a task starts in the place of a reservation.
 pub(in crate::engine::holds) const IN_ITS_PLACE: &str =
@@ -80,7 +80,7 @@ impl Holds {
         due: usize,
     ) -> Option<Instead> {
         let (rules, hold) = (self.reclaim?, &self.list[due]);
-        let node = alone_on(hold).filter(|_| !hold.reclaims && self.stopping.is_empty())?;
+        let node = hold.alone_on().filter(|_| !hold.reclaims && self.stopping.is_empty())?;
         let leaf = core.leaf_of(hold.slot());
         let (waiting, sides) = (self.waiting_holds(core, leaf, &rules), core.owed_by(leaf));
         if waiting.is_empty() && sides.is_empty() {
@@ -136,7 +136,7 @@ impl Holds {
     fn waiting_holds(&self, core: &Core, leaf: QueueRow, rules: &Reclaim) -> Vec<Waits> {
         let soon = core.now.saturating_add(rules.grace);
         let waits = |hold: &Hold| {
-            alone_on(hold).is_some() && hold.at.is_none_or(|at| at > soon) && !hold.is_pinned()
+            hold.alone_on().is_some() && hold.at.is_none_or(|at| at > soon) && !hold.is_pinned()
         };
         let all = self.list.iter().enumerate().filter(|(_, hold)| waits(hold));
         let all = all.map(|(index, hold)| {
