@@ -26,16 +26,11 @@ const LONG_SENTENCES: &[(&str, usize)] = &[
     ("docs/rivals/sge.md", 1),
     ("docs/rivals/t-period.md", 1),
     ("docs/yarn-experiment.md", 2),
-    ("docs/yarn.md", 15),
 ];
 
 /// Pages of more words: at most so many hundreds.
-const LONG_PAGES: &[(&str, usize)] = &[
-    ("docs/reproduction-results.md", 372),
-    ("docs/scenario.md", 44),
-    ("docs/traces.md", 48),
-    ("docs/yarn.md", 46),
-];
+const LONG_PAGES: &[(&str, usize)] =
+    &[("docs/reproduction-results.md", 372), ("docs/scenario.md", 44), ("docs/traces.md", 48)];
 
 /// The pages that people read, each with its text. The changelog is a list of changes.
 fn pages() -> Vec<(String, String)> {
