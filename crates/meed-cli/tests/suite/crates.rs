@@ -119,6 +119,7 @@ fn crates_use_only_those_below_them() {
                 "meed-cli",
                 "meed-config",
                 "meed-files",
+                "meed-journal",
                 "meed-workload",
                 "meed-mapreduce",
                 "meed-scenario",

@@ -6,7 +6,7 @@ use meed_report::page::{Block, Cell, Table};
 
 use super::report::{Done, badge, counts, number};
 use super::standing::Standing;
-use super::{Check, Context, Item, ItemOutcome};
+use super::{Check, Context, Item, ItemOutcome, Verdict, bounds};
 
 /// The page: how many claims come out, which do under a fact only, and a section for each item.
 pub fn to_markdown(done: &[Done], context: &Context) -> String {
@@ -43,18 +43,31 @@ fn under_facts(done: &[Done]) -> Vec<Vec<String>> {
     Standing::of(done).under.into_iter().map(row).collect()
 }
 
-/// One item: what is printed, what was measured, the verdict and its reason; then its tables, and
-/// what was assumed.
+/// One item with its command: what is printed, what was measured, the verdict and its reason; why
+/// bounds are where they are; then its tables, and what was assumed.
 pub(super) fn section(item: &Item, outcome: &ItemOutcome) -> String {
     let row = |check: &Check| {
-        let reason = check.reason.clone().unwrap_or_default();
+        let reason = match (check.verdict, check.reason.as_deref().unwrap_or_default()) {
+            (Verdict::Same, "") => "to the digit".to_owned(),
+            (_, reason) => reason.to_owned(),
+        };
         let verdict = badge(check.verdict).word;
         vec![check.what.clone(), check.paper.clone(), check.measured.words(), verdict, reason]
     };
     let checks: Vec<_> = outcome.checks.iter().map(row).collect();
     let head = ["what", "paper", "measured", "verdict", "bounds, or likely reason"];
-    let mut text =
-        format!("## {}: {}\n\n{}.\n\n{}", item.id, item.title, item.source, rows(&head, &checks));
+    let mut text = format!(
+        "## {}: {}\n\n{}; `meed reproduce {}`.\n\n{}",
+        item.id,
+        item.title,
+        item.source,
+        item.id,
+        rows(&head, &checks)
+    );
+    if let Some(why) = bounds::why(item.id) {
+        text.push('\n');
+        text.push_str(&rows(&["why these bounds"], &[vec![why.to_owned()]]));
+    }
     for block in &outcome.blocks {
         if let Block::Table(table) = block {
             text.push('\n');

@@ -7,6 +7,7 @@
 //! An item runs what the paper ran, reads off the same quantities, and says for each whether it
 //! came out. A difference is a result, not an error: it is shown with the likely reason.
 
+mod bounds;
 mod items;
 pub mod markdown;
 mod outcome;

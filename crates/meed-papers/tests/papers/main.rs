@@ -4,4 +4,5 @@ mod audit;
 mod common;
 mod files;
 mod manual;
+mod quanta;
 mod real_traces;

@@ -234,6 +234,12 @@ pub const ITEMS: &[Item] = &[
         run: jas::on_hosts,
     },
     Item {
+        id: "jas-trace",
+        title: "What binds when, and what a class-aware choice gains",
+        source: "JAS (TCC'18) Sec. 4, traced",
+        run: jas::trace,
+    },
+    Item {
         id: "jas-ablation",
         title: "Which single fact decides each claim",
         source: "JAS (TCC'18) Fig. 6 to 12, varied",

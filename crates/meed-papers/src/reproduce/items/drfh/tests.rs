@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use meed_report::page::Block;
+use meed_report::page::{Block, Cell};
 
 use crate::reproduce::{Check, Context, ITEMS, ItemOutcome, Measured, Verdict};
 
@@ -118,8 +118,17 @@ fn items_on_a_small_trace() {
     let context = Context::new(Some(folder.path().to_owned()), 1, 1);
     let table2 = outcome("drfh-table2", &context);
     check_blocks(&table2);
-    let used = value(&table2.checks[1]);
+    let used = value(&table2.checks[2]);
     assert!(used > 5.0 && used < 60.0, "{:#?}", table2.checks);
+    // User a's 6,000 of 10,004 tasks are larger than a slot of any size, d's 4,000 of all but 10
+    // and 12.
+    let Block::Table(rows) = &table2.blocks[0] else { panic!("a table") };
+    let left_out = rows.rows.iter().map(|row| match row.last() {
+        Some(Cell::Number(percent)) => (percent * 100.04).round(),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(left_out.collect::<Vec<_>>(), [6000.0, 6000.0, 10_000.0, 10_000.0, 10_000.0]);
+    assert!(value(&table2.checks[6]) < 0.1, "two small users are left: {:#?}", table2.checks);
 
     let fig6 = outcome("drfh-fig6", &context);
     check_blocks(&fig6);

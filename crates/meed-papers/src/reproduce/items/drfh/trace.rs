@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use meed::{NodeSpec, ResourceKinds, Time, Unit};
+use meed::{NodeSpec, ResourceKinds, Resources, Time, Unit};
 use meed_scenario::Scenario;
 use meed_sim::record::RunRecord;
 use meed_sim::world::{StopAt, WorldSetup};
 use meed_sim::{Unwatched, run_one};
 use meed_workload::google::{GoogleAssumptions, GoogleSource, GoogleTrace, GoogleUnfinished};
-use meed_workload::{JobSource, OnBadLine, Origin};
+use meed_workload::{Job, JobSource, OnBadLine, Origin, TraceError};
 use serde_json::{Value, json};
 
 use crate::cores;
@@ -153,6 +153,39 @@ impl Google {
         Ok(policies.map(|words| Arc::clone(&runs[words])))
     }
 
+    /// As [`Google::runs`] under slots, so many of the largest server, without the tasks that are
+    /// larger than a slot; and the part of all tasks that this leaves out.
+    pub(in super::super) fn one_slot_each<const N: usize>(
+        &self,
+        per_largest: [u32; N],
+    ) -> Result<[(Arc<RunRecord>, f64); N], ReproduceError> {
+        let largest = self.largest()?;
+        let made = cores::map(&per_largest, |&per_largest| {
+            let words = format!("slots,slots_per_server={per_largest}");
+            let within = || WithinSlot { tasks: self.source(), largest, per_largest };
+            let setup =
+                WorldSetup { series_points: SAMPLES, ..self.setup(&words, Box::new(within()))? };
+            let (mut kept, mut tasks) = (0, within());
+            while let Some(job) = tasks.next_job()? {
+                kept += job.tasks();
+            }
+            let all = self.submitted.iter().sum::<u64>().max(1);
+            let run = Arc::new(run_one(&words, setup, &mut Unwatched)?);
+            Ok::<_, ReproduceError>((run, 1.0 - kept as f64 / all as f64))
+        })?;
+        Ok(made.try_into().unwrap_or_else(|_| unreachable!("as many as were asked for")))
+    }
+
+    /// The most of each kind that a server has.
+    fn largest(&self) -> Result<Resources, ReproduceError> {
+        let mut largest = Resources::zero(2);
+        for node in self.nodes()? {
+            let most = largest.as_mut_slice().iter_mut().zip(node.capacity.as_slice());
+            most.for_each(|(most, &amount)| *most = amount.max(*most));
+        }
+        Ok(largest)
+    }
+
     /// Hours that runs last.
     pub(in super::super) fn hours(&self) -> f64 {
         self.end.as_secs_f64() / 3600.0
@@ -199,6 +232,40 @@ impl Google {
             ),
             "every user has weight 1; nothing is preempted; priorities are not read".to_owned(),
         ]
+    }
+}
+
+/// The trace without tasks that one slot does not hold.
+struct WithinSlot {
+    tasks: GoogleSource,
+    /// The most of each kind that a server has.
+    largest: Resources,
+    /// Slots of a server that has all of it.
+    per_largest: u32,
+}
+
+impl WithinSlot {
+    fn holds(&self, demand: &Resources) -> bool {
+        let mut pairs = demand.as_slice().iter().zip(self.largest.as_slice());
+        pairs.all(|(&demand, &largest)| {
+            u128::from(demand) * u128::from(self.per_largest) <= u128::from(largest)
+        })
+    }
+}
+
+impl JobSource for WithinSlot {
+    fn queues(&self) -> &[String] {
+        self.tasks.queues()
+    }
+
+    fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
+        while let Some(mut job) = self.tasks.next_job()? {
+            job.groups.retain(|group| self.holds(&group.demand));
+            if !job.groups.is_empty() {
+                return Ok(Some(job));
+            }
+        }
+        Ok(None)
     }
 }
 

@@ -7,6 +7,7 @@
 //! | [`worked`] | Fig. 2 to 5: slots and assignments of small clusters |
 //! | [`single`] | Fig. 6 and 7: each job alone |
 //! | [`rules`] | Fig. 8, 9, 11 and 12: time and locality of all rules |
+//! | [`trace`] | what binds when in one run, and what a class-aware choice gains |
 //! | [`threshold`] | Fig. 10: when DJASL sets its slots anew |
 //! | [`hosts`] | the same on seven blades and four partitions that all machines share |
 //! | [`study`] | which verdicts hang on our assumptions |
@@ -26,6 +27,7 @@ mod tenants;
 #[cfg(test)]
 mod tests;
 mod threshold;
+mod trace;
 mod worked;
 mod worlds;
 
@@ -39,5 +41,6 @@ pub(super) use slow_down::slow_down;
 pub(super) use study::study;
 pub(super) use tenants::tenants;
 pub(super) use threshold::figure_10;
+pub(super) use trace::trace;
 pub(super) use worked::{figure_3, figure_4, figure_5};
 pub(in crate::reproduce) use worlds::Shared;

@@ -81,6 +81,11 @@ fn threshold() {
 }
 
 #[test]
+fn trace() {
+    check("jas-trace", "MMMM");
+}
+
+#[test]
 fn study() {
     if is_left_out("jas-study") {
         return;

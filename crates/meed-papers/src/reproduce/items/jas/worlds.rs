@@ -8,11 +8,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use meed_journal::Record;
 use meed_mapreduce::classes::{Locality, RULES, Rule};
+use meed_mapreduce::{KINDS, MapReduceSetup, RATIO_ONE};
 use meed_scenario::Scenario;
 use meed_sim::log::Log;
 use meed_sim::record::RunRecord;
-use meed_sim::record::mapreduce::{MapReduceRecord, RequestRecord};
+use meed_sim::record::mapreduce::{MapReduceJobRecord, MapReduceRecord, RequestRecord};
 use meed_sim::{SimulateError, Unwatched, run_mapreduce};
 use meed_workload::OnBadLine;
 use serde_json::{Value, json};
@@ -28,6 +30,8 @@ use crate::reproduce::{Context, ReproduceError};
 pub(super) const DISK_MB_S: f64 = 60.0;
 /// Of the link into a node: 1 Gbit/s.
 pub(super) const NETWORK_MB_S: f64 = 125.0;
+/// Of each task: `start_up` of docs/scenario.md, as it is by default.
+const START_UP_S: f64 = 1.0;
 /// DIOR, against which jobs are classified: the only disk rate that the paper gives.
 pub(super) const AVERAGE_DISK_MB_S: f64 = 35.0;
 /// Ten requests of all eight types in random order, one after the other: jobs of 5 GB (Sec. 4.1) to
@@ -40,6 +44,9 @@ pub(super) fn requests() -> Value {
 fn large_requests() -> Value {
     json!({ "queue": "all", "input": ["5GB", "100GB"], "count": 10 })
 }
+
+/// Table 5: map slots of each worker.
+const MAP_SLOTS: u32 = 4;
 
 /// Nodes of one sort.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -54,6 +61,8 @@ pub(super) struct Nodes {
     pub(super) memory_gb: Option<u32>,
     /// Which of the hosts with disks theirs lie on; `None`: on all there are.
     pub(super) disk_on: Option<&'static str>,
+    /// Map tasks at once.
+    pub(super) map_slots: u32,
 }
 
 impl Nodes {
@@ -67,6 +76,7 @@ impl Nodes {
             network_mb_s: NETWORK_MB_S,
             memory_gb: None,
             disk_on: None,
+            map_slots: MAP_SLOTS,
         }
     }
 
@@ -199,6 +209,7 @@ impl World {
                 "speed": nodes.speed,
                 "disk_bytes_per_s": megabytes(nodes.disk_mb_s),
                 "network_bytes_per_s": megabytes(nodes.network_mb_s),
+                "map_slots": nodes.map_slots,
                 "host": self.hosts.iter().filter(|host| nodes.is_on(host))
                     .map(|host| &host["name"]).collect::<Vec<_>>(),
             })
@@ -235,6 +246,18 @@ impl World {
         run(self.label, &self.data(), choice, seed)
     }
 
+    /// One run with its log, and samples of all nodes.
+    pub(super) fn traced(&self, choice: &Choice, seed: u64) -> Result<Traced, ReproduceError> {
+        let setup = setup_of(self.label, &self.data(), choice, seed)?;
+        let setup = MapReduceSetup { series_points: SAMPLES, ..setup };
+        let mut log = Vec::new();
+        let record = run_mapreduce(choice.name, setup, Log::to(&mut log), &mut Unwatched)
+            .map_err(SimulateError::from)?;
+        let lines = log.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let log = lines.map(|line| Record::decode(line).expect("the program reads its own log"));
+        Ok(Traced { run: Run { record: Arc::new(record) }, log: log.collect() })
+    }
+
     /// The same, made once where it is kept.
     fn run_once(&self, shared: &Shared, choice: &Choice, seed: u64) -> Result<Run, ReproduceError> {
         if !self.kept {
@@ -254,6 +277,18 @@ impl World {
 }
 
 fn run(label: &str, data: &Value, choice: &Choice, seed: u64) -> Result<Run, ReproduceError> {
+    let setup = setup_of(label, data, choice, seed)?;
+    let record = run_mapreduce(choice.name, setup, Log::off(), &mut Unwatched)
+        .map_err(SimulateError::from)?;
+    Ok(Run { record: Arc::new(record) })
+}
+
+fn setup_of(
+    label: &str,
+    data: &Value,
+    choice: &Choice,
+    seed: u64,
+) -> Result<MapReduceSetup, ReproduceError> {
     let scenario = Scenario::of_data(label, data, Path::new(""), OnBadLine::Stop)?;
     let setup = scenario.mapreduce_setup(choice.words, seed).map_err(SimulateError::from)?;
     let mut setup = setup.expect("these scenarios are of the MapReduce world");
@@ -261,9 +296,7 @@ fn run(label: &str, data: &Value, choice: &Choice, seed: u64) -> Result<Run, Rep
     if let Some(rule) = choice.instead {
         setup.rule = rule;
     }
-    let record = run_mapreduce(choice.name, setup, Log::off(), &mut Unwatched)
-        .map_err(SimulateError::from)?;
-    Ok(Run { record: Arc::new(record) })
+    Ok(setup)
 }
 
 /// Runs of worlds that are kept, by what makes them.
@@ -296,6 +329,15 @@ pub(super) fn megabytes(amount: f64) -> String {
     format!("{amount}MB")
 }
 
+/// Samples over time of a run that is traced.
+const SAMPLES: usize = 240;
+
+/// A run, and all that happened in it.
+pub(super) struct Traced {
+    pub(super) run: Run,
+    pub(super) log: Vec<Record>,
+}
+
 /// What came of a run.
 #[derive(Clone)]
 pub(super) struct Run {
@@ -316,6 +358,35 @@ impl Run {
     pub(super) fn requests_s(&self) -> Vec<f64> {
         let time = |request: &RequestRecord| Some(request.end_s? - request.submit_s?);
         self.world().requests.iter().filter_map(time).collect()
+    }
+
+    /// How long its maps would hold their slots if each ran alone on a node of the best that
+    /// `world` has, with its block there, in seconds.
+    ///
+    /// > sum over maps of start-up + read / disk + cpu / speed + written / disk
+    ///
+    /// With a page cache what is read may lie in memory: then reading takes nothing.
+    pub(super) fn map_seconds_alone(&self, world: &World) -> f64 {
+        let best =
+            |of: fn(&Nodes) -> f64| world.nodes.iter().map(of).fold(f64::MIN_POSITIVE, f64::max);
+        let (disk_mb_s, speed) = (best(|nodes| nodes.disk_mb_s), best(|nodes| nodes.speed));
+        let cached = world.keys.iter().any(|(key, value)| *key == "page_cache" && value == true);
+        let of_job = |job: &MapReduceJobRecord| {
+            let kind = KINDS.iter().find(|kind| kind.name == job.kind.as_str());
+            let kind = kind.expect("these worlds have the paper's types");
+            let read = if cached { 0.0 } else { f64::from(kind.map_read) };
+            let moved = (read + f64::from(kind.map_output)) / f64::from(RATIO_ONE) / disk_mb_s;
+            let computed = kind.map_cpu_micros_per_mb as f64 / 1e6 / speed;
+            job.maps as f64 * START_UP_S + job.input_bytes as f64 / 1e6 * (moved + computed)
+        };
+        self.world().jobs.iter().map(of_job).sum()
+    }
+
+    /// The part of the time of all map slots that these seconds are.
+    pub(super) fn slots_needed(&self, world: &World) -> f64 {
+        let slots = world.nodes.iter().map(|nodes| nodes.count * nodes.map_slots).sum::<u32>();
+        let end = self.world().requests.iter().filter_map(|request| request.end_s);
+        self.map_seconds_alone(world) / (f64::from(slots) * end.fold(f64::MIN_POSITIVE, f64::max))
     }
 
     /// Part of the maps that had their block on their node, in percent.
