@@ -30,7 +30,7 @@ const LONG_SENTENCES: &[(&str, usize)] = &[
 
 /// Pages of more words: at most so many hundreds.
 const LONG_PAGES: &[(&str, usize)] =
-    &[("docs/reproduction-results.md", 372), ("docs/scenario.md", 44), ("docs/traces.md", 48)];
+    &[("docs/reproduction-results.md", 391), ("docs/scenario.md", 44), ("docs/traces.md", 48)];
 
 /// The pages that people read, each with its text. The changelog is a list of changes.
 fn pages() -> Vec<(String, String)> {

@@ -33,9 +33,9 @@ const WHY: [(&str, &str); 19] = [
     ),
     (
         "ics-fig7",
-        "\"fluctuates significantly\" is downward jumps of half the final value, \"much smoother\" a \
-         fifth of that, or a fall of a twentieth of the printed one; the fall itself: half of it on \
-         either side; all four workloads must have a quantum of their own",
+        "\"fluctuates significantly\" is downward jumps of half the final value, \"much \
+         smoother\" a fifth of that, or a fall of a twentieth of the printed one; the fall itself: \
+         half of it on either side; all four workloads must have a quantum of their own",
     ),
     (
         "drfh-fig5",

@@ -30,10 +30,8 @@ const OTHERWISE: &str = "here a server has as many slots as its scarcer resource
     for less than a slot of either size, and how much is lost depends on which tasks run, so on \
     the day and on the users";
 
-const WHY_RISING: &str = "smaller slots lose less of a server to tasks that are smaller than a \
-    slot, up to 16 of them. Where a larger task takes several slots hardly more is lost beyond; \
-    where it is left out too few tasks are left at 20, so utilisation falls there. The paper's \
-    fall of memory from 14 on comes with neither";
+const WHY_RISING: &str = "smaller slots lose less of a server to small tasks. With larger tasks \
+    left out too few are left at 20; memory's fall from 14 on comes with neither reading";
 
 const NEAR: Claim = Claim {
     what: "the more of 12 and 16 slots over 14 slots, CPU and memory utilisation together",

