@@ -10,6 +10,7 @@
 //! | [`seen`] | what is kept of each run |
 //! | [`waits`] | waits in the log itself, beside the simulated ones |
 //! | [`ranks`] | Slurm's own ranks at the end of the log, beside those of the baseline |
+//! | [`starved`] | a value for the starvation guard |
 //! | [`settings`] | the same memory in the words of other schedulers, a row each |
 //! | [`site`] | what a site has now, by the format of its log |
 //! | [`page`] | the answer for people |
@@ -31,6 +32,7 @@ pub mod ranks;
 pub mod seen;
 pub mod settings;
 pub mod site;
+pub mod starved;
 #[cfg(test)]
 mod tests;
 pub mod waits;
@@ -55,6 +57,7 @@ use ranks::{RankedLog, RanksCompared, SlurmRanks};
 use seen::Seen;
 use settings::SCHEDULERS;
 pub use site::Baseline;
+use starved::GuardValue;
 use waits::{Waits, WaitsCompared};
 
 /// The memories that are tried when none are named: half-lives in about equal ratios, rounds that
@@ -117,6 +120,8 @@ pub struct Question {
     sizes: Vec<Scenario>,
     /// Waits in the log itself, and at which load its jobs come as they came there.
     log_waits: Option<(Waits, usize)>,
+    /// A value for the starvation guard, where tenants are in groups.
+    guard: Option<GuardValue>,
     /// The same where Slurm's ranks at its end are known.
     ranked: Option<(RankedLog, usize)>,
     strict: bool,
@@ -133,6 +138,8 @@ pub struct AdviceAnswer {
     pub told: Option<(String, Vec<f64>)>,
     /// Waits in the log, and of its jobs under the baseline at its own load.
     pub waits: Option<WaitsCompared>,
+    /// A value for `t_wait`, where tenants are in groups.
+    pub guard: Option<GuardValue>,
     /// Slurm's ranks at the end of the log, and those of the baseline.
     pub ranks: Option<RanksCompared>,
     /// By candidate and replicate.
@@ -179,6 +186,10 @@ impl Question {
                 read.map(|waits| (waits, at))
             }
         };
+        let guard = GuardValue::of_log(&own, first).map_err(|source| SweepError::Load {
+            at: "the log".to_owned(),
+            source: Box::new(source.into()),
+        })?;
         let mut own = Some(own);
         let at_load = |&factor: &u32| {
             // At its own load the log is read already.
@@ -203,6 +214,7 @@ impl Question {
             candidates,
             sizes,
             log_waits,
+            guard,
             ranked: None,
             strict: request.reading.is_strict(),
         })
@@ -323,7 +335,7 @@ impl Question {
             let seen = runs.first()?.get(at * self.seeds.len())?;
             ranked.compare(&seen.standings)
         });
-        Ok(AdviceAnswer { advice, sizes, told, waits, ranks, runs })
+        Ok(AdviceAnswer { advice, sizes, told, waits, guard: self.guard, ranks, runs })
     }
 
     fn weigh(&self, runs: &[Vec<Seen>]) -> Advice {

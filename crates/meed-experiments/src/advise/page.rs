@@ -125,6 +125,9 @@ pub fn to_json(question: &Question, answer: &AdviceAnswer, notes: &[String]) -> 
         "waits": answer.waits.map(|of| json!({
             "log": waits_json(&of.log), "simulated": waits_json(&of.simulated),
         })),
+        "t_wait": answer.guard.map(|guard| json!({
+            "value": guard.value(), "task_s": guard.task_s, "tenants": guard.tenants,
+        })),
         "ranks": answer.ranks.map(ranks_json),
         "sizes": answer.sizes.iter().map(size).collect::<Vec<_>>(),
         "site_told_so": told,
@@ -260,6 +263,7 @@ impl View<'_> {
             .chain(people)
             .chain(self.waits())
             .chain(self.ranks())
+            .chain(self.answer.guard.map(|guard| guard.words()))
             .chain([asked, compared])
             .chain(unchecked)
             .collect()
