@@ -69,8 +69,8 @@ const fn points(
 }
 
 const WHY_TIME: &str = "a rule chooses only while a map waits, half of the time. On equal nodes \
-    cores are nearly all busy then, on unequal ones map slots are all held. With more work in a request \
-    maps wait longer, and JAS saves up to what is printed (jas-trace)";
+    cores are nearly all busy then, on unequal ones map slots are all held. With more work in a \
+    request maps wait longer, and JAS saves up to what is printed (jas-trace)";
 
 pub(super) const CLAIMS: [Claim; 11] = [
     better("JAS against Hadoop", "15 to 18 % less time", (15.0, 18.0), WHY_TIME),
