@@ -264,7 +264,8 @@ pub(in super::super) fn trace(context: &Context) -> Result<ItemOutcome, Reproduc
     outcome.assumptions.push(format!(
         "All as for jas-fig8, but one run of three requests with seed {}. Out of turn: a job that \
          came earlier had maps waiting. Busiest: of cores, disks, cards, and map slots as far as \
-         maps would hold them alone. Room: the part of the time in which maps wait, times what the busiest leaves then.",
+         maps would hold them alone. Room: the part of the time in which maps wait, times what \
+         the busiest leaves then.",
         context.first_seed
     ));
     Ok(outcome)
