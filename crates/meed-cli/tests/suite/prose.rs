@@ -10,45 +10,27 @@ const MAX_WORDS_OF_A_PAGE: usize = 3500;
 
 /// Pages with sentences of more words: at most so many.
 const LONG_SENTENCES: &[(&str, usize)] = &[
-    ("docs/allocate.md", 1),
-    ("docs/decisions/0002-memory-as-warped-clock.md", 1),
-    ("docs/decisions/0006-dependencies.md", 1),
-    ("docs/decisions/0009-segments-not-a-database.md", 4),
-    ("docs/decisions/0010-who-is-gone-and-comes-back.md", 1),
-    ("docs/decisions/0011-gangs.md", 3),
-    ("docs/log.md", 1),
-    ("docs/macro-workloads.md", 1),
-    ("docs/papers.md", 1),
-    ("docs/policies/drfh.md", 1),
-    ("docs/policies/long-term.md", 1),
-    ("docs/policies/rps-dsf.md", 1),
-    ("docs/policies/sdrf.md", 3),
-    ("docs/policies/tetris.md", 2),
+    ("docs/policies/sdrf.md", 1),
+    ("docs/policies/tetris.md", 1),
     ("docs/policies/tsf.md", 1),
     ("docs/prices-and-plans.md", 1),
-    ("docs/properties.md", 2),
-    ("docs/reservations.md", 3),
+    ("docs/reservations.md", 1),
     ("docs/rivals/condor.md", 1),
-    ("docs/rivals/fair-tree.md", 2),
+    ("docs/rivals/fair-tree.md", 1),
     ("docs/rivals/flexible-lending.md", 1),
     ("docs/rivals/kai.md", 1),
-    ("docs/rivals/karma.md", 2),
+    ("docs/rivals/karma.md", 1),
     ("docs/rivals/kueue-afs.md", 1),
     ("docs/rivals/mr-karma.md", 1),
     ("docs/rivals/pbs.md", 1),
     ("docs/rivals/sge.md", 1),
     ("docs/rivals/t-period.md", 1),
     ("docs/yarn-experiment.md", 2),
-    ("docs/yarn.md", 15),
 ];
 
 /// Pages of more words: at most so many hundreds.
-const LONG_PAGES: &[(&str, usize)] = &[
-    ("docs/reproduction-results.md", 372),
-    ("docs/scenario.md", 74),
-    ("docs/traces.md", 68),
-    ("docs/yarn.md", 46),
-];
+const LONG_PAGES: &[(&str, usize)] =
+    &[("docs/reproduction-results.md", 372), ("docs/scenario.md", 44), ("docs/traces.md", 48)];
 
 /// The pages that people read, each with its text. The changelog is a list of changes.
 fn pages() -> Vec<(String, String)> {
