@@ -1,4 +1,5 @@
-//! What the world knows of a node: which slots are taken, what it has done up to its last heartbeat.
+//! What the world knows of a node: which slots are taken, and what it has done up to its last
+//! heartbeat.
 
 use crate::classes::{Class, ClassLoad, Classes, SlotKind};
 use meed::{Resources, Time};

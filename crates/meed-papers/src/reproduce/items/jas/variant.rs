@@ -1,5 +1,5 @@
-//! The environments with one thing changed: what is assumed otherwise, or what the paper says beside
-//! its tables, and over how many seeds it is looked at.
+//! The environments with one thing changed: what is assumed otherwise, or what the paper says
+//! beside its tables, and over how many seeds it is looked at.
 
 use serde_json::Value;
 
