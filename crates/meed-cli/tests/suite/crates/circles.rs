@@ -17,15 +17,6 @@ const MOST: usize = 4;
 const KNOWN: &[(&str, &str, usize)] = &[
     ("meed-kubernetes", "record.rs", 13),
     ("meed-kubernetes", "follow.rs", 5),
-    ("meed-mapreduce", "beat.rs", 12),
-    ("meed-papers", "audit/case_file.rs", 17),
-    ("meed-papers", "reproduce/items/jas/hosts.rs", 6),
-    ("meed-papers", "audit/plans/case.rs", 5),
-    ("meed-server", "world/facts.rs", 7),
-    ("meed-server", "access/mod.rs", 5),
-    ("meed-workload", "table/mapping.rs", 7),
-    ("meed-workload", "changed.rs", 5),
-    ("meed-workload", "table/accounting.rs", 5),
 ];
 
 /// A crate's modules by their paths (`["world", "desk"]`), each with the file that holds it.
