@@ -22,6 +22,7 @@ use crate::connect::Connector;
 use crate::dashboard::{self, question::Ask};
 use crate::error::KubernetesError;
 use crate::hear::Ears;
+use crate::heard::Heard;
 use crate::lease::{self, Claim, Held, LeaseName};
 use crate::ledger::{About, CHECKPOINT_PATIENCE, Checkpoint, LedgerStore, Writes};
 use crate::listen::listen;
@@ -32,7 +33,7 @@ use crate::settings::KubernetesSettings;
 use crate::standby::{Picture, stand_by};
 use crate::statuses::{self, StatusBook};
 use crate::wall::wall;
-use crate::watch::{self, Heard, Watches};
+use crate::watch::{self, Watches};
 use crate::world::{Order, World};
 use crate::writer::Writer;
 

@@ -17,23 +17,35 @@
 //! Invariant: a pod holds room in the engine exactly while it is Sent, Lifted or Bound, or stands
 //! among the strangers of its node.
 
+mod answer;
 mod answers;
+mod claims;
+mod devices;
 mod gangs;
 mod gaps;
+mod late;
+mod listed;
+mod marked;
 mod marks;
+mod members;
 mod near;
 mod neighbours;
+mod node_row;
 mod nodes;
 mod pods;
 mod promised;
+mod queue_row;
 mod queues;
 mod reclaim;
 mod recover;
 mod reprice;
+mod rings;
 mod samples;
 mod shown;
+mod slices;
 mod stamps;
 mod status;
+mod stop;
 #[cfg(test)]
 mod tests;
 mod unplaced;
@@ -57,20 +69,20 @@ use crate::pod::rule::Rule;
 use crate::pod::{PodName, PodSeen};
 use crate::prices::Prices;
 use crate::record::{self, DecisionLog};
-pub(crate) use answers::{Answer, Found};
-use gangs::Gangs;
+pub(crate) use answer::{Answer, Found};
+use claims::Volumes;
+pub(crate) use claims::claim_key;
 use gaps::Gaps;
-use marks::Marks;
-pub(crate) use marks::{Mark, UNSCHEDULABLE};
+use late::LetGo;
+pub(crate) use listed::Listed;
+use marked::Marks;
+pub(crate) use marked::{Mark, UNSCHEDULABLE};
+use members::Gangs;
 use neighbours::Neighbours;
-use nodes::NodeRow;
-use queues::QueueRow;
-pub(crate) use reclaim::EvictOrder;
-pub(crate) use recover::Listed;
-use samples::Samples;
-use unplaced::LetGo;
-use volumes::Volumes;
-pub(crate) use volumes::claim_key;
+use node_row::NodeRow;
+use queue_row::QueueRow;
+use rings::Samples;
+use slices::Devices;
 
 /// What is kept of a pod in the driver, and so in checkpoints.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -142,6 +154,12 @@ pub(crate) struct StartOrder {
     pub(crate) applied: bool,
     /// Since when it is charged: microseconds since 1970.
     pub(crate) started: i64,
+}
+
+/// A pod is to stop.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct EvictOrder {
+    pub(crate) pod: PodName,
 }
 
 /// An event on a pod.
@@ -266,6 +284,7 @@ pub(crate) struct World {
     refused: BTreeSet<String>,
     gangs: Gangs,
     volumes: Volumes,
+    devices: Devices,
     let_go: LetGo,
     gaps: Gaps,
     queues: BTreeMap<String, QueueRow>,

@@ -24,8 +24,6 @@ const KNOWN: &[(&str, &str, usize)] = &[
     ("meed-driver", "driver/apply.rs", 7),
     ("meed-files", "create.rs", 5),
     ("meed-journal", "amounts.rs", 16),
-    ("meed-kubernetes", "record.rs", 13),
-    ("meed-kubernetes", "follow.rs", 5),
     ("meed-level", "error.rs", 11),
     ("meed-mapreduce", "beat.rs", 12),
     ("meed-papers", "audit/case_file.rs", 17),
