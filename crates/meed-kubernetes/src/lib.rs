@@ -18,6 +18,7 @@
 //! | `board`, `listen` | probes and metrics |
 //! | `dashboard` | the page of this cluster, and who may see what |
 //! | `run` | the loop |
+//! | `import` | the queues of Kueue as Queues |
 //! | [`people`] | what people ask: `queues`, `why` |
 //!
 //! One task owns the world and with it the engine; all others talk to it by a channel. So all
@@ -39,6 +40,7 @@ mod fake;
 mod follow;
 mod hear;
 mod heard;
+mod import;
 mod keys;
 mod lean;
 mod lease;
@@ -56,6 +58,7 @@ mod settings;
 mod shards;
 mod standby;
 mod statuses;
+mod version;
 mod volumes;
 mod wall;
 mod watch;
@@ -63,5 +66,6 @@ mod world;
 mod writer;
 
 pub use error::KubernetesError;
+pub use import::import;
 pub use run::run;
 pub use settings::KubernetesSettings;

@@ -24,6 +24,7 @@ use k8s_openapi::api::resource::v1::{DeviceClass, ResourceSlice};
 use kube::Client;
 use kube::api::DynamicObject;
 use meed::ResourceKinds;
+use meed_pods::Resizes;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
@@ -37,6 +38,7 @@ use crate::heard::{DeviceHeard, Heard};
 use crate::lease::Held;
 use crate::ledger::{self, CHECKPOINT_PATIENCE};
 use crate::log;
+use crate::pod::demand::Counts;
 use crate::pod::gang::GroupSeen;
 use crate::pod::{PodEnd, PodSeen};
 use crate::relist::{Kind, uid_of};
@@ -59,7 +61,7 @@ const MOST: usize = 50_000;
 
 /// Waits for the lease, and keeps the picture current meanwhile.
 pub(crate) async fn stand_by(
-    (client, namespace, kinds): (&Client, &str, &ResourceKinds),
+    (client, namespace, counts): (&Client, &str, Counts<'_>),
     (tell, heard): (&mpsc::Sender<Heard>, &mut mpsc::Receiver<Heard>),
     picture: &mut Picture,
     lease: impl Future<Output = Result<Held, KubernetesError>>,
@@ -75,16 +77,22 @@ pub(crate) async fn stand_by(
         if aside.is_empty() && picture.is_whole() {
             log::line("stands by: has read the cluster, and goes on hearing of it");
             let namespace = namespace.to_owned();
-            aside.spawn(look(client.clone(), namespace, kinds.clone(), tell.clone()));
+            let counts = (counts.kinds.clone(), counts.resizes);
+            aside.spawn(look(client.clone(), namespace, counts, tell.clone()));
         }
     }
 }
 
 /// What a standby asks for beside its watches. Pods that have ended are listed after those that had
 /// not, so that none is in neither list.
-async fn look(client: Client, namespace: String, kinds: ResourceKinds, tell: mpsc::Sender<Heard>) {
+async fn look(
+    client: Client,
+    namespace: String,
+    (kinds, resizes): (ResourceKinds, Resizes),
+    tell: mpsc::Sender<Heard>,
+) {
     let finished = loop {
-        match finished_pods(&client, &kinds).await {
+        match finished_pods(&client, Counts { kinds: &kinds, resizes }).await {
             Ok(finished) => break finished,
             Err(_) => sleep(LOOK).await,
         }

@@ -18,7 +18,6 @@ use kube::api::{DynamicObject, ListParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::runtime::watcher::Event;
 use kube::{Api, Client, Resource};
-use meed::ResourceKinds;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
@@ -29,6 +28,7 @@ use crate::heard::{DeviceHeard, Heard};
 use crate::lean::{LeanPod, lean_node};
 use crate::log;
 use crate::pod::PodSeen;
+use crate::pod::demand::Counts;
 use crate::relist::{map, without_managers};
 use crate::volumes;
 
@@ -52,7 +52,7 @@ impl Watches {
 }
 
 /// Begins all watches.
-pub(crate) fn all(client: &Client, heard: &mpsc::Sender<Heard>, kinds: &ResourceKinds) -> Watches {
+pub(crate) fn all(client: &Client, heard: &mpsc::Sender<Heard>, counts: Counts<'_>) -> Watches {
     let mut set = JoinSet::new();
     let (wanted, asked) = watch::channel(0);
     let nodes = Follow::new(client, Node::url_path(&(), None), Node::meta, heard);
@@ -61,7 +61,7 @@ pub(crate) fn all(client: &Client, heard: &mpsc::Sender<Heard>, kinds: &Resource
     set.spawn(queues.run(|event| Heard::Queue(Box::new(map(event, without_managers)))));
     let namespaces = Follow::new(client, Namespace::url_path(&(), None), Namespace::meta, heard);
     set.spawn(namespaces.run(|event| Heard::Namespace(Box::new(map(event, without_managers)))));
-    follow_pods((client, heard), asked, kinds, &mut set);
+    follow_pods((client, heard), asked, counts, &mut set);
     volumes::watch(client, heard, &mut set);
     follow_devices((client, heard), &mut set);
     let plugins = vec![pod_group("scheduling.x-k8s.io", "v1alpha1")];
@@ -75,13 +75,13 @@ pub(crate) fn all(client: &Client, heard: &mpsc::Sender<Heard>, kinds: &Resource
 fn follow_pods(
     (client, heard): (&Client, &mpsc::Sender<Heard>),
     asked: watch::Receiver<u64>,
-    kinds: &ResourceKinds,
+    Counts { kinds, resizes }: Counts<'_>,
     set: &mut JoinSet<()>,
 ) {
     let pods = Follow::new(client, Pod::url_path(&(), None), LeanPod::meta, heard);
     let (pods, kinds) = (pods.lists(NOT_ENDED).wanted(asked), kinds.clone());
     set.spawn(pods.run(move |event| {
-        let read = map(event, |LeanPod(pod)| PodSeen::of(&pod, &kinds));
+        let read = map(event, |LeanPod(pod)| PodSeen::of(&pod, Counts { kinds: &kinds, resizes }));
         Heard::Pod(Box::new(ends_as_gone(read)))
     }));
 }
@@ -123,7 +123,7 @@ pub(crate) async fn version_of_now(client: &Client) -> Result<u64, KubernetesErr
 /// Pods that have ended and are still there.
 pub(crate) async fn finished_pods(
     client: &Client,
-    kinds: &ResourceKinds,
+    counts: Counts<'_>,
 ) -> Result<Vec<PodSeen>, KubernetesError> {
     let mut all = Vec::new();
     for phase in ["status.phase=Succeeded", "status.phase=Failed"] {
@@ -132,7 +132,7 @@ pub(crate) async fn finished_pods(
             let page = pages.next::<LeanPod>().await;
             let page = page.map_err(|why| KubernetesError::api("list finished pods", why))?;
             let Some(page) = page else { break };
-            let read = page.iter().map(|LeanPod(pod)| PodSeen::of(pod, kinds));
+            let read = page.iter().map(|LeanPod(pod)| PodSeen::of(pod, counts));
             // Nothing was charged to those that name no queue.
             all.extend(read.filter(|pod| pod.queue.is_some()));
         }

@@ -41,7 +41,7 @@ impl World {
                 Ok(())
             }
             Found::Pod(pod, why) => {
-                let seen = PodSeen::of(&pod, &self.kinds);
+                let seen = PodSeen::of(&pod, self.counts());
                 let is_settled =
                     seen.node.is_some() || seen.end.is_some() || (!seen.ours && !seen.held);
                 match (is_settled, seen.deleting) {

@@ -58,11 +58,13 @@ use k8s_openapi::api::core::v1::NodeSelectorTerm;
 use meed::{AllocationId, Config, JobId, QueueId, ResourceKinds, Span, Start, Time};
 use meed_config::policy::PolicySpec;
 use meed_driver::{Driver, Failed, Journal as _, finish_of};
+use meed_pods::Resizes;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::LedgerClock;
 use crate::crd::PlacedBy;
 use crate::error::KubernetesError;
+use crate::pod::demand::Counts;
 use crate::pod::gang::GangLabel;
 use crate::pod::near::Near;
 use crate::pod::rule::Rule;
@@ -252,13 +254,15 @@ pub(crate) struct Choices {
     pub(crate) prices: Prices,
     /// How long room is kept for a pod that was let go and is not bound.
     pub(crate) patience: Span,
+    /// How kube-scheduler counts a resize.
+    pub(crate) resizes: Resizes,
 }
 
 #[cfg(test)]
 impl From<PolicySpec> for Choices {
     fn from(root: PolicySpec) -> Choices {
         let patience = Span::from_secs(60).unwrap_or(Span::MAX);
-        Choices { root, prices: Prices::default(), patience }
+        Choices { root, prices: Prices::default(), patience, resizes: Resizes::default() }
     }
 }
 
@@ -266,6 +270,7 @@ impl From<PolicySpec> for Choices {
 pub(crate) struct World {
     driver: Driver<PodJob, DecisionLog>,
     kinds: ResourceKinds,
+    resizes: Resizes,
     /// The policy of the whole cluster.
     root: PolicySpec,
     prices: Prices,
@@ -337,6 +342,11 @@ impl World {
     pub(crate) fn turn(&mut self) -> Time {
         let now = self.now();
         *self.turn.insert(now)
+    }
+
+    /// By what it counts pods.
+    pub(crate) fn counts(&self) -> Counts<'_> {
+        Counts { kinds: &self.kinds, resizes: self.resizes }
     }
 
     /// What the cluster counts.

@@ -562,7 +562,7 @@ impl World {
     ) -> Result<(), KubernetesError> {
         match found {
             _ if !self.pods.contains_key(&pod.uid) => Ok(()),
-            Some(found) => self.pod_seen(PodSeen::of(found, &self.kinds), now),
+            Some(found) => self.pod_seen(PodSeen::of(found, self.counts()), now),
             None => self.pod_vanished(&pod.uid, now),
         }
     }

@@ -115,6 +115,7 @@ impl World {
             root: choices.root,
             prices: choices.prices,
             patience: choices.patience,
+            resizes: choices.resizes,
             unpriced: Default::default(),
             clock,
             nodes: Default::default(),
