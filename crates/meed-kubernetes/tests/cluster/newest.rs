@@ -322,6 +322,143 @@ fn a_label_on_the_owner_is_honoured() {
     });
 }
 
+impl Plane {
+    /// In place of a kubelet: a part of a pod's status.
+    async fn told(&self, namespace: &str, name: &str, status: Value) {
+        let patch = Patch::Strategic(json!({ "status": status }));
+        let pods = self.pods(namespace);
+        pods.patch_status(name, &PatchParams::default(), &patch).await.expect("a status");
+    }
+
+    async fn resize(&self, namespace: &str, name: &str, spec: Value) {
+        let patch = Patch::Strategic(json!({ "spec": spec }));
+        let (pods, params) = (self.pods(namespace), PatchParams::default());
+        pods.patch_subresource("resize", name, &params, &patch).await.expect("a resize");
+    }
+
+    async fn until_runs(&self, namespace: &str, name: &str) {
+        until(&format!("{name} runs"), 30, async || {
+            let pod = self.pods(namespace).get(name).await.expect("it is there");
+            pod.status.and_then(|status| status.phase).as_deref() == Some("Running")
+        })
+        .await;
+    }
+}
+
+/// A resize that the node has refused holds nothing: one tiny pod closes no node to others.
+#[test]
+fn a_resize_that_was_refused_closes_no_node() {
+    with_plane(&["kwok", "scheduler"], async |plane| {
+        plane.node("n00", "16", json!({}), json!({})).await;
+        for queue in ["bl1", "bl2"] {
+            plane.queue(queue, "Gates").await;
+        }
+        let mut meed = Meed::start(&plane, LONG_TERM);
+        meed.decides().await;
+        plane.create("bl1", &pod("tiny", "bl1", "100m", "", json!({}))).await;
+        plane.until_runs("bl1", "tiny").await;
+        let more = json!({ "requests": { "cpu": "16" } });
+        let containers = json!([{ "name": "c", "resources": more }]);
+        plane.resize("bl1", "tiny", json!({ "containers": containers })).await;
+        let has = json!({ "cpu": "100m", "memory": "64Mi" });
+        plane
+            .told(
+                "bl1",
+                "tiny",
+                json!({
+                    "conditions": [{ "type": "PodResizePending", "status": "True",
+                        "reason": "Infeasible", "message": "x" }],
+                    "containerStatuses": [{ "name": "c", "image": "none", "imageID": "",
+                        "ready": true, "restartCount": 0, "state": { "running": {} },
+                        "allocatedResources": has, "resources": { "requests": has } }],
+                }),
+            )
+            .await;
+        plane.submit("bl2", "next", 1, "2", "").await;
+        plane.until_runs("bl2", "next-000").await;
+        meed.end().await;
+    });
+}
+
+/// A resize of a whole pod that the kubelet has not done yet holds what it held.
+#[test]
+fn a_pod_that_is_to_be_smaller_holds_its_room_until_it_is() {
+    if is_left_out("nodes that declare features") {
+        return;
+    }
+    with_plane(&["kwok", "scheduler"], async |plane| {
+        plane.node("n00", "16", json!({}), json!({})).await;
+        let features = json!({ "status": {
+            "declaredFeatures": ["InPlacePodLevelResourcesVerticalScaling"] } });
+        let nodes = plane.api("v1", "Node", None);
+        let patch = Patch::Merge(features);
+        nodes.patch_status("n00", &PatchParams::default(), &patch).await.expect("a status");
+        for queue in ["ol1", "ol2"] {
+            plane.queue(queue, "Gates").await;
+        }
+        let mut meed = Meed::start(&plane, LONG_TERM);
+        meed.decides().await;
+        let level = json!({ "resources": { "requests": { "cpu": "14" } } });
+        plane.create("ol1", &pod("p", "ol1", "1", "", level)).await;
+        plane.until_runs("ol1", "p").await;
+        let has = json!({ "cpu": "14", "memory": "64Mi" });
+        let status = json!({ "allocatedResources": has, "resources": { "requests": has } });
+        plane.told("ol1", "p", status).await;
+        plane.resize("ol1", "p", json!({ "resources": { "requests": { "cpu": "2" } } })).await;
+        plane.submit("ol2", "next", 4, "2", "").await;
+        until("one of them runs", 30, async || plane.ran(&["ol2"]).await.len() == 1).await;
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        let let_go = plane.all_pods("ol2").await.iter().filter(|pod| !is_gated(pod)).count();
+        assert_eq!(let_go, 1, "two cores are free");
+        meed.end().await;
+    });
+}
+
+/// Whoever makes what Meed reads otherwise than Kueue is warned by the API server.
+#[test]
+fn deadlines_of_jobs_and_labels_that_nobody_reads_are_warned_of() {
+    with_plane(&[], async |plane| {
+        let kubectl = crate::plane::programs().join("kubectl");
+        let job = |queue: &str, deadline: &str| {
+            format!(
+                "apiVersion: batch/v1\nkind: Job\nmetadata: {{generateName: j-{queue}}}\n\
+                 spec:\n  {deadline}\n  template:\n    spec:\n      restartPolicy: Never\n      \
+                 containers: [{{name: c, image: none}}]\n"
+            )
+        };
+        let labelled =
+            |text: String| text.replace("metadata: {", "metadata: {labels: {meed.dev/queue: q}, ");
+        let cron = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {generateName: c-}\nspec:\n  \
+                    schedule: '0 0 1 1 *'\n  jobTemplate:\n    spec:\n      template:\n        spec: \
+                    {restartPolicy: Never, containers: [{name: c, image: none}]}\n";
+        let config = format!("--kubeconfig={}", plane.kubeconfig("admin").display());
+        let file = plane.state().join("made.yaml");
+        let warned = |text: &str| {
+            std::fs::write(&file, text).expect("a file");
+            let create = ["create", "--namespace=default", "-f"];
+            let mut command = std::process::Command::new(&kubectl);
+            let told = command.arg(&config).args(create).arg(&file).output().expect("kubectl runs");
+            let said = String::from_utf8_lossy(&told.stderr).into_owned();
+            assert!(told.status.success(), "it is made: {said}");
+            said
+        };
+        let late = "activeDeadlineSeconds: 10";
+        // Policies are in force a moment after they were made.
+        until("a deadline is warned of", 30, async || {
+            warned(&labelled(job("late", late))).contains("runs while its pods wait")
+        })
+        .await;
+        until("a label is warned of", 30, async || {
+            warned(&labelled(cron.to_owned())).contains("is not that of its pods")
+        })
+        .await;
+        for silent in [labelled(job("plain", "backoffLimit: 0")), job("others", late), cron.into()]
+        {
+            assert_eq!(warned(&silent), "", "{silent}");
+        }
+    });
+}
+
 /// A Queue that is stopped lets nothing go, says so, and goes on when it may.
 #[test]
 fn a_queue_that_is_stopped_says_so_and_goes_on_later() {
