@@ -7,8 +7,8 @@
 //! Kubernetes) are, where the cluster has the kind: it is looked for every 15 s.
 //!
 //! A watch that was cut goes on, or begins anew with a list ([`crate::follow`]); what a list does
-//! not show is gone ([`crate::relist::Relist`]). Pods are read where they come in: what is passed on is what is
-//! needed of them, not the objects.
+//! not show is gone ([`crate::relist::Relist`]). Pods are read where they come in: what is passed
+//! on is what is needed of them, not the objects.
 
 use std::time::Duration;
 

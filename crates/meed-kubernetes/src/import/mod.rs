@@ -6,13 +6,14 @@
 //! | Kueue | Queue |
 //! |---|---|
 //! | Cohort, or the name of one that has no object | one with others below it |
-//! | ClusterQueue | one below its cohort: `min` is the nominal quota, `max` that and the borrowing limit; without a cohort `max` is the quota |
+//! | ClusterQueue | one below its cohort: `min` is the quota, `max` adds the borrowing limit |
 //! | LocalQueue | a leaf below its ClusterQueue, for its namespace |
 //! | `fairSharing.weight` | `weight` |
 //! | `stopPolicy` | `stop` |
 //!
-//! A Queue is of the cluster and a LocalQueue of its namespace: a name that is taken already gets
-//! its namespace before it. Quotas of several flavors are added up.
+//! Without a cohort `max` is the quota. A Queue is of the cluster and a LocalQueue of its
+//! namespace: a name that is taken already gets its namespace before it. Quotas of several flavors
+//! are added up.
 //!
 //! Cost: O(objects x log).
 
@@ -280,7 +281,7 @@ impl Import<'_> {
             ),
             (
                 spec.preemption.as_ref().is_some_and(kueue::Preemption::is_on),
-                "preemption is a key of the cluster's policy: reclaim_after; priorities stop nothing",
+                "preemption is a key of the policy: reclaim_after; priorities stop nothing",
             ),
             (spec.flavor_fungibility.is_some(), "flavorFungibility has no counterpart"),
             (

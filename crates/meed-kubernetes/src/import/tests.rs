@@ -5,7 +5,10 @@ const KUEUE: &str = r#"
 apiVersion: v1
 kind: List
 items:
-- {apiVersion: kueue.x-k8s.io/v1beta2, kind: Cohort, metadata: {name: org}, spec: {fairSharing: {weight: "2"}}}
+- apiVersion: kueue.x-k8s.io/v1beta2
+  kind: Cohort
+  metadata: {name: org}
+  spec: {fairSharing: {weight: "2"}}
 - {apiVersion: kueue.x-k8s.io/v1beta2, kind: Cohort, metadata: {name: lab}, spec: {parentName: org}}
 - {apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: spot}}
 ---

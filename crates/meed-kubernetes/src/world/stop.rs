@@ -1,8 +1,8 @@
 //! Queues that are stopped (`stop: true`): their pods, and those of the Queues below, wait outside.
 //! What runs goes on, and is charged.
 //!
-//! A pod that waits when its Queue is stopped leaves the engine, and comes back when `stop` is taken
-//! away: behind those that wait in other Queues since, in the order among its own.
+//! A pod that waits when its Queue is stopped leaves the engine, and comes back when `stop` is
+//! taken away: behind those that wait in other Queues since, in the order among its own.
 //!
 //! Cost: O(pods) when queues change and one is stopped.
 

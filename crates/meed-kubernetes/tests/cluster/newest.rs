@@ -303,7 +303,8 @@ fn a_label_on_the_owner_is_honoured() {
             json!({ "metadata": { "labels": labels },
                 "spec": { "restartPolicy": policy, "containers": [container] } })
         };
-        let metadata = |name: &str| json!({ "name": name, "namespace": "jl", "labels": { "meed.dev/queue": "jl" } });
+        let labels = json!({ "meed.dev/queue": "jl" });
+        let metadata = |name: &str| json!({ "name": name, "namespace": "jl", "labels": labels });
         plane
             .apply(&json!({ "apiVersion": "batch/v1", "kind": "Job", "metadata": metadata("j"),
                 "spec": { "parallelism": 2, "completions": 2,
@@ -328,6 +329,14 @@ impl Plane {
         let patch = Patch::Strategic(json!({ "status": status }));
         let pods = self.pods(namespace);
         pods.patch_status(name, &PatchParams::default(), &patch).await.expect("a status");
+    }
+
+    /// Likewise: what the pod's container has. Without it the API server takes no resize.
+    async fn container_has(&self, namespace: &str, name: &str, has: Value) {
+        let container = json!({ "name": "c", "image": "none", "imageID": "", "ready": true,
+            "restartCount": 0, "state": { "running": {} }, "allocatedResources": has,
+            "resources": { "requests": has } });
+        self.told(namespace, name, json!({ "containerStatuses": [container] })).await;
     }
 
     async fn resize(&self, namespace: &str, name: &str, spec: Value) {
@@ -357,23 +366,13 @@ fn a_resize_that_was_refused_closes_no_node() {
         meed.decides().await;
         plane.create("bl1", &pod("tiny", "bl1", "100m", "", json!({}))).await;
         plane.until_runs("bl1", "tiny").await;
+        plane.container_has("bl1", "tiny", json!({ "cpu": "100m", "memory": "64Mi" })).await;
         let more = json!({ "requests": { "cpu": "16" } });
         let containers = json!([{ "name": "c", "resources": more }]);
         plane.resize("bl1", "tiny", json!({ "containers": containers })).await;
-        let has = json!({ "cpu": "100m", "memory": "64Mi" });
-        plane
-            .told(
-                "bl1",
-                "tiny",
-                json!({
-                    "conditions": [{ "type": "PodResizePending", "status": "True",
-                        "reason": "Infeasible", "message": "x" }],
-                    "containerStatuses": [{ "name": "c", "image": "none", "imageID": "",
-                        "ready": true, "restartCount": 0, "state": { "running": {} },
-                        "allocatedResources": has, "resources": { "requests": has } }],
-                }),
-            )
-            .await;
+        let refused = json!([{ "type": "PodResizePending", "status": "True",
+            "reason": "Infeasible", "message": "x" }]);
+        plane.told("bl1", "tiny", json!({ "conditions": refused })).await;
         plane.submit("bl2", "next", 1, "2", "").await;
         plane.until_runs("bl2", "next-000").await;
         meed.end().await;
@@ -401,6 +400,7 @@ fn a_pod_that_is_to_be_smaller_holds_its_room_until_it_is() {
         let level = json!({ "resources": { "requests": { "cpu": "14" } } });
         plane.create("ol1", &pod("p", "ol1", "1", "", level)).await;
         plane.until_runs("ol1", "p").await;
+        plane.container_has("ol1", "p", json!({ "cpu": "1", "memory": "64Mi" })).await;
         let has = json!({ "cpu": "14", "memory": "64Mi" });
         let status = json!({ "allocatedResources": has, "resources": { "requests": has } });
         plane.told("ol1", "p", status).await;
@@ -429,8 +429,8 @@ fn deadlines_of_jobs_and_labels_that_nobody_reads_are_warned_of() {
         let labelled =
             |text: String| text.replace("metadata: {", "metadata: {labels: {meed.dev/queue: q}, ");
         let cron = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {generateName: c-}\nspec:\n  \
-                    schedule: '0 0 1 1 *'\n  jobTemplate:\n    spec:\n      template:\n        spec: \
-                    {restartPolicy: Never, containers: [{name: c, image: none}]}\n";
+                    schedule: '0 0 1 1 *'\n  jobTemplate: {spec: {template: {spec: \
+                    {restartPolicy: Never, containers: [{name: c, image: none}]}}}}\n";
         let config = format!("--kubeconfig={}", plane.kubeconfig("admin").display());
         let file = plane.state().join("made.yaml");
         let warned = |text: &str| {
