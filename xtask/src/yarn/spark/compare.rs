@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::heard::Heard;
-use super::submitted::{Came, Delays, Scene, scenario};
+use super::submitted::{Asked, Scene, scenario};
 use super::{RECLAIM, Variant};
 
 /// Samples of a simulated run.
@@ -33,15 +33,15 @@ impl Simulated {
         mut meed: Command,
         folder: &Path,
         scene: &Scene,
-        came: &Came,
+        heard: &Heard,
         variant: &Variant,
-        delays: Delays,
+        asked: Option<&Asked>,
     ) -> Result<Simulated, String> {
         let file = folder.join("submitted.toml");
-        fs::write(&file, scenario(scene, came, delays))
+        fs::write(&file, scenario(scene, &heard.came, asked))
             .map_err(|why| format!("{}: {why}", file.display()))?;
         meed.arg("simulate").arg(&file).args(["-q", "--json", "-", "-p", &policy(variant)]);
-        meed.args(["--samples", &SAMPLES.to_string()]);
+        meed.args(["--series", &SAMPLES.to_string()]);
         let told = crate::tools::printed(&mut meed, "meed simulate")?;
         let told: Value = serde_json::from_slice(&told).map_err(|why| why.to_string())?;
         Simulated::read(&told, scene)

@@ -17,7 +17,7 @@ use super::super::daemons::{self, Daemon, Story};
 use super::compare::Simulated;
 use super::heard::{self, Heard};
 use super::submit::{Application, Spark, ended_well};
-use super::submitted::{ALL, Delays, PHASE, Program, SCENES, Scene};
+use super::submitted::{ALL, PHASE, Program, SCENES, Scene};
 use super::{VARIANTS, Variant, keys};
 use crate::tools::{root, succeed, until};
 
@@ -290,13 +290,19 @@ fn heard(run: &Run, apps: &[serde_json::Value], began: u64) -> Result<Heard, Str
     let (lost, lost_work) = heard::lost(&heard::event_logs(&run.file("events"))?);
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(0.0);
-    Ok(Heard { held, came, lost, lost_work, load })
+    let mut asked = Vec::new();
+    for program in &scene.programs {
+        let name = format!("spark-{}-{}-{}.log", scene.name, run.repeat, program.name);
+        let log = fs::read_to_string(story.file(&name)).map_err(|why| format!("{name}: {why}"))?;
+        asked.push(heard::asked(&log, began));
+    }
+    Ok(Heard { held, came, asked, lost, lost_work, load })
 }
 
 /// A run of which is known what was heard.
 struct Row {
     heard: Heard,
-    /// With submissions as programs make them, and as Spark hands them on.
+    /// With phases as programs have them, and with what Spark asked for.
     simulated: [Simulated; 2],
 }
 
@@ -331,8 +337,8 @@ fn row(
     variant: &Variant,
     heard: Heard,
 ) -> Result<Row, String> {
-    let run = |delays| Simulated::run(options.meed(), folder, scene, &heard.came, variant, delays);
-    let simulated = [run(Delays::None)?, run(Delays::Spark)?];
+    let run = |asked| Simulated::run(options.meed(), folder, scene, &heard, variant, asked);
+    let simulated = [run(None)?, run(Some(&heard.asked))?];
     Ok(Row { heard, simulated })
 }
 
@@ -406,7 +412,7 @@ fn table(text: &mut String, scene: &Scene, rows: &[(&Variant, Vec<Row>)]) {
     }
     for (number, program) in scene.programs.iter().enumerate() {
         let name = program.name;
-        for (place, what) in ["", ", with Spark's delays"].into_iter().enumerate() {
+        for (place, what) in ["", ", as Spark asked"].into_iter().enumerate() {
             line(&format!("simulator's use of {name}{what}, off at the end, %"), &|all| {
                 let off = |row: &Row| 100.0 * row.simulated[place].off(&row.heard, number).total;
                 spread(all.iter().map(off), 1)

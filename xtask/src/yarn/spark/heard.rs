@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::submitted::{ALL, Came, Scene};
+use super::submitted::{ALL, Asked, Came, Scene, Told};
 
 /// A container, by seconds from the beginning.
 pub(super) struct Held {
@@ -21,6 +21,7 @@ pub(super) struct Held {
 pub(super) struct Heard {
     pub(super) held: Vec<Held>,
     pub(super) came: Came,
+    pub(super) asked: Asked,
     /// Executors that were taken back.
     pub(super) lost: u64,
     /// Seconds that their tasks had run.
@@ -52,6 +53,7 @@ impl Heard {
         json!({
             "held": self.held.iter().map(held).collect::<Vec<_>>(),
             "came": self.came,
+            "asked": self.asked.iter().map(|told| json_of(told)).collect::<Vec<_>>(),
             "lost": self.lost,
             "lost_work": self.lost_work,
             "load": self.load,
@@ -66,14 +68,59 @@ impl Heard {
         });
         let came =
             all["came"].as_array()?.iter().map(|came| Some([came[0].as_f64()?, came[1].as_f64()?]));
+        let asked = all["asked"].as_array()?.iter().map(of_json);
         Some(Heard {
             held: held.collect::<Option<_>>()?,
             came: came.collect(),
+            asked: asked.collect::<Option<_>>()?,
             lost: all["lost"].as_u64()?,
             lost_work: all["lost_work"].as_f64()?,
             load: all["load"].as_f64()?,
         })
     }
+}
+
+fn json_of(told: &[(f64, Told)]) -> Value {
+    let line = |&(at, told): &(f64, Told)| match told {
+        Told::Wants(total) => json!([at, "wants", total]),
+        Told::Returns(idle) => json!([at, "returns", idle]),
+    };
+    told.iter().map(line).collect()
+}
+
+fn of_json(told: &Value) -> Option<Vec<(f64, Told)>> {
+    let line = |line: &Value| {
+        let (at, number) = (line[0].as_f64()?, line[2].as_u64()?);
+        match line[1].as_str()? {
+            "wants" => Some((at, Told::Wants(number))),
+            "returns" => Some((at, Told::Returns(number))),
+            _ => None,
+        }
+    };
+    told.as_array()?.iter().map(line).collect()
+}
+
+/// What Spark's dynamic allocation told YARN, by the log of a driver whose clock is UTC; times of
+/// that log are whole seconds.
+pub(super) fn asked(log: &str, began: u64) -> Vec<(f64, Told)> {
+    let lines = log.lines().filter_map(|line| {
+        let told = if let Some((_, after)) = line.split_once("new desired total will be ") {
+            Told::Wants(after.split(' ').next()?.parse().ok()?)
+        } else {
+            let (_, after) = line.split_once("ExecutorAllocationManager: Executors ")?;
+            let (ids, _) = after.split_once(" removed due to idle timeout")?;
+            Told::Returns(ids.split(',').count() as u64)
+        };
+        let clock: Vec<f64> =
+            line.split(' ').nth(1)?.split(':').filter_map(|part| part.parse().ok()).collect();
+        let &[hours, minutes, seconds] = clock.as_slice() else { return None };
+        let day = 86_400.0;
+        let at = 3600.0 * hours + 60.0 * minutes + seconds + 0.5;
+        let began = (began as f64 / 1000.0).rem_euclid(day);
+        // From the beginning, on the same day or the next.
+        Some(((at - began + day / 2.0).rem_euclid(day) - day / 2.0, told))
+    });
+    lines.collect()
 }
 
 /// Containers by Hadoop's notes; `began` in milliseconds. Who is there before is 0 s old.
@@ -157,11 +204,19 @@ mod tests {
         let notes = "start container_e01_1_0001_01_000001 1024 4000\n\
             start container_1_0001_01_000002 1024 6000\nend container_1_0001_01_000002 9500\n";
         let held = containers(notes, &queues, &SCENES[0], 5000).unwrap();
-        let heard = Heard { held, came: vec![None; 2], lost: 0, lost_work: 0.0, load: 0.0 };
+        let heard = Heard {
+            held,
+            came: vec![None; 2],
+            asked: vec![vec![(1.5, Told::Wants(2))], vec![]],
+            lost: 0,
+            lost_work: 0.0,
+            load: 0.0,
+        };
         assert_eq!((heard.at(1, 0.5), heard.at(1, 2.0), heard.at(0, 2.0)), (1, 2, 0));
         assert_eq!(heard.used(1, 10.0), 10.0 + 3.5);
         let again = Heard::read(&heard.json().to_string()).unwrap();
         assert_eq!((again.used(1, 10.0), again.came.len()), (13.5, 2));
+        assert_eq!(again.asked[0], [(1.5, Told::Wants(2))]);
     }
 
     #[test]
@@ -172,5 +227,16 @@ mod tests {
              "Task Info":{"Launch Time":1000,"Finish Time":3500}}"#;
         let log = log.replace(",\n             ", ",");
         assert_eq!(lost(&log), (1, 2.5));
+    }
+
+    #[test]
+    fn what_spark_asks_for_is_in_its_log() {
+        let log = "26/12/01 00:00:02 INFO ExecutorAllocationManager: Requesting 2 new executors \
+            because tasks are backlogged (new desired total will be 3 for resource profile id: 0)\n\
+            26/12/01 00:00:09 INFO ExecutorAllocationManager: Executors 1,8 removed due to idle \
+            timeout.\n";
+        // A second before midnight.
+        let told = asked(log, 86_399_000);
+        assert_eq!(told, [(3.5, Told::Wants(3)), (10.5, Told::Returns(2))]);
     }
 }

@@ -78,7 +78,8 @@ impl Spark {
         let log = fs::File::create(log).map_err(|why| why.to_string())?;
         let errors = log.try_clone().map_err(|why| why.to_string())?;
         let mut spark = Command::new(self.home.join("bin/spark-submit"));
-        spark.args(["--master", "yarn", "--queue", queue, "--driver-java-options", SMALL]);
+        let driver = format!("{SMALL} -Duser.timezone=UTC");
+        spark.args(["--master", "yarn", "--queue", queue, "--driver-java-options", &driver]);
         let ours = [
             ("spark.yarn.jars", format!("local:{}/jars/*", self.home.display())),
             ("spark.yarn.stagingDir", format!("file://{}", story.file("staging").display())),

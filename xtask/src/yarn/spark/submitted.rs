@@ -65,41 +65,27 @@ pub(super) const SCENES: [Scene; 2] = [
     },
 ];
 
-/// When Spark tells YARN, in seconds after a phase has begun.
-#[derive(Clone, Copy)]
-pub(super) enum Delays {
-    None,
-    /// By Spark's settings: after a second of backlog it asks for one more executor, then each
-    /// second for twice as many as before; what is idle for four goes. Then the heartbeat of
-    /// its master.
-    Spark,
+/// What Spark's dynamic allocation told YARN, by its own log.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Told {
+    /// So many executors in all; of fewer than before those that it waits for are given up.
+    Wants(u64),
+    /// So many that were idle are given back.
+    Returns(u64),
 }
 
-impl Delays {
-    /// Of the n-th executor more, from 1.
-    fn asks(self, nth: u64) -> f64 {
-        match self {
-            Delays::None => 0.0,
-            Delays::Spark => 1.5 + f64::from(nth.max(1).ilog2()),
-        }
-    }
-
-    fn gives_back(self) -> f64 {
-        match self {
-            Delays::None => 0.0,
-            Delays::Spark => 5.0,
-        }
-    }
-}
+/// By program, at seconds from the beginning.
+pub(super) type Asked = Vec<Vec<(f64, Told)>>;
 
 /// When applications that came later had their masters' containers, and when they asked for
 /// executors.
 pub(super) type Came = Vec<Option<[f64; 2]>>;
 
 /// A job is an executor, or a master: from when it is asked for until it is given back.
-pub(super) fn scenario(scene: &Scene, came: &Came, delays: Delays) -> String {
+/// With what Spark told YARN dynamic allocation is that; without, each phase asks at once.
+pub(super) fn scenario(scene: &Scene, came: &Came, asked: Option<&Asked>) -> String {
     let mut text = format!(
-        "# Written by `cargo xtask yarn spark experiment`: what two applications of Spark ask for.\n\
+        "# Written by `cargo xtask yarn spark experiment`: what applications of Spark ask for.\n\
          [cluster]\nresources = [\"slot\"]\n\n[[cluster.node]]\ncount = 2\n\
          capacity = {{ slot = {NODE} }}\n\n[run]\nuntil = \"{}s\"\n\n[policy]\nquantum = \"1s\"\n",
         scene.ends
@@ -115,7 +101,7 @@ pub(super) fn scenario(scene: &Scene, came: &Came, delays: Delays) -> String {
             let _ = write!(changes, "\n[[change]]\nat = {until:.3}\njob_cancelled = \"{name}\"\n");
         }
     };
-    for (program, came) in scene.programs.iter().zip(came) {
+    for (place, (program, came)) in scene.programs.iter().zip(came).enumerate() {
         let queue = program.name;
         let [master, asks] = came.unwrap_or_default();
         job(queue, format!("{queue}-master"), master, None);
@@ -125,10 +111,12 @@ pub(super) fn scenario(scene: &Scene, came: &Came, delays: Delays) -> String {
             }
             continue;
         }
-        for (number, span) in spans(program.phases).into_iter().enumerate() {
-            let Span { from, nth, until } = span;
-            let until = (until < scene.ends).then(|| until as f64 + delays.gives_back());
-            let from = from as f64 + delays.asks(nth);
+        let all = match asked {
+            Some(asked) => wanted(&asked[place]),
+            None => spans(program.phases),
+        };
+        for (number, Span { from, until }) in all.into_iter().enumerate() {
+            let until = until.filter(|&until| until < scene.ends as f64);
             job(queue, format!("{queue}-{number}"), from, until);
         }
     }
@@ -138,35 +126,50 @@ pub(super) fn scenario(scene: &Scene, came: &Came, delays: Delays) -> String {
     text + &jobs + &changes
 }
 
-/// One executor is wanted; `nth` of those that are wanted from then on.
+/// One executor is wanted.
 #[derive(Debug, PartialEq)]
 struct Span {
-    from: u64,
-    nth: u64,
-    until: u64,
+    from: f64,
+    /// `None`: to the end.
+    until: Option<f64>,
 }
 
-/// The executors that are wanted, in the order in which they are asked for.
+/// The executors that phases want, in the order in which they are asked for.
 fn spans(phases: &[Phase]) -> Vec<Span> {
-    let most = phases.iter().map(|phase| phase.0).max().unwrap_or(0);
-    let mut all = Vec::new();
-    for place in 0..most {
-        let (mut begins, mut before): (Option<(u64, u64)>, u64) = (None, 0);
-        let mut from = 0;
-        for &(tasks, until) in phases {
-            match (tasks > place, begins) {
-                (true, None) => begins = Some((from, place + 1 - before)),
-                (false, Some((from_then, nth))) => {
-                    all.push(Span { from: from_then, nth, until: from });
-                    begins = None;
-                }
-                _ => {}
-            }
-            (before, from) = (tasks, until);
-        }
-        all.extend(begins.map(|(begun, nth)| Span { from: begun, nth, until: from }));
+    let mut from = 0;
+    let mut told = Vec::new();
+    for &(tasks, until) in phases {
+        told.push((from as f64, Told::Wants(tasks)));
+        from = until;
     }
-    all.sort_by_key(|span| span.from);
+    wanted(&told)
+}
+
+/// The executors that Spark asks for, in that order. It gives back what it has had longest.
+fn wanted(told: &[(f64, Told)]) -> Vec<Span> {
+    let mut all: Vec<Span> = Vec::new();
+    let mut live: Vec<usize> = Vec::new();
+    for &(at, told) in told {
+        let at = at.max(0.0);
+        match told {
+            Told::Wants(total) => {
+                while (live.len() as u64) < total {
+                    live.push(all.len());
+                    all.push(Span { from: at, until: None });
+                }
+                while (live.len() as u64) > total {
+                    let newest = live.pop().expect("more than none");
+                    all[newest].until = Some(at);
+                }
+            }
+            Told::Returns(idle) => {
+                let idle = usize::try_from(idle).unwrap_or(usize::MAX).min(live.len());
+                for oldest in live.drain(..idle) {
+                    all[oldest].until = Some(at);
+                }
+            }
+        }
+    }
     all
 }
 
@@ -176,20 +179,24 @@ mod tests {
 
     #[test]
     fn executors_are_wanted_phase_by_phase() {
-        let span = |from, nth, until| Span { from, nth, until };
+        let span = |from, until| Span { from, until };
         assert_eq!(
             spans(&[(2, 10), (1, 20), (3, 30)]),
-            [span(0, 1, 30), span(0, 2, 10), span(20, 1, 30), span(20, 2, 30)]
+            [span(0.0, None), span(0.0, Some(10.0)), span(20.0, None), span(20.0, None)]
         );
-        let a = spans(SCENES[0].programs[0].phases);
-        let wanted: u64 = a.iter().map(|span| span.until - span.from).sum();
-        assert_eq!(wanted, (2 + 4 + 8 + 6) * PHASE);
     }
 
-    /// Twice as many each second: the fourth to seventh come together.
     #[test]
-    fn spark_asks_for_twice_as_many_each_second() {
-        let asked: Vec<f64> = (1..=8).map(|nth| Delays::Spark.asks(nth)).collect();
-        assert_eq!(asked, [1.5, 2.5, 2.5, 3.5, 3.5, 3.5, 3.5, 4.5]);
+    fn what_is_idle_goes_and_what_waits_is_given_up() {
+        let told = [
+            (1.5, Told::Wants(3)),
+            (2.5, Told::Wants(2)),
+            (9.5, Told::Returns(1)),
+            (12.0, Told::Wants(2)),
+        ];
+        let all = wanted(&told);
+        let until: Vec<Option<f64>> = all.iter().map(|span| span.until).collect();
+        assert_eq!(until, [Some(9.5), None, Some(2.5), None]);
+        assert_eq!(all[3].from, 12.0);
     }
 }
