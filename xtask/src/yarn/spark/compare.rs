@@ -33,12 +33,11 @@ impl Simulated {
         mut meed: Command,
         folder: &Path,
         scene: &Scene,
-        heard: &Heard,
         variant: &Variant,
         asked: Option<&Asked>,
     ) -> Result<Simulated, String> {
         let file = folder.join("submitted.toml");
-        fs::write(&file, scenario(scene, &heard.came, asked))
+        fs::write(&file, scenario(scene, asked))
             .map_err(|why| format!("{}: {why}", file.display()))?;
         meed.arg("simulate").arg(&file).args(["-q", "--json", "-", "-p", &policy(variant)]);
         meed.args(["--series", &SAMPLES.to_string()]);

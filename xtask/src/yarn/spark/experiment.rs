@@ -17,7 +17,7 @@ use super::super::daemons::{self, Daemon, Story};
 use super::compare::Simulated;
 use super::heard::{self, Heard};
 use super::submit::{Application, Spark, ended_well};
-use super::submitted::{ALL, PHASE, Program, SCENES, Scene};
+use super::submitted::{ALL, Program, SCENES, Scene};
 use super::{VARIANTS, Variant, keys};
 use crate::tools::{root, succeed, until};
 
@@ -195,7 +195,7 @@ fn tell(run: &Run) -> Result<Heard, String> {
         running.push((name, submit(run, program)?));
         Ok(())
     };
-    let there = || scene.programs.iter().filter(|program| program.comes.is_none());
+    let there = || scene.programs.iter().filter(|program| !program.comes_later);
     there().try_for_each(&mut start)?;
     for program in there() {
         let all = 1 + program.executors.unwrap_or(0);
@@ -206,17 +206,17 @@ fn tell(run: &Run) -> Result<Heard, String> {
             held == Some(all) && run.file(&format!("ready-{}", program.name)).exists()
         })?;
     }
-    let began = clock() + 1000;
+    let mut began = clock() + 1000;
+    for program in scene.programs.iter().filter(|program| program.comes_later) {
+        start(program)?;
+        let ready = run.file(&format!("ready-{}", program.name));
+        let asks = until(Duration::from_secs(300), Duration::from_millis(50), || {
+            fs::read_to_string(&ready).ok()?.parse().ok()
+        });
+        began = asks.ok_or_else(|| format!("{}: not there in 300 s", ready.display()))?;
+    }
     fs::write(run.file("go.part"), began.to_string()).map_err(file)?;
     fs::rename(run.file("go.part"), run.file("go")).map_err(file)?;
-    for program in &scene.programs {
-        let Some(comes) = program.comes else { continue };
-        let at = began + 1000 * comes;
-        until(Duration::from_secs(comes + 5), Duration::from_millis(50), || {
-            (clock() >= at).then_some(())
-        });
-        start(program)?;
-    }
     for (name, Daemon(child)) in &mut running {
         ended_well(story, child, name)?;
     }
@@ -274,19 +274,6 @@ fn heard(run: &Run, apps: &[serde_json::Value], began: u64) -> Result<Heard, Str
         }
     }
     let held = heard::containers(&notes, &queues, scene, began)?;
-    let mut came = Vec::new();
-    for (number, program) in scene.programs.iter().enumerate() {
-        if program.comes.is_none() {
-            came.push(None);
-            continue;
-        }
-        let file = run.file(&format!("ready-{}", program.name));
-        let asked = fs::read_to_string(&file).ok().and_then(|text| text.parse::<f64>().ok());
-        let asked = asked.ok_or_else(|| format!("{} tells no instant", file.display()))?;
-        let first = held.iter().filter(|held| held.program == number);
-        let master = first.map(|held| held.from).fold(f64::INFINITY, f64::min);
-        came.push(Some([master, (asked - began as f64) / 1000.0]));
-    }
     let (lost, lost_work) = heard::lost(&heard::event_logs(&run.file("events"))?);
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(0.0);
@@ -296,7 +283,7 @@ fn heard(run: &Run, apps: &[serde_json::Value], began: u64) -> Result<Heard, Str
         let log = fs::read_to_string(story.file(&name)).map_err(|why| format!("{name}: {why}"))?;
         asked.push(heard::asked(&log, began));
     }
-    Ok(Heard { held, came, asked, lost, lost_work, load })
+    Ok(Heard { held, asked, lost, lost_work, load })
 }
 
 /// A run of which is known what was heard.
@@ -337,7 +324,7 @@ fn row(
     variant: &Variant,
     heard: Heard,
 ) -> Result<Row, String> {
-    let run = |asked| Simulated::run(options.meed(), folder, scene, &heard, variant, asked);
+    let run = |asked| Simulated::run(options.meed(), folder, scene, variant, asked);
     let simulated = [run(None)?, run(Some(&heard.asked))?];
     Ok(Row { heard, simulated })
 }
@@ -357,10 +344,10 @@ fn spread(figures: impl Iterator<Item = f64>, digits: usize) -> String {
 
 /// Seconds until the lender holds half of the cluster, from when that is owed.
 fn until_share(scene: &Scene, heard: &Heard) -> Option<f64> {
-    let lender = heard.came[0].map_or(scene.owed as f64, |came| came[1]);
+    let owed = scene.owed as f64;
     let steps = 0..10 * scene.ends;
     let mut times = steps.map(|step| step as f64 / 10.0);
-    times.find(|&at| at >= lender && heard.at(0, at) >= ALL / 2).map(|at| at - lender)
+    times.find(|&at| at >= owed && heard.at(0, at) >= ALL / 2).map(|at| at - owed)
 }
 
 fn table(text: &mut String, scene: &Scene, rows: &[(&Variant, Vec<Row>)]) {
@@ -395,7 +382,7 @@ fn table(text: &mut String, scene: &Scene, rows: &[(&Variant, Vec<Row>)]) {
     });
     for (number, program) in scene.programs.iter().enumerate() {
         let mut from = 0;
-        let quarter = scene.ends.min(4 * PHASE) / 4;
+        let quarter = scene.ends / 4;
         for phase in 1..=4 {
             let (begins, over) = (from as f64, (from + quarter) as f64);
             line(&format!("executors of {} in quarter {phase}, YARN", program.name), &|all| {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::submitted::{ALL, Asked, Came, Scene, Told};
+use super::submitted::{ALL, Asked, Scene, Told};
 
 /// A container, by seconds from the beginning.
 pub(super) struct Held {
@@ -20,7 +20,6 @@ pub(super) struct Held {
 /// What is kept of a run.
 pub(super) struct Heard {
     pub(super) held: Vec<Held>,
-    pub(super) came: Came,
     pub(super) asked: Asked,
     /// Executors that were taken back.
     pub(super) lost: u64,
@@ -52,7 +51,6 @@ impl Heard {
         let held = |held: &Held| json!([held.program, held.from, held.until]);
         json!({
             "held": self.held.iter().map(held).collect::<Vec<_>>(),
-            "came": self.came,
             "asked": self.asked.iter().map(|told| json_of(told)).collect::<Vec<_>>(),
             "lost": self.lost,
             "lost_work": self.lost_work,
@@ -66,12 +64,9 @@ impl Heard {
             let program = usize::try_from(held[0].as_u64()?).ok()?;
             Some(Held { program, from: held[1].as_f64()?, until: held[2].as_f64()? })
         });
-        let came =
-            all["came"].as_array()?.iter().map(|came| Some([came[0].as_f64()?, came[1].as_f64()?]));
         let asked = all["asked"].as_array()?.iter().map(of_json);
         Some(Heard {
             held: held.collect::<Option<_>>()?,
-            came: came.collect(),
             asked: asked.collect::<Option<_>>()?,
             lost: all["lost"].as_u64()?,
             lost_work: all["lost_work"].as_f64()?,
@@ -206,7 +201,6 @@ mod tests {
         let held = containers(notes, &queues, &SCENES[0], 5000).unwrap();
         let heard = Heard {
             held,
-            came: vec![None; 2],
             asked: vec![vec![(1.5, Told::Wants(2))], vec![]],
             lost: 0,
             lost_work: 0.0,
@@ -215,7 +209,7 @@ mod tests {
         assert_eq!((heard.at(1, 0.5), heard.at(1, 2.0), heard.at(0, 2.0)), (1, 2, 0));
         assert_eq!(heard.used(1, 10.0), 10.0 + 3.5);
         let again = Heard::read(&heard.json().to_string()).unwrap();
-        assert_eq!((again.used(1, 10.0), again.came.len()), (13.5, 2));
+        assert_eq!(again.used(1, 10.0), 13.5);
         assert_eq!(again.asked[0], [(1.5, Told::Wants(2))]);
     }
 

@@ -17,8 +17,8 @@ pub(super) struct Program {
     /// Of the application and, below the root, of its queue.
     pub(super) name: &'static str,
     pub(super) phases: &'static [Phase],
-    /// Seconds; `None`: it was there before, with its master.
-    pub(super) comes: Option<u64>,
+    /// Submitted once the other one holds all that it asks for. The run begins as it asks.
+    pub(super) comes_later: bool,
     /// Executors that it holds from the beginning to the end; `None`: dynamic allocation.
     pub(super) executors: Option<u64>,
 }
@@ -27,7 +27,7 @@ pub(super) struct Program {
 pub(super) struct Scene {
     pub(super) name: &'static str,
     pub(super) programs: [Program; 2],
-    /// Seconds after which the lender is first owed its share: where its request is later, then.
+    /// Seconds after which the lender is owed its share.
     pub(super) owed: u64,
     pub(super) ends: u64,
 }
@@ -41,13 +41,13 @@ pub(super) const SCENES: [Scene; 2] = [
             Program {
                 name: "a",
                 phases: &[(2, PHASE), (4, 2 * PHASE), (8, 3 * PHASE), (6, 4 * PHASE)],
-                comes: None,
+                comes_later: false,
                 executors: None,
             },
             Program {
                 name: "b",
                 phases: &[(10, PHASE), (8, 2 * PHASE), (7, 3 * PHASE), (10, 4 * PHASE)],
-                comes: None,
+                comes_later: false,
                 executors: None,
             },
         ],
@@ -57,11 +57,11 @@ pub(super) const SCENES: [Scene; 2] = [
     Scene {
         name: "fixed",
         programs: [
-            Program { name: "a", phases: &[(8, 60)], comes: Some(5), executors: Some(8) },
-            Program { name: "b", phases: &[(10, 60)], comes: None, executors: Some(10) },
+            Program { name: "a", phases: &[(8, 40)], comes_later: true, executors: Some(8) },
+            Program { name: "b", phases: &[(10, 40)], comes_later: false, executors: Some(10) },
         ],
         owed: 0,
-        ends: 60,
+        ends: 40,
     },
 ];
 
@@ -77,13 +77,9 @@ pub(super) enum Told {
 /// By program, at seconds from the beginning.
 pub(super) type Asked = Vec<Vec<(f64, Told)>>;
 
-/// When applications that came later had their masters' containers, and when they asked for
-/// executors.
-pub(super) type Came = Vec<Option<[f64; 2]>>;
-
 /// A job is an executor, or a master: from when it is asked for until it is given back.
 /// With what Spark told YARN dynamic allocation is that; without, each phase asks at once.
-pub(super) fn scenario(scene: &Scene, came: &Came, asked: Option<&Asked>) -> String {
+pub(super) fn scenario(scene: &Scene, asked: Option<&Asked>) -> String {
     let mut text = format!(
         "# Written by `cargo xtask yarn spark experiment`: what applications of Spark ask for.\n\
          [cluster]\nresources = [\"slot\"]\n\n[[cluster.node]]\ncount = 2\n\
@@ -101,13 +97,15 @@ pub(super) fn scenario(scene: &Scene, came: &Came, asked: Option<&Asked>) -> Str
             let _ = write!(changes, "\n[[change]]\nat = {until:.3}\njob_cancelled = \"{name}\"\n");
         }
     };
-    for (place, (program, came)) in scene.programs.iter().zip(came).enumerate() {
+    // Who was there first is served first, among equals.
+    let mut programs: Vec<_> = scene.programs.iter().enumerate().collect();
+    programs.sort_by_key(|(_, program)| program.comes_later);
+    for (place, program) in programs {
         let queue = program.name;
-        let [master, asks] = came.unwrap_or_default();
-        job(queue, format!("{queue}-master"), master, None);
+        job(queue, format!("{queue}-master"), 0.0, None);
         if let Some(executors) = program.executors {
             for number in 0..executors {
-                job(queue, format!("{queue}-{number}"), asks, None);
+                job(queue, format!("{queue}-{number}"), 0.0, None);
             }
             continue;
         }
