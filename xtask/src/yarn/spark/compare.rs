@@ -57,17 +57,22 @@ impl Simulated {
             let place = names.iter().position(|queue| queue["queue"] == program.name)?;
             numbers(&run["series"]["queues"][place]["usage"])
         });
-        let (times, used) = (numbers(&run["series"]["t_s"])?, used.collect::<Option<_>>()?);
-        Some(Simulated { times, used })
+        let (times, used) = (numbers(&run["series"]["t_s"])?, used.collect::<Option<Vec<_>>>()?);
+        // From when the run begins.
+        let before = scene.before() as f64;
+        let first = times.iter().position(|&at| at >= before)?;
+        let since = |used: &Vec<f64>| used[first..].iter().map(|at| at - used[first]).collect();
+        let used = used.iter().map(since).collect();
+        Some(Simulated { times: times[first..].iter().map(|at| at - before).collect(), used })
     }
 
     pub(super) fn off(&self, heard: &Heard, program: usize) -> Off {
         let last = self.times.last().copied().unwrap_or(0.0);
-        let all = heard.used(program, last).max(f64::MIN_POSITIVE);
+        let all = heard.used(program, last).max(1.0);
         let apart = |(&at, &used): (&f64, &f64)| used - heard.used(program, at);
-        let pairs = self.times.iter().zip(&self.used[program]);
+        let mut pairs = self.times.iter().zip(&self.used[program]);
         let most = pairs.clone().map(|pair| apart(pair).abs()).fold(0.0, f64::max);
-        Off { total: pairs.last().map_or(0.0, apart) / all, most: most / all }
+        Off { total: pairs.next_back().map_or(0.0, apart) / all, most: most / all }
     }
 
     /// How many containers a program holds on average between two instants.

@@ -32,6 +32,16 @@ pub(super) struct Scene {
     pub(super) ends: u64,
 }
 
+impl Scene {
+    /// How long the borrower has held all, in the simulator, when a lender comes later.
+    pub(super) fn before(&self) -> u64 {
+        match self.programs.iter().any(|program| program.comes_later) {
+            true => 10,
+            false => 0,
+        }
+    }
+}
+
 /// TSC'18 Table 1 with a tenth of the units, as long-term fairness leaves the requests; and a
 /// borrower that never gives back, beside a lender that comes later.
 pub(super) const SCENES: [Scene; 2] = [
@@ -84,7 +94,7 @@ pub(super) fn scenario(scene: &Scene, asked: Option<&Asked>) -> String {
         "# Written by `cargo xtask yarn spark experiment`: what applications of Spark ask for.\n\
          [cluster]\nresources = [\"slot\"]\n\n[[cluster.node]]\ncount = 2\n\
          capacity = {{ slot = {NODE} }}\n\n[run]\nuntil = \"{}s\"\n\n[policy]\nquantum = \"1s\"\n",
-        scene.ends
+        scene.before() + scene.ends
     );
     let (mut jobs, mut changes) = (String::new(), String::new());
     let mut job = |queue: &str, name: String, from: f64, until: Option<f64>| {
@@ -97,15 +107,13 @@ pub(super) fn scenario(scene: &Scene, asked: Option<&Asked>) -> String {
             let _ = write!(changes, "\n[[change]]\nat = {until:.3}\njob_cancelled = \"{name}\"\n");
         }
     };
-    // Who was there first is served first, among equals.
-    let mut programs: Vec<_> = scene.programs.iter().enumerate().collect();
-    programs.sort_by_key(|(_, program)| program.comes_later);
-    for (place, program) in programs {
+    for (place, program) in scene.programs.iter().enumerate() {
+        let comes = if program.comes_later { scene.before() as f64 } else { 0.0 };
         let queue = program.name;
-        job(queue, format!("{queue}-master"), 0.0, None);
+        job(queue, format!("{queue}-master"), comes / 2.0, None);
         if let Some(executors) = program.executors {
             for number in 0..executors {
-                job(queue, format!("{queue}-{number}"), 0.0, None);
+                job(queue, format!("{queue}-{number}"), comes, None);
             }
             continue;
         }
