@@ -5,6 +5,9 @@
 //! (`crates/meed-kubernetes/control-plane/control-plane.sh`). Without Go or openssl it says what it
 //! leaves out, and that is no failure.
 //!
+//! There are two of Kubernetes: the newest, and with `oldest` before all else the oldest that Meed
+//! is for (1.36).
+//!
 //! `tutorial` runs `docs/kubernetes-tutorial.md` as it stands, which is one of the tests, too; with
 //! `--write` it writes what the run prints into the page.
 //!
@@ -21,6 +24,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::tools::{cargo, root, runs, succeed, target_folder};
+
+/// Which Kubernetes the control plane is of, for the script.
+const KUBERNETES: &str = "CP_K8S";
+
+/// The oldest that Meed is for.
+const OLDEST: &str = "k8s-1.36";
 
 /// With this variable a missing control plane fails the tests.
 const REQUIRED: &str = "MEED_CONTROL_PLANE";
@@ -48,6 +57,10 @@ const TAKEOVER: &str = "cargo xtask kubernetes takeover [--quick] [--nodes N] [-
 
 pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
     let mut args = args.peekable();
+    let kubernetes = match args.next_if(|what| what == "oldest") {
+        Some(_) => OLDEST.to_owned(),
+        None => std::env::var(KUBERNETES).unwrap_or_default(),
+    };
     let measured = match args.peek().map(String::as_str) {
         Some("speed") => Some(Measured {
             test: "speed::every_way_places_all_pods",
@@ -97,7 +110,8 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
     };
     let tests: Vec<String> = args.collect();
     let script = root().join("crates/meed-kubernetes/control-plane/control-plane.sh");
-    let is_built = runs(&script, "bin");
+    let is_built = Command::new(&script).arg("bin").env(KUBERNETES, &kubernetes).output();
+    let is_built = is_built.is_ok_and(|told| told.status.success());
     if let Some(missing) = missing(is_built) {
         crate::say(&format!(
             "LEFT OUT: Meed on Kubernetes is not tested against a real control plane, for there \
@@ -107,7 +121,9 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
     }
     if !is_built {
         crate::say("The control plane is built: 10 to 25 minutes on two cores, once.");
-        succeed(Command::new(&script).arg("build"), "the build of the control plane")?;
+        let mut build = Command::new(&script);
+        build.arg("build").env(KUBERNETES, &kubernetes);
+        succeed(&mut build, "the build of the control plane")?;
     }
     if beside_kueue {
         let built = Command::new(&script).args(["build", "kueue"]).status();
@@ -119,7 +135,7 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
         return Ok(());
     }
     let mut cargo = cargo();
-    cargo.env(REQUIRED, "1");
+    cargo.env(REQUIRED, "1").env(KUBERNETES, &kubernetes);
     // Of the whole workspace, as its tests are built: one package alone has other features.
     cargo.args(["test", "--locked", "--workspace", "--test", "cluster", "--"]);
     if let Some(program) = image {

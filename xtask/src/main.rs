@@ -53,6 +53,8 @@ Chores of the project.
   or as data
   cargo xtask yarn experiment [--scale N]      the papers' workloads on a real ResourceManager, \
   stock fair against ours, beside the simulator
+  cargo xtask yarn spark [VERSION] [experiment] real PySpark on real daemons, with and without \
+  reclaim; a longer experiment, beside the simulator
   cargo xtask yarn compile VERSION             against another version of Hadoop
   cargo xtask browser                          the dashboard in headless Chromium, and requests \
   made up for the HTTP interface; needs Node, npm, Chromium and Python

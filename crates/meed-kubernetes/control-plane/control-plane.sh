@@ -2,6 +2,7 @@
 # A real Kubernetes control plane on loopback, for tests: etcd, kube-apiserver, and on demand
 # kube-scheduler, kwok (fake nodes) and the controllers of Jobs; Helm, for the chart, and kubectl, for the tutorial.
 # Everything is built from the Go module proxy; the versions are those of the go.mod files beside this script.
+# Of Kubernetes there are two: the newest (k8s), and the oldest that Meed is for (k8s-1.36).
 #
 #   control-plane.sh build             builds what is missing; nothing to do when it is all there
 #   control-plane.sh build kueue       and Kueue, a peer for measurements, which the tests do without
@@ -13,6 +14,7 @@
 #
 # CP_STATE   state directory, one per control plane (required, except for build and bin)
 # CP_CACHE   where the binaries are kept (default: ~/.cache/meed/control-plane)
+# CP_K8S     which Kubernetes: k8s (the default), or k8s-1.36
 # CP_JOBS    compilers at a time (default: number of cores)
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -20,8 +22,11 @@ cache=${CP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/meed/control-plane}
 say() { echo "control-plane: $*" >&2; }
 die() { say "$*"; exit 1; }
 
-key() { cat "$here"/{k8s,etcd,kwok,helm}/go.{mod,sum} | sha256sum | cut -c1-16; }
-bin=$cache/$(key)/bin
+k8s=${CP_K8S:-k8s}
+[ -f "$here/$k8s/go.mod" ] || die "CP_K8S=$k8s: give k8s or k8s-1.36"
+key() { cat "$here/$1"/go.{mod,sum} | sha256sum | cut -c1-16; }  # of one module
+all() { cat "$here"/{"$k8s",etcd,kwok,helm}/go.{mod,sum} | sha256sum | cut -c1-16; }
+bin=$cache/$(all)/bin                                # links to what was built of each module
 
 is_built() { local p; for p in etcd kube-apiserver kube-scheduler kube-controller-manager kwok helm kubectl; do [ -x "$bin/$p" ] || return 1; done; }
 build() {
@@ -31,22 +36,24 @@ build() {
   exec 9>"$cache/lock"; flock 9                       # two builds at once would only be slower
   is_built && return
   export CGO_ENABLED=0 GOFLAGS="-mod=readonly -trimpath -buildvcs=false -p=${CP_JOBS:-$(nproc)}" GOWORK=off
-  local version; version=$(cd "$here/k8s" && go list -m -f '{{.Version}}' k8s.io/kubernetes)
+  local version; version=$(cd "$here/$k8s" && go list -m -f '{{.Version}}' k8s.io/kubernetes)
   local v=k8s.io/component-base/version minor=${version#v1.}; minor=${minor%%.*}
   local stamp="-s -w -X $v.gitVersion=$version -X $v.gitMajor=1 -X $v.gitMinor=$minor -X $v.gitTreeState=clean"
-  one() { # folder, flags, package; a linked file is moved into place whole
-    local name=${4:-${3##*/}}
-    [ -x "$bin/$name" ] && return
-    say "building $name"
-    (cd "$here/$1" && go build -ldflags "$2" -o "$bin/.$name" "$3") && mv "$bin/.$name" "$bin/$name"
+  one() { # module, flags, package; a linked file is moved into place whole
+    local name=${4:-${3##*/}} built; built=$cache/$1-$(key "$1"); mkdir -p "$built"
+    if [ ! -x "$built/$name" ]; then
+      say "building $name of $1"
+      (cd "$here/$1" && go build -ldflags "$2" -o "$built/.$name" "$3") && mv "$built/.$name" "$built/$name"
+    fi
+    ln -sfn "$built/$name" "$bin/$name"
   }
   one etcd "-s -w" go.etcd.io/etcd/server/v3 etcd
-  one k8s "$stamp" k8s.io/kubernetes/cmd/kube-apiserver
-  one k8s "$stamp" k8s.io/kubernetes/cmd/kube-scheduler
+  one "$k8s" "$stamp" k8s.io/kubernetes/cmd/kube-apiserver
+  one "$k8s" "$stamp" k8s.io/kubernetes/cmd/kube-scheduler
   one kwok "-s -w" sigs.k8s.io/kwok/cmd/kwok
   one helm "-s -w" helm.sh/helm/v4/cmd/helm
-  one k8s "$stamp" k8s.io/kubernetes/cmd/kube-controller-manager
-  one k8s "$stamp" k8s.io/kubernetes/cmd/kubectl
+  one "$k8s" "$stamp" k8s.io/kubernetes/cmd/kube-controller-manager
+  one "$k8s" "$stamp" k8s.io/kubernetes/cmd/kubectl
 }
 
 rival_key() { cat "$here"/kueue/go.{mod,sum} | sha256sum | cut -c1-16; }
@@ -169,13 +176,14 @@ start_kwok() {
 start_scheduler() {
   alive scheduler >/dev/null && return
   sed "s|@KUBECONFIG@|$state/kube-scheduler.kubeconfig|" "${CP_SCHEDULER_CONFIG:-$here/scheduler.yaml}" >"$state/scheduler.yaml"
-  launch scheduler "$bin/kube-scheduler" --config="$state/scheduler.yaml" --secure-port=0
+  # shellcheck disable=SC2086
+  launch scheduler "$bin/kube-scheduler" --config="$state/scheduler.yaml" --secure-port=0 ${CP_SCHEDULER_FLAGS:-}
   sleep 0.5; alive scheduler >/dev/null || { tail -n 15 "$state/scheduler.log" >&2; die "kube-scheduler ended"; }
 }
 start_controllers() { # of Jobs, and of what is deleted with its owner
   alive controllers >/dev/null && return
   launch controllers "$bin/kube-controller-manager" --kubeconfig="$state/admin.kubeconfig" --leader-elect=false --secure-port=0 \
-    --kube-api-qps=500 --kube-api-burst=500 --controllers=job-controller,garbage-collector-controller
+    --kube-api-qps=500 --kube-api-burst=500 --controllers=job-controller,garbage-collector-controller,deployment-controller,replicaset-controller
   sleep 0.5; alive controllers >/dev/null || { tail -n 15 "$state/controllers.log" >&2; die "kube-controller-manager ended"; }
 }
 start_kueue() { # as its own manifests configure it, without its webhooks, which need certificates of a service

@@ -87,6 +87,10 @@ pub struct QueueObjectSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 1000))]
     pub policy: Option<String>,
+    /// None of its pods starts, nor of the Queues below it, until this is taken away; those that
+    /// run go on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stop: bool,
     /// Who places its pods.
     #[serde(default)]
     pub mode: PlacedBy,

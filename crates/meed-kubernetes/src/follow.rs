@@ -9,8 +9,8 @@
 //! | is silent otherwise | the request fails ([`crate::connect`]), and is tried again |
 //!
 //! What is listed comes as `Init`, `InitApply` for each, `InitDone`; what is not among those is
-//! gone ([`crate::watch::Relist`]). Lists are the most recent ones: one from the server's cache may
-//! be older than what the leader before wrote.
+//! gone ([`crate::relist::Relist`]). Lists are the most recent ones: one from the server's cache
+//! may be older than what the leader before wrote.
 //!
 //! A selector of fields is for lists alone. In a watch with a selector the API server tells an
 //! object that the selector leaves out from now on as deleted, in the form that it had *before*:
@@ -40,8 +40,8 @@ use tokio::time::{sleep, timeout};
 
 use crate::clock::monotonic;
 use crate::error::is_code;
+use crate::heard::Heard;
 use crate::log;
-use crate::watch::Heard;
 
 /// Objects in one page of a list.
 const PAGE: u32 = 500;

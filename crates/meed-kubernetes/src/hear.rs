@@ -1,11 +1,13 @@
 //! What is heard, told to the world.
 
-use std::collections::BTreeSet;
+use kube::runtime::watcher::Event;
 
 use crate::error::KubernetesError;
+use crate::heard::{DeviceHeard, Heard};
 use crate::pod::PodSeen;
+use crate::pod::gang::{GangName, GroupSeen};
+use crate::relist::{Change, Relist, map, missing, name_of};
 use crate::volumes::VolumeEars;
-use crate::watch::{Change, Heard, Relist, least_of, name_of};
 use crate::world::World;
 
 /// Where each watch is.
@@ -16,7 +18,10 @@ pub(crate) struct Ears {
     queues: Relist,
     namespaces: Relist,
     pod_groups: Relist,
+    scheduling_groups: Relist,
     volumes: VolumeEars,
+    device_classes: Relist,
+    slices: Relist,
 }
 
 impl Ears {
@@ -64,22 +69,34 @@ impl Ears {
                 }
             },
             Heard::PodGroup(event) => {
-                match self.pod_groups.step(*event, |one| text(&least_of(one).0)) {
+                let group = map(*event, |one| GroupSeen::of_plugins(&one));
+                hear_groups(&mut self.pod_groups, world, group);
+            }
+            Heard::SchedulingGroup(event) => {
+                let group = map(*event, |one| GroupSeen::of_kubernetes(&one));
+                hear_groups(&mut self.scheduling_groups, world, group);
+            }
+            Heard::Volume(heard) => self.volumes.hear(world, heard),
+            Heard::Device(DeviceHeard::Class(event)) => {
+                match self.device_classes.step(*event, name_of) {
                     Change::Nothing => {}
-                    Change::Seen(group) => {
-                        let ((namespace, name), least) = least_of(&group);
-                        world.pod_group_seen(namespace, name, least);
-                    }
-                    Change::Gone(group) => world.pod_group_gone(&least_of(&group).0),
+                    Change::Seen(class) => world.device_class_seen(&class, now)?,
+                    Change::Gone(class) => world.device_class_gone(&name_of(&class), now)?,
                     Change::Listed(all) => {
-                        let known = world.pod_group_names();
-                        let gone: Vec<_> =
-                            known.filter(|key| !all.contains(&text(key))).cloned().collect();
-                        gone.iter().for_each(|key| world.pod_group_gone(key));
+                        let gone = missing(world.device_class_names(), &all);
+                        gone.iter().try_for_each(|name| world.device_class_gone(name, now))?;
                     }
                 }
             }
-            Heard::Volume(heard) => self.volumes.hear(world, heard),
+            Heard::Device(DeviceHeard::Slice(event)) => match self.slices.step(*event, name_of) {
+                Change::Nothing => {}
+                Change::Seen(slice) => world.slice_seen(&slice, now)?,
+                Change::Gone(slice) => world.slice_gone(&name_of(&slice), now)?,
+                Change::Listed(all) => {
+                    let gone = missing(world.slice_names(), &all);
+                    gone.iter().try_for_each(|name| world.slice_gone(name, now))?;
+                }
+            },
             Heard::Looked(pod, found) => world.looked(&pod, found.as_deref(), now)?,
             Heard::Answer(answer) => world.answered(answer, now)?,
             Heard::NotEvicted(uid, why) => world.eviction_refused(&uid, why),
@@ -95,15 +112,17 @@ fn uid_of(pod: &PodSeen) -> String {
     pod.name.uid.clone()
 }
 
-/// A namespace and a name in one.
-fn text((namespace, name): &(String, String)) -> String {
-    format!("{namespace}/{name}")
-}
-
-/// What is known and was not listed.
-pub(crate) fn missing<'w>(
-    known: impl Iterator<Item = &'w String>,
-    all: &BTreeSet<String>,
-) -> Vec<String> {
-    known.filter(|name| !all.contains(*name)).cloned().collect()
+/// PodGroups of one kind.
+fn hear_groups(relist: &mut Relist, world: &mut World, event: Event<GroupSeen>) {
+    let text = |(namespace, name): &(String, GangName)| format!("{namespace}/{name}");
+    match relist.step(event, |group| text(&group.key())) {
+        Change::Nothing => {}
+        Change::Seen(group) => world.pod_group_seen(group),
+        Change::Gone(group) => world.pod_group_gone(&group.key()),
+        Change::Listed(all) => {
+            let known = world.pod_group_names().filter(|key| !all.contains(&text(key)));
+            let gone: Vec<_> = known.cloned().collect();
+            gone.iter().for_each(|key| world.pod_group_gone(key));
+        }
+    }
 }

@@ -18,6 +18,7 @@
 //! | `board`, `listen` | probes and metrics |
 //! | `dashboard` | the page of this cluster, and who may see what |
 //! | `run` | the loop |
+//! | `import` | the queues of Kueue as Queues |
 //! | [`people`] | what people ask: `queues`, `why` |
 //!
 //! One task owns the world and with it the engine; all others talk to it by a channel. So all
@@ -32,11 +33,14 @@ mod clock;
 mod connect;
 pub mod crd;
 mod dashboard;
+mod device;
 mod error;
 #[cfg(test)]
 mod fake;
 mod follow;
 mod hear;
+mod heard;
+mod import;
 mod keys;
 mod lean;
 mod lease;
@@ -48,11 +52,13 @@ pub mod people;
 mod pod;
 mod prices;
 mod record;
+mod relist;
 mod run;
 mod settings;
 mod shards;
 mod standby;
 mod statuses;
+mod version;
 mod volumes;
 mod wall;
 mod watch;
@@ -60,5 +66,6 @@ mod world;
 mod writer;
 
 pub use error::KubernetesError;
+pub use import::import;
 pub use run::run;
 pub use settings::KubernetesSettings;

@@ -18,8 +18,8 @@ use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
 use crate::error::is_code;
+use crate::heard::Heard;
 use crate::pod::PodName;
-use crate::watch::Heard;
 
 /// Requests at a time.
 const AT_ONCE: usize = 8;

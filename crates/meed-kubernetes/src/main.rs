@@ -1,10 +1,12 @@
 //! The program `meed-kubernetes`; `meed kubernetes` runs it.
 
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use meed_kubernetes::people::{self, PlaceArgs};
-use meed_kubernetes::{KubernetesSettings, run};
+use meed_kubernetes::{KubernetesError, KubernetesSettings, import, run};
 
 /// Meed on Kubernetes: over time every tenant gets its share of the cluster.
 #[derive(Parser)]
@@ -41,6 +43,16 @@ enum What {
         #[command(flatten)]
         place: PlaceArgs,
     },
+    /// Print Kueue's ClusterQueues, LocalQueues and Cohorts as Queues, and name what has no
+    /// counterpart; or the difference from Queues that are there.
+    Import {
+        /// Their YAML, as `kubectl get clusterqueues,localqueues,cohorts -A -o yaml` prints it; `-`
+        /// is standard input.
+        file: PathBuf,
+        /// Queues as they are (`kubectl get queues -o yaml`): print what would change.
+        #[arg(long, value_name = "FILE")]
+        against: Option<PathBuf>,
+    },
     /// Print the definition of the kind Queue, for `kubectl apply -f -`.
     Crd,
 }
@@ -54,6 +66,9 @@ fn main() -> ExitCode {
             people::why(&place, &pod, json).map(|text| print!("{text}"))
         }
         What::Top { place } => people::top(&place).map(|text| print!("{text}")),
+        What::Import { file, against } => {
+            imported(&file, against.as_deref()).map(|text| print!("{text}"))
+        }
         What::Crd => {
             print!("{}", meed_kubernetes::crd::definition());
             Ok(())
@@ -66,4 +81,21 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// What files of Kueue and of Queues become.
+fn imported(kueue: &Path, against: Option<&Path>) -> Result<String, KubernetesError> {
+    let against = against.map(text_of).transpose()?;
+    import(&text_of(kueue)?, against.as_deref())
+}
+
+/// A file, or standard input.
+fn text_of(file: &Path) -> Result<String, KubernetesError> {
+    let mut text = String::new();
+    let read = match file.as_os_str() == "-" {
+        true => std::io::stdin().read_to_string(&mut text).map(drop),
+        false => std::fs::read_to_string(file).map(|read| text = read),
+    };
+    let wrong = |why| KubernetesError::Settings(format!("{}: {why}", file.display()));
+    read.map_err(wrong).map(|()| text)
 }

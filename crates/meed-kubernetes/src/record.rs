@@ -16,8 +16,7 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use meed::Time;
 use meed_driver::{Driver, Journal, header_of};
 use meed_journal::{Decide, Fact, Header, Kind, Name, Note, Writer};
-
-use crate::world::PodJob;
+use serde::Serialize;
 
 /// What notes are about that hold the state, as `meed replay` reads them.
 const STATE: &str = "state";
@@ -102,11 +101,11 @@ impl Journal for DecisionLog {
 }
 
 /// Begins a run with the state that the driver has now.
-pub(crate) fn begin(
-    driver: Driver<PodJob, DecisionLog>,
+pub(crate) fn begin<J: Clone + Serialize>(
+    driver: Driver<J, DecisionLog>,
     log: DecisionLog,
     header: Header,
-) -> Result<Driver<PodJob, DecisionLog>, meed_driver::Failed> {
+) -> Result<Driver<J, DecisionLog>, meed_driver::Failed> {
     let state = String::from_utf8_lossy(&driver.state()).into_owned();
     let mut driver = driver.with_journal(log);
     let now = driver.engine().now();

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use kube::Client;
+use meed_pods::Resizes;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
@@ -22,17 +23,20 @@ use crate::connect::Connector;
 use crate::dashboard::{self, question::Ask};
 use crate::error::KubernetesError;
 use crate::hear::Ears;
+use crate::heard::Heard;
 use crate::lease::{self, Claim, Held, LeaseName};
 use crate::ledger::{About, CHECKPOINT_PATIENCE, Checkpoint, LedgerStore, Writes};
 use crate::listen::listen;
 use crate::log;
 use crate::look::Looker;
+use crate::pod::demand::Counts;
 use crate::record::DecisionLog;
 use crate::settings::KubernetesSettings;
 use crate::standby::{Picture, stand_by};
 use crate::statuses::{self, StatusBook};
+use crate::version;
 use crate::wall::wall;
-use crate::watch::{self, Heard, Watches};
+use crate::watch::{self, Watches};
 use crate::world::{Order, World};
 use crate::writer::Writer;
 
@@ -80,7 +84,7 @@ pub fn run(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
 
 async fn serve(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
     let kinds = settings.kinds()?;
-    settings.choices()?;
+    settings.choices(Resizes::default())?;
     let dashboard = settings.dashboard()?;
     // What cannot be written is told before the lease is taken.
     let log = settings.decision_log()?;
@@ -102,11 +106,13 @@ async fn serve(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
     let me = identity();
     log::line(&format!("{me} waits for the lease {namespace}/{}", settings.lease));
     let (tell, mut heard) = mpsc::channel(AHEAD);
-    let watches = watch::all(&client, &tell, &kinds);
+    let resizes = patiently(|| version::resizes(&client)).await?;
+    let counts = Counts { kinds: &kinds, resizes };
+    let watches = watch::all(&client, &tell, counts);
     let mut picture = Picture::default();
     let held = tokio::select! {
         held = stand_by(
-            (&client, &namespace, &kinds),
+            (&client, &namespace, counts),
             (&tell, &mut heard),
             &mut picture,
             lease::take(&elector, lease, &me, &board),
@@ -117,7 +123,7 @@ async fn serve(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
     let leads = Arc::new(AtomicBool::new(true));
     let keeper = keep(held, leads.clone(), tell.clone());
     let namespace = namespace.clone();
-    let begin = Begin { settings, client, namespace, claim, picture, watches, board };
+    let begin = Begin { settings, client, resizes, namespace, claim, picture, watches, board };
     let led = begin.lead(log, (evictor, tell, leads), (&mut heard, &mut ends), asks).await;
     // However it ends: the next need not wait until the lease is stale.
     let_go(keeper).await;
@@ -164,6 +170,7 @@ struct Read {
 struct Begin<'s> {
     settings: &'s KubernetesSettings,
     client: Client,
+    resizes: Resizes,
     namespace: String,
     claim: Claim,
     picture: Picture,
@@ -241,7 +248,8 @@ impl<'s> Begin<'s> {
         }
         if checkpoint.is_some() && !self.picture.knows_ended() {
             // Listed after those that had not, so that none is in neither list.
-            let ended = patiently(|| watch::finished_pods(&self.client, &kinds)).await?;
+            let counts = Counts { kinds: &kinds, resizes: self.resizes };
+            let ended = patiently(|| watch::finished_pods(&self.client, counts)).await?;
             self.picture.has_ended(ended)?;
         }
         let root = self.settings.policy()?;
@@ -269,7 +277,7 @@ impl<'s> Begin<'s> {
         log: DecisionLog,
         (evictor, tell, leads): Hands,
     ) -> Result<(Term<'s>, Watches), KubernetesError> {
-        let Begin { settings, client, claim, picture, watches, board, .. } = self;
+        let Begin { settings, client, resizes, claim, picture, watches, board, .. } = self;
         let epoch = claim.epoch();
         let about = checkpoint.as_ref().map_or_else(
             || About {
@@ -280,7 +288,7 @@ impl<'s> Begin<'s> {
             |checkpoint| checkpoint.about.clone(),
         );
         let clock = LedgerClock::at(about.origin, now);
-        let (choices, listed) = (settings.choices()?, picture.into_listed(now));
+        let (choices, listed) = (settings.choices(resizes)?, picture.into_listed(now));
         let world = match &checkpoint {
             Some(checkpoint) => World::restore(checkpoint, choices, clock, listed)?,
             None => World::begin(settings.kinds()?, choices, clock, listed)?

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use meed::{ResourceKinds, Span, Unit};
 use meed_config::policy::PolicySpec;
+use meed_pods::Resizes;
 
 use crate::error::KubernetesError;
 use crate::prices::Prices;
@@ -142,9 +143,9 @@ impl KubernetesSettings {
     }
 
     /// What the world reads of this.
-    pub(crate) fn choices(&self) -> Result<Choices, KubernetesError> {
+    pub(crate) fn choices(&self, resizes: Resizes) -> Result<Choices, KubernetesError> {
         let patience = Span::from_secs(u64::from(self.place_seconds)).unwrap_or(Span::MAX);
-        Ok(Choices { root: self.policy()?, prices: self.prices()?, patience })
+        Ok(Choices { root: self.policy()?, prices: self.prices()?, patience, resizes })
     }
 
     /// Where decisions are written.

@@ -20,10 +20,11 @@ use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use k8s_openapi::api::core::v1::{Namespace, Node};
+use k8s_openapi::api::resource::v1::{DeviceClass, ResourceSlice};
+use kube::Client;
 use kube::api::DynamicObject;
-use kube::runtime::watcher::Event;
-use kube::{Client, Resource, ResourceExt as _};
 use meed::ResourceKinds;
+use meed_pods::Resizes;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
@@ -33,12 +34,16 @@ use crate::connect::SILENCE;
 use crate::crd::QueueObject;
 use crate::error::KubernetesError;
 use crate::follow::SILENT;
+use crate::heard::{DeviceHeard, Heard};
 use crate::lease::Held;
 use crate::ledger::{self, CHECKPOINT_PATIENCE};
 use crate::log;
+use crate::pod::demand::Counts;
+use crate::pod::gang::GroupSeen;
 use crate::pod::{PodEnd, PodSeen};
+use crate::relist::{Kind, uid_of};
 use crate::volumes::VolumePicture;
-use crate::watch::{Change, Heard, Relist, finished_pods, least_of};
+use crate::watch::finished_pods;
 use crate::world::Listed;
 
 /// How often a standby looks whether there is another checkpoint.
@@ -56,7 +61,7 @@ const MOST: usize = 50_000;
 
 /// Waits for the lease, and keeps the picture current meanwhile.
 pub(crate) async fn stand_by(
-    (client, namespace, kinds): (&Client, &str, &ResourceKinds),
+    (client, namespace, counts): (&Client, &str, Counts<'_>),
     (tell, heard): (&mpsc::Sender<Heard>, &mut mpsc::Receiver<Heard>),
     picture: &mut Picture,
     lease: impl Future<Output = Result<Held, KubernetesError>>,
@@ -72,16 +77,22 @@ pub(crate) async fn stand_by(
         if aside.is_empty() && picture.is_whole() {
             log::line("stands by: has read the cluster, and goes on hearing of it");
             let namespace = namespace.to_owned();
-            aside.spawn(look(client.clone(), namespace, kinds.clone(), tell.clone()));
+            let counts = (counts.kinds.clone(), counts.resizes);
+            aside.spawn(look(client.clone(), namespace, counts, tell.clone()));
         }
     }
 }
 
 /// What a standby asks for beside its watches. Pods that have ended are listed after those that had
 /// not, so that none is in neither list.
-async fn look(client: Client, namespace: String, kinds: ResourceKinds, tell: mpsc::Sender<Heard>) {
+async fn look(
+    client: Client,
+    namespace: String,
+    (kinds, resizes): (ResourceKinds, Resizes),
+    tell: mpsc::Sender<Heard>,
+) {
     let finished = loop {
-        match finished_pods(&client, &kinds).await {
+        match finished_pods(&client, Counts { kinds: &kinds, resizes }).await {
             Ok(finished) => break finished,
             Err(_) => sleep(LOOK).await,
         }
@@ -116,58 +127,6 @@ impl Looked {
     }
 }
 
-/// One kind's objects.
-pub(crate) struct Kind<T> {
-    relist: Relist,
-    objects: BTreeMap<String, T>,
-    /// A list was complete.
-    is_listed: bool,
-}
-
-impl<T> Default for Kind<T> {
-    fn default() -> Kind<T> {
-        let (relist, objects) = (Relist::default(), BTreeMap::new());
-        Kind { relist, objects, is_listed: false }
-    }
-}
-
-impl<T> Kind<T> {
-    /// All have been listed, and no other list has begun.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.is_listed && !self.relist.is_on()
-    }
-
-    /// What is there.
-    pub(crate) fn into_objects(self) -> Vec<T> {
-        self.objects.into_values().collect()
-    }
-
-    /// The object that is gone; and whether others are, nobody saw how.
-    pub(crate) fn hear(
-        &mut self,
-        event: Event<T>,
-        uid: impl Fn(&T) -> String,
-    ) -> (Option<T>, bool) {
-        match self.relist.step(event, &uid) {
-            Change::Nothing => {}
-            Change::Seen(object) => _ = self.objects.insert(uid(&object), object),
-            Change::Gone(object) => {
-                self.objects.remove(&uid(&object));
-                return (Some(object), false);
-            }
-            Change::Listed(all) => {
-                let before = self.objects.len();
-                self.objects.retain(|uid, _| all.contains(uid));
-                return (
-                    None,
-                    std::mem::replace(&mut self.is_listed, true) && self.objects.len() < before,
-                );
-            }
-        }
-        (None, false)
-    }
-}
-
 /// A pod that ended, and when that was heard: that is its end, where it was deleted while it ran.
 struct Ended {
     pod: PodSeen,
@@ -193,16 +152,16 @@ pub(crate) struct Picture {
     namespaces: Kind<Namespace>,
     /// As far as they are there: not every cluster has the kind.
     pod_groups: Kind<DynamicObject>,
+    scheduling_groups: Kind<DynamicObject>,
     volumes: VolumePicture,
+    /// Likewise of devices.
+    device_classes: Kind<DeviceClass>,
+    slices: Kind<ResourceSlice>,
     ended: BTreeMap<String, Ended>,
     /// All that ended and matter are known.
     knows_ended: bool,
     /// Up to which version pods are heard of.
     up_to: u64,
-}
-
-pub(crate) fn uid_of<K: Resource>(object: &K) -> String {
-    object.uid().unwrap_or_default()
 }
 
 impl Picture {
@@ -227,7 +186,7 @@ impl Picture {
 
     /// The queues that are there.
     pub(crate) fn queues(&self) -> impl Iterator<Item = &QueueObject> {
-        self.queues.objects.values()
+        self.queues.objects()
     }
 
     /// One thing was heard.
@@ -236,7 +195,12 @@ impl Picture {
             Heard::Node(event) => _ = self.nodes.hear(*event, uid_of),
             Heard::Queue(event) => _ = self.queues.hear(*event, uid_of),
             Heard::Namespace(event) => _ = self.namespaces.hear(*event, uid_of),
+            Heard::Device(DeviceHeard::Class(event)) => {
+                _ = self.device_classes.hear(*event, uid_of);
+            }
+            Heard::Device(DeviceHeard::Slice(event)) => _ = self.slices.hear(*event, uid_of),
             Heard::PodGroup(event) => _ = self.pod_groups.hear(*event, uid_of),
+            Heard::SchedulingGroup(event) => _ = self.scheduling_groups.hear(*event, uid_of),
             Heard::Pod(event) => match self.pods.hear(*event, |pod| pod.name.uid.clone()) {
                 (Some(pod), _) => self.ended(pod),
                 (None, vanished) => self.knows_ended &= !vanished,
@@ -246,7 +210,7 @@ impl Picture {
                 self.knows_ended = true;
                 let heard = monotonic();
                 for pod in all {
-                    self.pods.objects.remove(&pod.name.uid);
+                    self.pods.forget(&pod.name.uid);
                     self.ended.insert(pod.name.uid.clone(), Ended { pod, heard });
                 }
             }
@@ -286,20 +250,26 @@ impl Picture {
     /// What the world begins with; it is `wall` now, in microseconds since 1970.
     pub(crate) fn into_listed(self, wall: i64) -> Listed<PodSeen> {
         let now = monotonic();
-        let (claims, volumes, classes, csi_nodes) = self.volumes.into_parts();
+        let parts = self.volumes.into_parts();
+        let of_plugins = self.pod_groups.objects().map(GroupSeen::of_plugins);
+        let of_kubernetes = self.scheduling_groups.objects().map(GroupSeen::of_kubernetes);
         let ended: BTreeSet<&String> = self.ended.keys().collect();
-        let there = self.pods.objects.into_iter().filter(|(uid, _)| !ended.contains(uid));
+        let there = self.pods.into_objects().into_iter();
+        let there = there.filter(|pod| !ended.contains(&pod.name.uid));
         Listed {
             nodes: self.nodes.into_objects(),
-            pods: there.map(|(_, pod)| pod).collect(),
+            pods: there.collect(),
             finished: self.ended.into_values().map(|ended| ended.by(now, wall)).collect(),
             queues: self.queues.into_objects(),
             namespaces: self.namespaces.into_objects(),
-            pod_groups: self.pod_groups.objects.values().map(least_of).collect(),
-            claims,
-            volumes,
-            classes,
-            csi_nodes,
+            pod_groups: of_plugins.chain(of_kubernetes).collect(),
+            claims: parts.claims,
+            volumes: parts.volumes,
+            classes: parts.classes,
+            drivers: parts.drivers,
+            csi_nodes: parts.csi_nodes,
+            device_classes: self.device_classes.into_objects(),
+            slices: self.slices.into_objects(),
         }
     }
 }
@@ -307,8 +277,9 @@ impl Picture {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::volumes::VolumeHeard;
+    use crate::heard::VolumeHeard;
     use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
+    use kube::runtime::watcher::Event;
     use meed::Unit;
     use serde_json::{Value, json};
 
@@ -352,6 +323,9 @@ mod tests {
         }
         for event in [Event::Init, Event::InitDone] {
             picture.hear(volume(VolumeHeard::Volume(Box::new(event)))).unwrap();
+        }
+        for event in [Event::Init, Event::InitDone] {
+            picture.hear(volume(VolumeHeard::Driver(Box::new(event)))).unwrap();
         }
         for event in [Event::Init, Event::InitDone] {
             assert!(!picture.is_whole());
@@ -480,7 +454,7 @@ mod tests {
         assert!(picture.knows_ended(), "nothing is gone");
         list(&mut picture, &["b", "c"]);
         assert!(!picture.knows_ended(), "nobody saw how a ended");
-        assert_eq!(picture.pods.objects.len(), 2);
+        assert_eq!(picture.pods.objects().count(), 2);
         picture.has_ended(Vec::new()).unwrap();
         assert!(picture.knows_ended());
     }

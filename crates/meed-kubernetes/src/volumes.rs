@@ -2,27 +2,15 @@
 //! itself.
 
 use k8s_openapi::api::core::v1::{PersistentVolume, PersistentVolumeClaim};
-use k8s_openapi::api::storage::v1::{CSINode, StorageClass};
-use kube::runtime::watcher::Event;
+use k8s_openapi::api::storage::v1::{CSIDriver, CSINode, StorageClass};
 use kube::{Client, Resource};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::follow::Follow;
-use crate::hear::missing;
-use crate::standby::{Kind, uid_of};
-use crate::watch::{Change, Heard, Relist, map, name_of, without_managers};
+use crate::heard::{Heard, VolumeHeard};
+use crate::relist::{Change, Kind, Relist, map, missing, name_of, uid_of, without_managers};
 use crate::world::{World, claim_key};
-
-/// What is heard of them.
-#[derive(Debug)]
-pub(crate) enum VolumeHeard {
-    Claim(Box<Event<PersistentVolumeClaim>>),
-    Volume(Box<Event<PersistentVolume>>),
-    Class(Box<Event<StorageClass>>),
-    /// How many volumes a node attaches.
-    Attaches(Box<Event<CSINode>>),
-}
 
 /// Begins the watches.
 pub(crate) fn watch(client: &Client, heard: &mpsc::Sender<Heard>, set: &mut JoinSet<()>) {
@@ -45,6 +33,13 @@ pub(crate) fn watch(client: &Client, heard: &mpsc::Sender<Heard>, set: &mut Join
         classes
             .run(|event| Heard::Volume(VolumeHeard::Class(Box::new(map(event, without_managers))))),
     );
+    let drivers = CSIDriver::url_path(&(), None);
+    let drivers = Follow::new(client, drivers, CSIDriver::meta, heard);
+    set.spawn(
+        drivers.run(|event| {
+            Heard::Volume(VolumeHeard::Driver(Box::new(map(event, without_managers))))
+        }),
+    );
     let nodes = Follow::new(client, CSINode::url_path(&(), None), CSINode::meta, heard);
     set.spawn(
         nodes.run(|event| {
@@ -65,6 +60,7 @@ pub(crate) struct VolumeEars {
     claims: Relist,
     volumes: Relist,
     classes: Relist,
+    drivers: Relist,
     attaches: Relist,
 }
 
@@ -103,6 +99,15 @@ impl VolumeEars {
                     gone.iter().for_each(|name| world.class_gone(name));
                 }
             },
+            VolumeHeard::Driver(event) => match self.drivers.step(*event, name_of) {
+                Change::Nothing => {}
+                Change::Seen(driver) => world.driver_seen(&driver),
+                Change::Gone(driver) => world.driver_gone(&name_of(&driver)),
+                Change::Listed(all) => {
+                    let gone = missing(world.demanding_drivers(), &all);
+                    gone.iter().for_each(|name| world.driver_gone(name));
+                }
+            },
             VolumeHeard::Attaches(event) => match self.attaches.step(*event, name_of) {
                 Change::Nothing => {}
                 Change::Seen(node) => world.csi_node_seen(&node),
@@ -116,8 +121,15 @@ impl VolumeEars {
     }
 }
 
-/// Claims, volumes, classes of claims, and what nodes attach.
-type Parts = (Vec<PersistentVolumeClaim>, Vec<PersistentVolume>, Vec<StorageClass>, Vec<CSINode>);
+/// What is known of volumes.
+#[derive(Default)]
+pub(crate) struct VolumeParts {
+    pub(crate) claims: Vec<PersistentVolumeClaim>,
+    pub(crate) volumes: Vec<PersistentVolume>,
+    pub(crate) classes: Vec<StorageClass>,
+    pub(crate) drivers: Vec<CSIDriver>,
+    pub(crate) csi_nodes: Vec<CSINode>,
+}
 
 /// What a process that does not lead yet knows of them.
 #[derive(Default)]
@@ -125,6 +137,7 @@ pub(crate) struct VolumePicture {
     claims: Kind<PersistentVolumeClaim>,
     volumes: Kind<PersistentVolume>,
     classes: Kind<StorageClass>,
+    drivers: Kind<CSIDriver>,
     attaches: Kind<CSINode>,
 }
 
@@ -134,6 +147,7 @@ impl VolumePicture {
         self.claims.is_whole()
             && self.volumes.is_whole()
             && self.classes.is_whole()
+            && self.drivers.is_whole()
             && self.attaches.is_whole()
     }
 
@@ -143,13 +157,19 @@ impl VolumePicture {
             VolumeHeard::Claim(event) => _ = self.claims.hear(*event, uid_of),
             VolumeHeard::Volume(event) => _ = self.volumes.hear(*event, uid_of),
             VolumeHeard::Class(event) => _ = self.classes.hear(*event, uid_of),
+            VolumeHeard::Driver(event) => _ = self.drivers.hear(*event, uid_of),
             VolumeHeard::Attaches(event) => _ = self.attaches.hear(*event, uid_of),
         }
     }
 
     /// All that are there.
-    pub(crate) fn into_parts(self) -> Parts {
-        let (claims, volumes) = (self.claims.into_objects(), self.volumes.into_objects());
-        (claims, volumes, self.classes.into_objects(), self.attaches.into_objects())
+    pub(crate) fn into_parts(self) -> VolumeParts {
+        VolumeParts {
+            claims: self.claims.into_objects(),
+            volumes: self.volumes.into_objects(),
+            classes: self.classes.into_objects(),
+            drivers: self.drivers.into_objects(),
+            csi_nodes: self.attaches.into_objects(),
+        }
     }
 }

@@ -3,65 +3,40 @@
 //!
 //! Pods that have ended are not listed, but followed: one that ends is passed on as gone, in the
 //! state in which it has ended ([`ends_as_gone`]), and so is whatever is heard of it later. All
-//! others are, not only ours, for they use the nodes, too. PodGroups (scheduler-plugins) are, where
-//! the cluster has the kind: it is looked for every 15 s.
+//! others are, not only ours, for they use the nodes, too. PodGroups (of scheduler-plugins, and of
+//! Kubernetes) are, where the cluster has the kind: it is looked for every 15 s.
 //!
 //! A watch that was cut goes on, or begins anew with a list ([`crate::follow`]); what a list does
-//! not show is gone ([`Relist`]). Pods are read where they come in: what is passed on is what is
-//! needed of them, not the objects.
+//! not show is gone ([`crate::relist::Relist`]). Pods are read where they come in: what is passed
+//! on is what is needed of them, not the objects.
 
-use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
+use k8s_openapi::api::resource::v1::{DeviceClass, ResourceSlice};
 use kube::api::{DynamicObject, ListParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::runtime::watcher::Event;
-use kube::{Api, Client, Resource, ResourceExt as _};
-use meed::ResourceKinds;
+use kube::{Api, Client, Resource};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::crd::QueueObject;
 use crate::error::{KubernetesError, is_code};
 use crate::follow::{Follow, Pages};
+use crate::heard::{DeviceHeard, Heard};
 use crate::lean::{LeanPod, lean_node};
 use crate::log;
-use crate::pod::{PodName, PodSeen};
-use crate::volumes::{self, VolumeHeard};
-use crate::world::Answer;
+use crate::pod::PodSeen;
+use crate::pod::demand::Counts;
+use crate::relist::{map, without_managers};
+use crate::volumes;
 
 /// Pods that have not ended.
 pub(crate) const NOT_ENDED: &str = "status.phase!=Succeeded,status.phase!=Failed";
 
 /// How often it is looked for a kind that is not there.
 const FOR_KIND: Duration = Duration::from_secs(15);
-
-/// What is heard.
-#[derive(Debug)]
-pub(crate) enum Heard {
-    Node(Box<Event<Node>>),
-    Pod(Box<Event<PodSeen>>),
-    Queue(Box<Event<QueueObject>>),
-    Namespace(Box<Event<Namespace>>),
-    PodGroup(Box<Event<DynamicObject>>),
-    /// Claims, volumes, and classes of claims.
-    Volume(VolumeHeard),
-    /// Pods are heard of up to this version.
-    UpTo(u64),
-    /// The answer to an order.
-    Answer(Answer),
-    /// What became of a pod that a list did not show; none: it is gone.
-    Looked(PodName, Option<Box<Pod>>),
-    /// A pod could not be evicted yet, and why.
-    NotEvicted(String, String),
-    /// For a standby: pods that had ended before.
-    Finished(Vec<PodSeen>),
-    /// For a standby: the leader has written a checkpoint.
-    Checkpoint(Instant),
-    /// This process leads no more, and why.
-    Deposed(String),
-}
 
 /// All watches; they end with it.
 pub(crate) struct Watches {
@@ -77,7 +52,7 @@ impl Watches {
 }
 
 /// Begins all watches.
-pub(crate) fn all(client: &Client, heard: &mpsc::Sender<Heard>, kinds: &ResourceKinds) -> Watches {
+pub(crate) fn all(client: &Client, heard: &mpsc::Sender<Heard>, counts: Counts<'_>) -> Watches {
     let mut set = JoinSet::new();
     let (wanted, asked) = watch::channel(0);
     let nodes = Follow::new(client, Node::url_path(&(), None), Node::meta, heard);
@@ -86,9 +61,13 @@ pub(crate) fn all(client: &Client, heard: &mpsc::Sender<Heard>, kinds: &Resource
     set.spawn(queues.run(|event| Heard::Queue(Box::new(map(event, without_managers)))));
     let namespaces = Follow::new(client, Namespace::url_path(&(), None), Namespace::meta, heard);
     set.spawn(namespaces.run(|event| Heard::Namespace(Box::new(map(event, without_managers)))));
-    follow_pods((client, heard), asked, kinds, &mut set);
+    follow_pods((client, heard), asked, counts, &mut set);
     volumes::watch(client, heard, &mut set);
-    set.spawn(pod_groups(client.clone(), heard.clone()));
+    follow_devices((client, heard), &mut set);
+    let plugins = vec![pod_group("scheduling.x-k8s.io", "v1alpha1")];
+    set.spawn(pod_groups(client.clone(), heard.clone(), plugins, Heard::PodGroup));
+    let own = ["v1", "v1beta1", "v1alpha3"].map(|version| pod_group("scheduling.k8s.io", version));
+    set.spawn(pod_groups(client.clone(), heard.clone(), own.into(), Heard::SchedulingGroup));
     Watches { _tasks: set, wanted }
 }
 
@@ -96,15 +75,31 @@ pub(crate) fn all(client: &Client, heard: &mpsc::Sender<Heard>, kinds: &Resource
 fn follow_pods(
     (client, heard): (&Client, &mpsc::Sender<Heard>),
     asked: watch::Receiver<u64>,
-    kinds: &ResourceKinds,
+    Counts { kinds, resizes }: Counts<'_>,
     set: &mut JoinSet<()>,
 ) {
     let pods = Follow::new(client, Pod::url_path(&(), None), LeanPod::meta, heard);
     let (pods, kinds) = (pods.lists(NOT_ENDED).wanted(asked), kinds.clone());
     set.spawn(pods.run(move |event| {
-        let read = map(event, |LeanPod(pod)| PodSeen::of(&pod, &kinds));
+        let read = map(event, |LeanPod(pod)| PodSeen::of(&pod, Counts { kinds: &kinds, resizes }));
         Heard::Pod(Box::new(ends_as_gone(read)))
     }));
+}
+
+/// Follows devices of dynamic resource allocation, for pods that ask for them as for a resource.
+fn follow_devices((client, heard): (&Client, &mpsc::Sender<Heard>), set: &mut JoinSet<()>) {
+    let classes = DeviceClass::url_path(&(), None);
+    let classes = Follow::new(client, classes, DeviceClass::meta, heard);
+    set.spawn(
+        classes
+            .run(|event| Heard::Device(DeviceHeard::Class(Box::new(map(event, without_managers))))),
+    );
+    let slices = ResourceSlice::url_path(&(), None);
+    let slices = Follow::new(client, slices, ResourceSlice::meta, heard);
+    set.spawn(
+        slices
+            .run(|event| Heard::Device(DeviceHeard::Slice(Box::new(map(event, without_managers))))),
+    );
 }
 
 /// A pod that has ended is gone, as far as anybody here goes: it holds nothing.
@@ -113,22 +108,6 @@ fn ends_as_gone(event: Event<PodSeen>) -> Event<PodSeen> {
         Event::Apply(pod) if pod.end.is_some() => Event::Delete(pod),
         other => other,
     }
-}
-
-/// An event of what was read of an object.
-pub(crate) fn map<K, T>(event: Event<K>, read: impl FnOnce(K) -> T) -> Event<T> {
-    match event {
-        Event::Init => Event::Init,
-        Event::InitApply(object) => Event::InitApply(read(object)),
-        Event::InitDone => Event::InitDone,
-        Event::Apply(object) => Event::Apply(read(object)),
-        Event::Delete(object) => Event::Delete(read(object)),
-    }
-}
-
-pub(crate) fn without_managers<K: Resource>(mut object: K) -> K {
-    object.meta_mut().managed_fields = None;
-    object
 }
 
 /// The version of now, of all pods: no write that was answered before is younger.
@@ -144,7 +123,7 @@ pub(crate) async fn version_of_now(client: &Client) -> Result<u64, KubernetesErr
 /// Pods that have ended and are still there.
 pub(crate) async fn finished_pods(
     client: &Client,
-    kinds: &ResourceKinds,
+    counts: Counts<'_>,
 ) -> Result<Vec<PodSeen>, KubernetesError> {
     let mut all = Vec::new();
     for phase in ["status.phase=Succeeded", "status.phase=Failed"] {
@@ -153,7 +132,7 @@ pub(crate) async fn finished_pods(
             let page = pages.next::<LeanPod>().await;
             let page = page.map_err(|why| KubernetesError::api("list finished pods", why))?;
             let Some(page) = page else { break };
-            let read = page.iter().map(|LeanPod(pod)| PodSeen::of(pod, kinds));
+            let read = page.iter().map(|LeanPod(pod)| PodSeen::of(pod, counts));
             // Nothing was charged to those that name no queue.
             all.extend(read.filter(|pod| pod.queue.is_some()));
         }
@@ -161,92 +140,39 @@ pub(crate) async fn finished_pods(
     Ok(all)
 }
 
-/// The kind PodGroup of scheduler-plugins, which a cluster may have.
-fn pod_group() -> ApiResource {
-    let kind = GroupVersionKind::gvk("scheduling.x-k8s.io", "v1alpha1", "PodGroup");
-    ApiResource::from_gvk(&kind)
+/// Kinds of PodGroup that a cluster may have: those of scheduler-plugins, and those of Kubernetes
+/// (GenericWorkload) in the versions that were served so far, the newest first.
+fn pod_group(group: &str, version: &str) -> ApiResource {
+    ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, "PodGroup"))
 }
 
-/// Waits for the kind, then watches it.
-async fn pod_groups(client: Client, heard: mpsc::Sender<Heard>) {
-    let kind = pod_group();
-    let api: Api<DynamicObject> = Api::all_with(client.clone(), &kind);
+/// Waits until the cluster has one of these kinds, then watches the first that it has.
+async fn pod_groups(
+    client: Client,
+    heard: mpsc::Sender<Heard>,
+    kinds: Vec<ApiResource>,
+    say: fn(Box<Event<DynamicObject>>) -> Heard,
+) {
     let one_of = ListParams::default().limit(1);
     let mut said = false;
-    loop {
-        match api.list_metadata(&one_of).await {
-            Ok(_) => break,
-            Err(error) if is_code(&error, 404) => {}
-            Err(why) => {
-                if !std::mem::replace(&mut said, true) {
-                    log::line(&format!("PodGroups are not read: {why}; tried again"));
+    let kind = 'found: loop {
+        for kind in &kinds {
+            let api: Api<DynamicObject> = Api::all_with(client.clone(), kind);
+            match api.list_metadata(&one_of).await {
+                Ok(_) => break 'found kind,
+                Err(error) if is_code(&error, 404) => {}
+                Err(why) => {
+                    if !std::mem::replace(&mut said, true) {
+                        log::line(&format!("PodGroups are not read: {why}; tried again"));
+                    }
                 }
             }
         }
         tokio::time::sleep(FOR_KIND).await;
-    }
-    let url = DynamicObject::url_path(&kind, None);
+    };
+    let url = DynamicObject::url_path(kind, None);
     let groups = Follow::new(&client, url, DynamicObject::meta, &heard);
-    groups.run(|event| Heard::PodGroup(Box::new(map(event, without_managers)))).await;
-}
-
-/// How many pods of a PodGroup start together, by its namespace and name.
-pub(crate) fn least_of(group: &DynamicObject) -> ((String, String), u32) {
-    let key = (group.namespace().unwrap_or_default(), group.name_any());
-    let least = group.data.pointer("/spec/minMember").and_then(serde_json::Value::as_u64);
-    (key, least.and_then(|least| u32::try_from(least).ok()).unwrap_or(1).max(1))
-}
-
-/// What a new list shows.
-#[derive(Debug, Default)]
-pub(crate) struct Relist {
-    seen: Option<BTreeSet<String>>,
-}
-
-/// One step of a watch.
-pub(crate) enum Change<K> {
-    /// Nothing yet.
-    Nothing,
-    /// An object is there.
-    Seen(K),
-    /// It is gone; this was its last state.
-    Gone(K),
-    /// The list is complete: these are all.
-    Listed(BTreeSet<String>),
-}
-
-impl Relist {
-    /// A list has begun, and is not complete.
-    pub(crate) fn is_on(&self) -> bool {
-        self.seen.is_some()
-    }
-
-    /// What an event of a watch means; `key` names the object for good.
-    pub(crate) fn step<K>(&mut self, event: Event<K>, key: impl Fn(&K) -> String) -> Change<K> {
-        match event {
-            Event::Init => {
-                self.seen = Some(BTreeSet::new());
-                Change::Nothing
-            }
-            Event::InitApply(object) => {
-                if let Some(seen) = &mut self.seen {
-                    seen.insert(key(&object));
-                }
-                Change::Seen(object)
-            }
-            Event::InitDone => match self.seen.take() {
-                Some(seen) => Change::Listed(seen),
-                None => Change::Nothing,
-            },
-            Event::Apply(object) => Change::Seen(object),
-            Event::Delete(object) => Change::Gone(object),
-        }
-    }
-}
-
-/// The name of an object of the cluster.
-pub(crate) fn name_of<K: Resource>(object: &K) -> String {
-    object.name_any()
+    groups.run(move |event| say(Box::new(map(event, without_managers)))).await;
 }
 
 #[cfg(test)]

@@ -38,10 +38,10 @@ use tokio::time::{sleep, timeout};
 use crate::board::{Board, Wrote};
 use crate::clock::unix_micros;
 use crate::error::{is_code, is_fenced};
+use crate::heard::Heard;
 use crate::keys;
 use crate::lease::Claim;
 use crate::pod::PodName;
-use crate::watch::Heard;
 use crate::world::{Answer, EvictOrder, Found, Mark, Order, Saying, StartOrder};
 
 /// A write without an answer after so long counts as lost.

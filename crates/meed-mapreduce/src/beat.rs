@@ -3,81 +3,17 @@
 
 use std::cell::RefCell;
 
-use crate::classes::{Class, ClassLoad, Classes, Pick, Remote, SlotKind, TaskReport};
-use meed::{JobState, Resources, Span, Start, Time};
+use crate::classes::{ClassLoad, Pick, Remote, SlotKind, TaskReport};
+use meed::{JobState, Span, Start};
 use meed_driver::LiveJob;
-use meed_driver::record::mapreduce::SlotChange;
 
 use super::blocks::{Distance, Racks, Taken};
+use super::cluster::Cluster;
 use super::error::MapReduceError;
 use super::jobs::{Job, MAPS};
-use super::machines::{Machine, Usage, per_second, quotient};
-use super::setup::Cluster;
+use super::nodes::slots_now;
 use super::tasks::{Task, Work};
 use super::world::MapReduceWorld;
-
-/// What the world knows of a node.
-pub(super) struct Node {
-    reduce_slots: u32,
-    /// Maps that hold a slot, by kind of slot; those that have ended since the last heartbeat still
-    /// do.
-    occupied: [u32; KINDS],
-    reduces: u32,
-    /// Map slots that the engine counts with.
-    capacity: u32,
-    /// Tasks that have ended since the last heartbeat.
-    pub(super) ended: Vec<u32>,
-    last_beat: Time,
-    usage: Usage,
-    pub(super) counts: NodeCounts,
-    pub(super) slots: Vec<SlotChange>,
-}
-
-/// Tasks started on a node so far.
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct NodeCounts {
-    pub(super) maps: u64,
-    pub(super) local: u64,
-    pub(super) reduces: u64,
-}
-
-/// Kinds of map slots.
-const KINDS: usize = 3;
-
-fn index(kind: SlotKind) -> usize {
-    match kind {
-        SlotKind::Any => 0,
-        SlotKind::Of(Class::Cpu) => 1,
-        SlotKind::Of(Class::Io) => 2,
-    }
-}
-
-impl Node {
-    pub(super) fn new(number: usize, machine: &Machine, classes: &Classes) -> Node {
-        Node {
-            reduce_slots: machine.reduce_slots,
-            occupied: [0; KINDS],
-            reduces: 0,
-            capacity: machine.map_slots,
-            ended: Vec::new(),
-            last_beat: Time::ZERO,
-            usage: Usage::default(),
-            counts: NodeCounts::default(),
-            slots: vec![slots_now(Time::ZERO, number, classes)],
-        }
-    }
-}
-
-fn slots_now(now: Time, node: usize, classes: &Classes) -> SlotChange {
-    let slots = classes.slots(node);
-    let of = |kind| classes.slot_kinds().contains(&kind).then(|| slots.of(kind));
-    SlotChange {
-        t_s: now.as_secs_f64(),
-        any: of(SlotKind::Any),
-        cpu: of(SlotKind::Of(Class::Cpu)),
-        io: of(SlotKind::Of(Class::Io)),
-    }
-}
 
 impl MapReduceWorld<'_> {
     pub(super) fn heartbeat(&mut self, node: usize) -> Result<(), MapReduceError> {
@@ -114,10 +50,10 @@ impl MapReduceWorld<'_> {
     pub(super) fn has_free(&self, number: usize, map: bool) -> bool {
         let (node, slots) = (&self.nodes[number], self.classes.slots(number));
         match map {
-            false => node.reduces < node.reduce_slots,
+            false => node.has_free_reduce(),
             true => {
                 let mut kinds = self.classes.slot_kinds().iter();
-                kinds.any(|&kind| node.occupied[index(kind)] < slots.of(kind))
+                kinds.any(|&kind| node.occupied(kind) < slots.of(kind))
             }
         }
     }
@@ -132,18 +68,14 @@ impl MapReduceWorld<'_> {
         let from = || remote(&self.cluster, taken, number);
         let local = taken.distance == Distance::Local;
         self.classes.slot_kinds().iter().any(|&kind| {
-            self.nodes[number].occupied[index(kind)] < slots.of(kind)
+            self.nodes[number].occupied(kind) < slots.of(kind)
                 && self.classes.rank(number, kind, job, local, from).is_some()
         })
     }
 
     /// A task on a node ends otherwise than by itself: its slot is free.
     pub(super) fn free_slot(&mut self, task: &Task) -> Result<(), MapReduceError> {
-        let node = &mut self.nodes[task.node as usize];
-        match task.work {
-            Work::Map { slot, .. } => node.occupied[index(slot)] -= 1,
-            Work::Reduce(_) => node.reduces -= 1,
-        }
+        self.nodes[task.node as usize].vacate(task.work.slot());
         self.follow_slots(task.node as usize)
     }
 
@@ -153,16 +85,8 @@ impl MapReduceWorld<'_> {
 
     /// What the node did since its last heartbeat.
     fn load(&mut self, number: usize) -> ClassLoad {
-        let now = self.now;
-        let usage = self.machines.usage(now, number);
-        let node = &mut self.nodes[number];
-        let since = now - std::mem::replace(&mut node.last_beat, now);
-        let before = std::mem::replace(&mut node.usage, usage);
-        let all = u128::from(since.as_micros()) * u128::from(self.cluster.machines[number].cores);
-        ClassLoad {
-            cpu_busy: quotient(usage.core_micros - before.core_micros, 1000, all) as u32,
-            io_bytes_per_s: per_second(usage.disk_bytes - before.disk_bytes, since),
-        }
+        let usage = self.machines.usage(self.now, number);
+        self.nodes[number].load(self.now, usage, self.cluster.machines[number].cores)
     }
 
     /// The scheduler hears of the end of a task.
@@ -171,25 +95,21 @@ impl MapReduceWorld<'_> {
         self.attempt_ended(number, &task)?;
         let job = &mut self.jobs[task.job as usize];
         let id = job.id.expect("it was accepted");
-        let node = &mut self.nodes[task.node as usize];
-        match task.work {
-            Work::Map { work, slot, distance, .. } => {
-                node.occupied[index(slot)] -= 1;
-                if let Some(made) = job.made.get_mut(task.node as usize) {
-                    *made = made.saturating_add(work.shuffle_bytes);
-                }
-                self.classes.task_ended(&TaskReport {
-                    job: id,
-                    node: task.node as usize,
-                    lasted: task.lasted,
-                    local: distance == Distance::Local,
-                    map_input_bytes: work.read_bytes,
-                    map_output_bytes: work.write_bytes,
-                    shuffle_in_bytes: work.shuffle_bytes,
-                    shuffle_out_bytes: work.shuffle_bytes,
-                });
+        self.nodes[task.node as usize].vacate(task.work.slot());
+        if let Work::Map { work, distance, .. } = task.work {
+            if let Some(made) = job.made.get_mut(task.node as usize) {
+                *made = made.saturating_add(work.shuffle_bytes);
             }
-            Work::Reduce(_) => node.reduces -= 1,
+            self.classes.task_ended(&TaskReport {
+                job: id,
+                node: task.node as usize,
+                lasted: task.lasted,
+                local: distance == Distance::Local,
+                map_input_bytes: work.read_bytes,
+                map_output_bytes: work.write_bytes,
+                shuffle_in_bytes: work.shuffle_bytes,
+                shuffle_out_bytes: work.shuffle_bytes,
+            });
         }
         let ended = self.driver.task_ended(self.now, task.allocation);
         match (ended.map_err(|why| MapReduceError::of(self.now, why))?.state, task.work) {
@@ -208,12 +128,7 @@ impl MapReduceWorld<'_> {
     fn slots_changed(&mut self) -> Result<(), MapReduceError> {
         self.slot_settings += 1;
         for node in 0..self.nodes.len() {
-            let now = slots_now(self.now, node, &self.classes);
-            let slots = &mut self.nodes[node].slots;
-            let last = slots.last().expect("the slots at the start");
-            if (now.any, now.cpu, now.io) != (last.any, last.cpu, last.io) {
-                slots.push(now);
-            }
+            self.nodes[node].set_slots(slots_now(self.now, node, &self.classes));
             self.follow_slots(node)?;
         }
         Ok(())
@@ -227,14 +142,9 @@ impl MapReduceWorld<'_> {
             .classes
             .slot_kinds()
             .iter()
-            .map(|&kind| slots.of(kind).max(node.occupied[index(kind)]))
+            .map(|&kind| slots.of(kind).max(node.occupied(kind)))
             .sum();
-        if wanted == node.capacity {
-            return Ok(());
-        }
-        let reduce_slots = node.reduce_slots;
-        self.nodes[number].capacity = wanted;
-        let capacity = Resources::new(&[u64::from(wanted) * 1000, u64::from(reduce_slots) * 1000]);
+        let Some(capacity) = self.nodes[number].set_map_slots(wanted) else { return Ok(()) };
         let lost = self.driver.node_changed(self.now, self.node_ids[number], capacity);
         // Slots are bounded, and a node has some.
         let lost = lost.map_err(|why| MapReduceError::of(self.now, why))?;
@@ -246,7 +156,7 @@ impl MapReduceWorld<'_> {
         let offered = self.offer_copies(number, true)?;
         for &kind in self.classes.slot_kinds() {
             while self.waiting_maps + u64::from(self.offered_copies) > 0
-                && self.nodes[number].occupied[index(kind)] < self.classes.slots(number).of(kind)
+                && self.nodes[number].occupied(kind) < self.classes.slots(number).of(kind)
             {
                 let Some(start) = self.offer_map(number, kind)? else { break };
                 match self.copied_by(&start) {
@@ -309,7 +219,7 @@ impl MapReduceWorld<'_> {
         let bytes = self.cluster.block_bytes.min(plan.input_bytes - before);
         let work = self.kinds[plan.kind].map(bytes);
         let node = &mut self.nodes[number];
-        node.occupied[index(slot)] += 1;
+        node.occupy(Some(slot));
         node.counts.maps += 1;
         node.counts.local += u64::from(taken.distance == Distance::Local);
         self.waiting_maps -= 1;
@@ -345,20 +255,12 @@ impl MapReduceWorld<'_> {
             let cache = self.cluster.machines[number].cache_bytes;
             let work = self.kinds[plan.kind].reduce(plan.input_bytes, job.reduces, copies);
             let work = work.with_cache(cache);
-            self.nodes[number].reduces += 1;
+            self.nodes[number].occupy(None);
             self.nodes[number].counts.reduces += 1;
             self.waiting_reduces -= 1;
             self.begin_task(job_number, number, &start, Work::Reduce(work));
         }
         self.withdraw_copies(&offered)
-    }
-
-    /// A second attempt takes its slot.
-    pub(super) fn occupy(&mut self, number: usize, slot: Option<SlotKind>) {
-        match slot {
-            Some(slot) => self.nodes[number].occupied[index(slot)] += 1,
-            None => self.nodes[number].reduces += 1,
-        }
     }
 
     /// Number of the job of which a task starts.

@@ -18,12 +18,11 @@
 
 use meed_driver::record::mapreduce::PageCacheUse;
 
+use super::cluster::Cluster;
 use super::flows::Round;
 use super::machines::Place;
 use super::pages::{Cache, File, What};
-use super::setup::Cluster;
-use super::tasks::{Doing, Pages, Work};
-use super::world::MapReduceWorld;
+use super::tasks::{Pages, Task, Work};
 
 /// See the module.
 pub(super) struct Caches {
@@ -100,31 +99,17 @@ impl Caches {
             self.at(file.node).write(file, *work);
         }
     }
-}
-
-impl MapReduceWorld<'_> {
-    /// What the next phase of a task has to do there.
-    pub(super) fn work_at(&mut self, number: u32, place: Place, work: u64, pages: Pages) -> u64 {
-        let (Some(caches), Place::Disk(node)) = (&mut self.caches, place) else { return work };
-        let task = self.tasks.get_mut(number);
-        let rest = caches.disk_work(task.job, node as u32, work, pages);
-        task.doing = Doing::Work(place, rest);
-        rest
-    }
 
     /// An attempt has ended or was stopped: what it merged is deleted.
-    pub(super) fn attempt_leaves(&mut self, number: u32) {
-        let Some(caches) = &mut self.caches else { return };
-        let task = self.tasks.get(number);
+    pub(super) fn attempt_left(&mut self, task: &Task) {
         if matches!(task.work, Work::Reduce(_)) {
             let what = What::Merge(task.number);
-            caches.at(task.node).delete(File { job: task.job, what, node: task.node });
+            self.at(task.node).delete(File { job: task.job, what, node: task.node });
         }
     }
 
     /// A job has ended: what it left for itself alone is deleted.
-    pub(super) fn job_leaves(&mut self, job: u32) {
-        let Some(caches) = &mut self.caches else { return };
-        caches.all.iter_mut().for_each(|cache| cache.job_ended(job));
+    pub(super) fn job_left(&mut self, job: u32) {
+        self.all.iter_mut().for_each(|cache| cache.job_ended(job));
     }
 }

@@ -16,12 +16,12 @@
 //! last stage ends. Cost, for each job that has not ended: O(running tasks) once a heartbeat
 //! interval, O(slow ones) for each heartbeat.
 
-use meed::{Span, Start, Time};
+use meed::{Span, Start};
 
 use super::blocks::Distance;
 use super::error::MapReduceError;
 use super::jobs::{MAP_DEMAND, REDUCE_DEMAND, group};
-use super::tasks::{Doing, Task, Work};
+use super::tasks::{Doing, Shape, Task, Work};
 use super::world::MapReduceWorld;
 use crate::classes::SlotKind;
 
@@ -33,43 +33,6 @@ const LAG: Span = match Span::from_secs(60) {
 
 /// Hadoop's SPECULATIVE_GAP, in thousandths.
 const GAP: u32 = 200;
-
-/// A job's maps, or its reduces.
-#[derive(Clone, Default, Debug)]
-pub(super) struct Stage {
-    /// Tasks of it.
-    tasks: u32,
-    /// Of them: those that have ended.
-    ended: u32,
-    /// Attempts that run, or have ended unheard; in order of start.
-    pub(super) running: Vec<u32>,
-    /// Those found slow when last looked at.
-    slow: Vec<u32>,
-    looked: Option<Time>,
-    /// The group of a second attempt that is offered, and of which task.
-    offered: Option<(u32, u32)>,
-}
-
-impl Stage {
-    pub(super) fn of(tasks: u32) -> Stage {
-        Stage { tasks, ..Stage::default() }
-    }
-
-    /// The task that the group is a second attempt of, if it is offered now.
-    pub(super) fn copied_by(&self, group: u32) -> Option<u32> {
-        self.offered.filter(|(of, _)| *of == group).map(|(_, task)| task)
-    }
-}
-
-impl Task {
-    /// The block of a map.
-    pub(super) fn block(&self) -> Option<u32> {
-        match self.work {
-            Work::Map { block, .. } => Some(block),
-            Work::Reduce(_) => None,
-        }
-    }
-}
 
 impl MapReduceWorld<'_> {
     /// Second attempts that the node may run, of maps or of reduces, are added to their jobs, which
@@ -159,7 +122,7 @@ impl MapReduceWorld<'_> {
                 (u128::from(work - rest) * 1000 / u128::from(work)) as u32
             }
         };
-        task.progress(self.cluster.shape(&self.racks), far)
+        task.progress(Shape::of(&self.cluster, &self.racks), far)
     }
 
     /// The slow task of the job that a second attempt on `node` would be of.
@@ -210,7 +173,7 @@ impl MapReduceWorld<'_> {
             }
             (work, ..) => work,
         };
-        self.occupy(node, slot);
+        self.nodes[node].occupy(slot);
         let copy = self.begin_task(job_number, node, start, work);
         self.tasks.get_mut(of).rival = Some(copy);
         let task = self.tasks.get_mut(copy);

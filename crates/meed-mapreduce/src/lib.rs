@@ -8,17 +8,19 @@
 //! file and no clock: `[mapreduce]` of a scenario is handed to it as
 //! [`tables::MapReduceForm`].
 //!
-//! Files: `sharing` one server; `hosts`, `pools` servers that share one below them; `timers` the
-//! next of many; `machines` nodes; `flows` works side by side; `blocks` where input lies; `kinds`
-//! what jobs do; `tasks` phases; `courses` shuffle and output as Hadoop's; `copies` speculative
-//! execution; `pages` what of files lies in memory, `caches` whose memory; `world` the loop;
-//! `rounds` when heartbeats come; `beat` one of them; `jobs` their lives; `views` samples for
-//! reports.
+//! Files: `cluster` machines as declared; `sharing` one server; `hosts`, `pools` servers that share
+//! one below them; `timers` the next of many; `machines` servers of nodes; `flows` works side by
+//! side; `blocks` where input lies; `kinds` what jobs do; `tasks` phases; `courses` shuffle and
+//! output as Hadoop's; `copies`, `stage` speculative execution; `pages` what of files lies in
+//! memory, `caches` whose memory; `setup` what a run starts from, `run` one of them; `world` the
+//! loop; `rounds` when heartbeats come; `beat` one of them; `nodes` which slots are taken; `jobs`
+//! what is known of them, `lives` their lives; `views` samples for reports.
 
 mod beat;
 mod blocks;
 mod caches;
 pub mod classes;
+mod cluster;
 mod copies;
 mod courses;
 mod error;
@@ -26,13 +28,17 @@ mod flows;
 mod hosts;
 mod jobs;
 mod kinds;
+mod lives;
 mod machines;
+mod nodes;
 mod pages;
 mod pools;
 mod record;
 mod rounds;
+mod run;
 mod setup;
 mod sharing;
+mod stage;
 pub mod tables;
 mod tasks;
 mod timers;
@@ -41,13 +47,12 @@ mod twin;
 mod views;
 mod world;
 
+pub use cluster::{AsHadoop, Cluster, Machine, Master, SpeedChange, Speeds};
 pub use error::MapReduceError;
 pub use hosts::{Host, HostsOf};
 pub use kinds::{KINDS, MapReduceKind, RATIO_ONE, Reduces};
-pub use machines::{Machine, SpeedChange, Speeds};
-pub use setup::{
-    AsHadoop, Begin, Cluster, MapReduceRequest, MapReduceSetup, Master, PlannedJob, run,
-};
+pub use run::run;
+pub use setup::{Begin, MapReduceRequest, MapReduceSetup, PlannedJob};
 pub use world::MapReduceWorld;
 
 /// What the header of a run calls this world.

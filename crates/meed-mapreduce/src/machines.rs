@@ -7,62 +7,10 @@
 
 use meed::{Span, Time};
 
-use super::hosts::HostsOf;
+use super::cluster::{Cluster, SpeedChange};
 use super::pools::Pool;
-use super::setup::Cluster;
 use super::sharing::{Done, Law, Server};
 use super::timers::Timers;
-
-/// A node as declared.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Machine {
-    /// Its name, distinct.
-    pub name: String,
-    /// Number of cores.
-    pub cores: u32,
-    /// How fast its parts are.
-    pub speeds: Speeds,
-    /// Number of its rack.
-    pub rack: u32,
-    /// What it shares with others.
-    pub hosts: HostsOf,
-    /// How much of what each of its reduces merges stays in memory; `None`: nothing does.
-    pub cache_bytes: Option<u64>,
-    /// What it has for a page cache, and for its tasks.
-    pub memory_bytes: Option<u64>,
-    /// What its tasks hold of it.
-    pub task_bytes: u64,
-    /// Map tasks at once, as configured.
-    pub map_slots: u32,
-    /// Reduce tasks at once.
-    pub reduce_slots: u32,
-}
-
-/// How fast a node is; may change while work runs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Speeds {
-    /// Of one core, in thousandths of the reference core.
-    pub core: u32,
-    /// Of the disk with a single stream.
-    pub disk_bytes_per_s: u64,
-    /// Of the incoming network link.
-    pub network_bytes_per_s: u64,
-}
-
-/// From `at` on the node has other speeds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SpeedChange {
-    /// When.
-    pub at: Time,
-    /// Which node.
-    pub node: usize,
-    /// What it has from then on; the rest stays.
-    pub core: Option<u32>,
-    /// See [`Speeds`].
-    pub disk_bytes_per_s: Option<u64>,
-    /// See [`Speeds`].
-    pub network_bytes_per_s: Option<u64>,
-}
 
 /// Where a phase of a task is served.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

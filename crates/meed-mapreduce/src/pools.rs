@@ -229,8 +229,9 @@ impl Clock {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cluster::SpeedChange;
     use super::super::hosts::tests::{at, draw, setting};
-    use super::super::machines::{Machines, Place, SpeedChange};
+    use super::super::machines::{Machines, Place};
     use super::*;
     use meed_workload::generate::Stream;
     use proptest::prelude::*;

@@ -1,5 +1,6 @@
-//! The MapReduce world's part of the record of a run.
+//! The MapReduce world's part of the record of a run, and of its samples.
 
+use crate::classes::Class;
 use meed::Time;
 use meed_driver::record::mapreduce::{
     MapReduceJobRecord, MapReduceRecord, NodeRecord, RequestRecord,
@@ -7,7 +8,8 @@ use meed_driver::record::mapreduce::{
 
 use super::jobs::Job;
 use super::machines::per_second;
-use super::views::{Views, busy_part};
+use super::tasks::Work;
+use super::views::{Cell, Views, busy_part};
 use super::world::MapReduceWorld;
 
 impl MapReduceWorld<'_> {
@@ -56,6 +58,29 @@ impl MapReduceWorld<'_> {
                 })
                 .unwrap_or_default(),
         }
+    }
+
+    /// Every node at `t`: what runs there, and what was done so far.
+    pub(super) fn cells(&mut self, t: Time) -> Vec<Cell> {
+        let mut row = vec![Cell::default(); self.nodes.len()];
+        for task in self.tasks.iter() {
+            let cell = &mut row[task.node as usize];
+            let class = || self.jobs[task.job as usize].id.and_then(|id| self.classes.class(id));
+            let count = match task.work {
+                Work::Reduce(_) => &mut cell.reduces,
+                Work::Map { .. } => match class() {
+                    Some(Class::Cpu) => &mut cell.cpu_maps,
+                    Some(Class::Io) => &mut cell.io_maps,
+                    None => &mut cell.other_maps,
+                },
+            };
+            *count += 1;
+        }
+        for (number, cell) in row.iter_mut().enumerate() {
+            cell.usage = self.machines.usage(t, number);
+            cell.counts = self.nodes[number].counts;
+        }
+        row
     }
 
     fn job_record(&self, job: &Job) -> MapReduceJobRecord {

@@ -16,6 +16,7 @@ use crate::classes::SlotKind;
 use meed::{AllocationId, Span, Time};
 
 use super::blocks::{Distance, Racks};
+use super::cluster::Cluster;
 use super::kinds::{MapWork, ReduceWork};
 use super::machines::Place;
 use super::pages::What;
@@ -33,6 +34,16 @@ pub(super) enum Work {
         distance: Distance,
     },
     Reduce(ReduceWork),
+}
+
+impl Work {
+    /// The kind of slot that a map holds.
+    pub(super) fn slot(&self) -> Option<SlotKind> {
+        match *self {
+            Work::Map { slot, .. } => Some(slot),
+            Work::Reduce(_) => None,
+        }
+    }
 }
 
 /// What a phase is.
@@ -72,6 +83,18 @@ pub(super) struct Shape<'a> {
     pub(super) replicates: bool,
     /// Whether what is merged is written, and then read as far as it is not in memory.
     pub(super) page_cache: bool,
+}
+
+impl<'a> Shape<'a> {
+    pub(super) fn of(cluster: &Cluster, racks: &'a Racks) -> Shape<'a> {
+        Shape {
+            racks,
+            uplinks: cluster.uplink_bytes_per_s.is_some(),
+            fetches: cluster.as_hadoop.parallel_copies.is_some(),
+            replicates: cluster.as_hadoop.output_replicas.is_some(),
+            page_cache: cluster.as_hadoop.page_cache,
+        }
+    }
 }
 
 /// A task that runs, or has ended and waits for its node's heartbeat to say so.
@@ -131,6 +154,14 @@ impl Task {
             is_copy: false,
             passed: 0,
             doing: Doing::StartUp,
+        }
+    }
+
+    /// The block of a map.
+    pub(super) fn block(&self) -> Option<u32> {
+        match self.work {
+            Work::Map { block, .. } => Some(block),
+            Work::Reduce(_) => None,
         }
     }
 

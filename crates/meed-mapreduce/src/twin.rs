@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use super::cluster::Machine;
 use super::flows::{Chain, Round};
 use super::hosts::Host;
-use super::machines::{Machine, Place};
+use super::machines::Place;
 
 /// Work somewhere, and what is left of it.
 struct Rest {

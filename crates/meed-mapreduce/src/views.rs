@@ -5,14 +5,11 @@
 //! many samples as wanted. What was done is kept as a running sum, so leaving out every other
 //! sample loses nothing of what lies between.
 
-use crate::classes::Class;
 use meed::{Span, Time};
 use meed_driver::record::mapreduce::{MapReduceSeries, NodeSeries};
 
-use super::beat::NodeCounts;
 use super::machines::{Usage, per_second};
-use super::tasks::Work;
-use super::world::MapReduceWorld;
+use super::nodes::NodeCounts;
 
 /// Samples of all nodes together that a run may keep: with many nodes there are fewer per node.
 const NODE_SAMPLES: usize = 24_000;
@@ -34,13 +31,13 @@ pub(super) struct Views {
 
 /// A node at one instant: what runs, and what it has done so far.
 #[derive(Clone, Copy, Default)]
-struct Cell {
-    cpu_maps: u32,
-    io_maps: u32,
-    other_maps: u32,
-    reduces: u32,
-    usage: Usage,
-    counts: NodeCounts,
+pub(super) struct Cell {
+    pub(super) cpu_maps: u32,
+    pub(super) io_maps: u32,
+    pub(super) other_maps: u32,
+    pub(super) reduces: u32,
+    pub(super) usage: Usage,
+    pub(super) counts: NodeCounts,
 }
 
 impl Views {
@@ -54,8 +51,9 @@ impl Views {
         (self.next < at).then_some(self.next)
     }
 
-    pub(super) fn sample(&mut self, t: Time, world: &mut MapReduceWorld<'_>) {
-        self.note(t, world);
+    /// `row` has a cell for each node, as of `t`.
+    pub(super) fn sample(&mut self, t: Time, row: Vec<Cell>) {
+        self.note(t, row);
         if self.rows.len() > self.most {
             let mut keep = (0..).map(|i: u64| i.is_multiple_of(2));
             self.rows.retain(|_| keep.next() == Some(true));
@@ -66,32 +64,14 @@ impl Views {
         self.next = self.times.last().map_or(Time::ZERO, |last| last.saturating_add(self.interval));
     }
 
-    /// The state at the end of the run.
-    pub(super) fn last(&mut self, end: Time, world: &mut MapReduceWorld<'_>) {
+    /// The state at the end of the run, which is `row`.
+    pub(super) fn last(&mut self, end: Time, row: impl FnOnce() -> Vec<Cell>) {
         if self.times.last() != Some(&end) {
-            self.note(end, world);
+            self.note(end, row());
         }
     }
 
-    fn note(&mut self, t: Time, world: &mut MapReduceWorld<'_>) {
-        let mut row = vec![Cell::default(); world.nodes.len()];
-        for task in world.tasks.iter() {
-            let cell = &mut row[task.node as usize];
-            let class = || world.jobs[task.job as usize].id.and_then(|id| world.classes.class(id));
-            let count = match task.work {
-                Work::Reduce(_) => &mut cell.reduces,
-                Work::Map { .. } => match class() {
-                    Some(Class::Cpu) => &mut cell.cpu_maps,
-                    Some(Class::Io) => &mut cell.io_maps,
-                    None => &mut cell.other_maps,
-                },
-            };
-            *count += 1;
-        }
-        for (number, cell) in row.iter_mut().enumerate() {
-            cell.usage = world.machines.usage(t, number);
-            cell.counts = world.nodes[number].counts;
-        }
+    fn note(&mut self, t: Time, row: Vec<Cell>) {
         self.times.push(t);
         self.rows.push(row);
     }

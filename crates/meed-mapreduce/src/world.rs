@@ -16,17 +16,18 @@ use meed::{JobId, NodeId, Time};
 use meed_driver::record::mapreduce::{MapReduceRecord, Speculation};
 use meed_driver::{Books, Driver, Journal, Progress, Sampler, StopAt, finish_of};
 
-use super::beat::Node;
 use super::blocks::Racks;
 use super::caches::Caches;
+use super::cluster::{Cluster, SpeedChange};
 use super::error::MapReduceError;
 use super::flows::Flows;
 use super::jobs::{Job, RequestState};
 use super::kinds::MapReduceKind;
-use super::machines::{Machines, SpeedChange};
+use super::machines::{Machines, Place};
+use super::nodes::Node;
 use super::rounds::Rounds;
-use super::setup::{Begin, Cluster, MapReduceRequest, MapReduceSetup};
-use super::tasks::{Step, Tasks};
+use super::setup::{Begin, MapReduceRequest, MapReduceSetup};
+use super::tasks::{Doing, Pages, Shape, Step, Tasks};
 use super::views::Views;
 
 /// Instants between two words about progress.
@@ -307,7 +308,7 @@ impl<'a> MapReduceWorld<'a> {
         let now = self.now;
         loop {
             let task = self.tasks.get_mut(number);
-            match task.next_phase(self.cluster.shape(&self.racks)) {
+            match task.next_phase(Shape::of(&self.cluster, &self.racks)) {
                 Some((Step::At(place), work, pages)) => {
                     match self.work_at(number, place, work, pages) {
                         // All of it lies in memory.
@@ -331,6 +332,22 @@ impl<'a> MapReduceWorld<'a> {
         }
     }
 
+    /// What the next phase of a task has to do there.
+    fn work_at(&mut self, number: u32, place: Place, work: u64, pages: Pages) -> u64 {
+        let (Some(caches), Place::Disk(node)) = (&mut self.caches, place) else { return work };
+        let task = self.tasks.get_mut(number);
+        let rest = caches.disk_work(task.job, node as u32, work, pages);
+        task.doing = Doing::Work(place, rest);
+        rest
+    }
+
+    /// An attempt has ended or was stopped.
+    pub(super) fn attempt_leaves(&mut self, number: u32) {
+        if let Some(caches) = &mut self.caches {
+            caches.attempt_left(self.tasks.get(number));
+        }
+    }
+
     /// A task that was started: when the master is through with it, it begins its start-up.
     pub(super) fn start_up(&mut self, number: u32) {
         self.busy_until = self.busy_until.saturating_add(self.cluster.master.task);
@@ -348,7 +365,7 @@ impl<'a> MapReduceWorld<'a> {
         }
         if let Some(mut views) = self.views.take() {
             while let Some(t) = views.due_before(at) {
-                views.sample(t, self);
+                views.sample(t, self.cells(t));
             }
             self.views = Some(views);
         }
@@ -362,7 +379,7 @@ impl<'a> MapReduceWorld<'a> {
         }
         let mut views = self.views.take();
         if let Some(views) = &mut views {
-            views.last(end, &mut self);
+            views.last(end, || self.cells(end));
         }
         self.driver.finish(end);
         let last = finish_of(&self.driver.counted().totals);

@@ -22,6 +22,23 @@ impl fmt::Display for TooLarge {
 
 impl std::error::Error for TooLarge {}
 
+/// How kube-scheduler counts a pod that is resized in place: a matter of its version.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Resizes {
+    /// The largest of the sums over all containers: from Kubernetes 1.37 on.
+    #[default]
+    OfPod,
+    /// The sum of what is largest of each container: up to 1.36.
+    OfContainers,
+}
+
+impl Resizes {
+    /// That of a version of Kubernetes, by its minor number: 1.`minor`.
+    pub fn of_minor(minor: u32) -> Resizes {
+        if minor < 37 { Resizes::OfContainers } else { Resizes::OfPod }
+    }
+}
+
 /// What one container asks for, and has.
 #[derive(Clone, Copy, Debug)]
 pub struct ContainerHolds {
@@ -50,6 +67,19 @@ impl ContainerHolds {
     /// An init container that runs on beside all that come after it: `restartPolicy: Always`.
     pub fn sidecar(self, is_sidecar: bool) -> ContainerHolds {
         ContainerHolds { is_sidecar, ..self }
+    }
+
+    /// The largest of what is told, where its state is; only what runs on has one that counts.
+    fn largest(&self, is_infeasible: bool) -> Resources {
+        let Some(actual) = &self.actual else { return self.spec };
+        let mut most = *actual;
+        if let Some(allocated) = &self.allocated {
+            raise(&mut most, allocated);
+        }
+        if !is_infeasible {
+            raise(&mut most, &self.spec);
+        }
+        most
     }
 
     /// Where nothing is told of an allocation the spec is all that is known.
@@ -85,6 +115,7 @@ pub struct PodHolds {
     actual: Option<Part>,
     overhead: Resources,
     is_infeasible: bool,
+    resizes: Resizes,
 }
 
 impl PodHolds {
@@ -99,6 +130,7 @@ impl PodHolds {
             actual: None,
             overhead: Resources::zero(kinds),
             is_infeasible: false,
+            resizes: Resizes::default(),
         }
     }
 
@@ -137,6 +169,11 @@ impl PodHolds {
         self.is_infeasible = is_infeasible;
     }
 
+    /// How a resize counts.
+    pub fn resizes(&mut self, resizes: Resizes) {
+        self.resizes = resizes;
+    }
+
     /// What counts.
     ///
     /// # Errors
@@ -153,6 +190,9 @@ impl PodHolds {
 
     /// Steps 1 to 3.
     fn of_containers(&self) -> Result<Resources, TooLarge> {
+        if self.resizes == Resizes::OfContainers {
+            return self.largest_of_each();
+        }
         let (mut most, mut actual) = match (&self.allocated, &self.actual) {
             (Some(allocated), Some(actual)) if !allocated.is_empty() => {
                 (self.without_overhead(allocated), self.without_overhead(actual))
@@ -166,15 +206,31 @@ impl PodHolds {
         Ok(most)
     }
 
+    /// Steps 1 to 3 up to 1.36.
+    fn largest_of_each(&self) -> Result<Resources, TooLarge> {
+        self.sum_of(|container, runs_on| match runs_on {
+            true => container.largest(self.is_infeasible),
+            false => container.spec,
+        })
+    }
+
     fn sum(&self, told: Told) -> Result<Resources, TooLarge> {
+        self.sum_of(|container, _| *container.of(told))
+    }
+
+    /// Step 1, of what each container counts and whether it runs on once all have started.
+    fn sum_of(
+        &self,
+        of: impl Fn(&ContainerHolds, bool) -> Resources,
+    ) -> Result<Resources, TooLarge> {
         let zero = Resources::zero(self.kinds);
         let mut running = zero;
         for container in &self.containers {
-            add(&mut running, container.of(told))?;
+            add(&mut running, &of(container, true))?;
         }
         let (mut sidecars, mut starting) = (zero, zero);
         for container in &self.init {
-            let mut own = *container.of(told);
+            let mut own = of(container, container.is_sidecar);
             add(&mut own, &sidecars)?;
             raise(&mut starting, &own);
             if container.is_sidecar {
@@ -297,6 +353,30 @@ mod tests {
             pod.infeasible(is_infeasible);
             assert_eq!(held(&pod), expected, "{containers:?} {is_infeasible}");
         }
+    }
+
+    /// The same rows as Kubernetes 1.36 counts them: of each container what is largest.
+    #[test]
+    fn up_to_1_36_the_largest_of_each_container_counts() {
+        for (containers, is_infeasible, expected) in [
+            (&[[3, 1, 1], [1, 3, 3]][..], false, 6),
+            (&[[3, 1, 1]], false, 3),
+            (&[[2, 3, 3]], false, 3),
+            (&[[10, 1, 1]], true, 1),
+            // Nothing is told of what it runs with: the spec counts.
+            (&[[5, 0, 0]], true, 5),
+        ] {
+            let mut pod = pod(containers);
+            pod.resizes(Resizes::of_minor(36));
+            pod.infeasible(is_infeasible);
+            assert_eq!(held(&pod), expected, "{containers:?} {is_infeasible}");
+        }
+        // An init container that ends counts as its spec says.
+        let mut pod = pod(&[[1, 1, 1]]);
+        pod.init_container(container([2, 9, 9]));
+        pod.resizes(Resizes::OfContainers);
+        assert_eq!(held(&pod), 2);
+        assert_eq!([36, 37, 38].map(Resizes::of_minor)[1..], [Resizes::OfPod; 2]);
     }
 
     /// Rows: the level's spec, allocation and actual, whether the spec is infeasible, what counts.

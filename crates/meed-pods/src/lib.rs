@@ -11,7 +11,7 @@
 //! | step | what |
 //! |---|---|
 //! | 1 | the sum of containers and sidecars, or what the largest init container needs beside the sidecars that come before it, whichever is more |
-//! | 2 | that sum three times: as the spec wants it, as it is allocated, as it is on the node; the largest of the three counts. Kubernetes 1.36 takes the largest of each container instead, which is never less |
+//! | 2 | that sum three times: as the spec wants it, as it is allocated, as it is on the node; the largest of the three counts. Up to 1.36 the largest of each container counts instead, which is never less ([`Resizes`]) |
 //! | 3 | after a resize that the node cannot give (condition `PodResizePending`, reason `Infeasible`) the spec is left out of step 2 |
 //! | 4 | requests of the whole pod (`spec.resources`) take the place of that sum, by the same rule |
 //! | 5 | the overhead of its runtime class is added |
@@ -23,5 +23,5 @@ mod holds;
 pub mod quantity;
 mod times;
 
-pub use holds::{ContainerHolds, PodHolds, TooLarge, is_pod_level};
+pub use holds::{ContainerHolds, PodHolds, Resizes, TooLarge, is_pod_level};
 pub use times::PodTimes;

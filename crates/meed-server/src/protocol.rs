@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::books::JobRow;
 use crate::run::TaskEnd;
 use crate::settings::Role;
 use crate::spec::Submission;
@@ -508,26 +507,6 @@ pub struct TaskView {
 }
 
 impl JobView {
-    /// What `row` says, with `running` tasks: all of it.
-    pub fn of(row: &JobRow, state: JobStanding, running: u32) -> JobView {
-        JobView {
-            id: row.id,
-            name: Some(row.name.clone()),
-            user: row.user.clone(),
-            queue: row.queue.clone(),
-            state,
-            tasks: row.tasks,
-            running,
-            done: row.done,
-            failed: row.failed,
-            stopped: row.stops,
-            lost_us: row.lost_us,
-            submitted_us: row.submitted_us,
-            ended_us: row.ended_us,
-            why: row.why.clone(),
-        }
-    }
-
     /// What others may know of it.
     #[must_use]
     pub fn for_others(&self) -> JobView {

@@ -4,8 +4,9 @@
 
 use meed::Time;
 
-use crate::source::Cause;
-use crate::{BadLine, Job, JobSource, SourceCounts, TraceError};
+use crate::error::{BadLine, TraceError};
+use crate::job::Job;
+use crate::source::{Cause, JobSource, SourceCounts, Used};
 
 /// What is changed about jobs.
 pub trait JobChange {
@@ -75,7 +76,7 @@ impl<S: JobSource, C: JobChange> JobSource for Changed<S, C> {
         words
     }
 
-    fn used(&self) -> &[crate::Used] {
+    fn used(&self) -> &[Used] {
         self.source.used()
     }
 

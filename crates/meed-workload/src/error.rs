@@ -223,6 +223,11 @@ pub(crate) fn no_jobs(
     TraceError::NoJobs { file: Arc::clone(file), why }
 }
 
+/// The line of a table that names its columns is wrong, or says that the table is read wrongly.
+pub(crate) fn header(file: &Arc<str>, line: u64, why: String) -> TraceError {
+    TraceError::Header { file: Arc::clone(file), line, why }
+}
+
 /// The error of a file whose format is known, and that has no jobs, as `why` says.
 pub(crate) fn no_jobs_in(file: &Arc<str>, why: &str) -> TraceError {
     TraceError::NoJobs { file: Arc::clone(file), why: why.to_owned() }

@@ -5,8 +5,7 @@ use meed_config::decimal::{NumberError, Rounding, parse_scaled};
 use meed_config::units::format_span;
 use meed_config::words::{quote, suggest};
 
-use crate::TraceError;
-use crate::error::BadRow;
+use crate::error::{BadRow, TraceError};
 
 /// Longest name of a job, a user, a node or a virtual cluster, in bytes.
 pub(crate) const MAX_NAME: usize = 200;

@@ -6,7 +6,7 @@ use meed::Span;
 use crate::changed::JobChange;
 use crate::error::BadRow;
 use crate::fields::Column;
-use crate::{Durations, Job, JobGroup};
+use crate::job::{Durations, Job, JobGroup};
 
 /// Which limits the tasks of a log have, whose users asked for a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,6 +1,7 @@
 //! Where jobs come from: a stream in order of submission.
 
-use crate::{BadLine, Job, TraceError};
+use crate::error::{BadLine, TraceError};
+use crate::job::Job;
 
 /// A stream of jobs, ordered by submission time (equal times keep the source's order).
 ///

@@ -55,10 +55,7 @@ pub(super) fn run(jar: &Path, version: &str) -> Result<(), String> {
 impl Story {
     /// An empty folder, and the jars of a version of Hadoop.
     pub(super) fn prepare(name: &str, jar: &Path, version: &str) -> Result<Story, String> {
-        let folder = root().join("target/yarn").join(name);
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).map_err(|why| why.to_string())?;
-        let folder = folder.canonicalize().map_err(|why| why.to_string())?;
+        let folder = empty(name)?;
         let cp = folder.join("class-path");
         super::maven_of(
             version,
@@ -77,6 +74,12 @@ impl Story {
         let tests = root().join("yarn/target/test-classes");
         let class_path = format!("{}:{}:{}", jar.display(), jars.join(":"), tests.display());
         Ok(Story { folder, class_path, jars })
+    }
+
+    /// The same in another empty folder.
+    pub(super) fn again(&self, name: &str) -> Result<Story, String> {
+        let folder = empty(name)?;
+        Ok(Story { folder, class_path: self.class_path.clone(), jars: self.jars.clone() })
     }
 
     pub(super) fn say_where(&self) {
@@ -102,12 +105,21 @@ impl Story {
     }
 
     /// With keys besides, which come last; `meed`: queues are ordered by its policy.
-    pub(super) fn configure_with(&self, keys: &[(&str, &str)], meed: bool) -> Result<(), String> {
+    pub(super) fn configure_with(
+        &self,
+        keys: &[(String, String)],
+        meed: bool,
+    ) -> Result<(), String> {
         (0..NODES).try_for_each(|node| self.configure_node(node, keys, meed))
     }
 
     /// Of a NodeManager; the first one's is that of all others.
-    fn configure_node(&self, node: u32, keys: &[(&str, &str)], meed: bool) -> Result<(), String> {
+    fn configure_node(
+        &self,
+        node: u32,
+        keys: &[(String, String)],
+        meed: bool,
+    ) -> Result<(), String> {
         let folder = self.folder.display().to_string();
         let conf = self.conf(node);
         fs::create_dir_all(&conf).map_err(|why| format!("{}: {why}", conf.display()))?;
@@ -385,6 +397,14 @@ impl Story {
         }
         Ok(())
     }
+}
+
+/// A folder for what is built and run here, without what an earlier run left in it.
+fn empty(name: &str) -> Result<PathBuf, String> {
+    let folder = root().join("target/yarn").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
+    folder.canonicalize().map_err(|why| format!("{}: {why}", folder.display()))
 }
 
 /// The program of this checkout.

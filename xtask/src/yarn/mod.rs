@@ -68,8 +68,14 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> 
             })
         }
         Some("spark") => {
-            let version = args.next().unwrap_or_else(|| VERSIONS[0].to_owned());
-            spark::run(&jar(&Built::Tested)?, &version)
+            let mut args = args.peekable();
+            let version = args.next_if(|word| word.starts_with('3'));
+            let version = version.unwrap_or_else(|| VERSIONS[0].to_owned());
+            match args.next().as_deref() {
+                None => spark::run(&jar(&Built::Tested)?, &version),
+                Some("experiment") => spark::experiment(of_tests, &version, args),
+                Some(other) => Err(format!("yarn spark knows experiment, not \"{other}\"")),
+            }
         }
         Some("experiment") => experiment::run(args),
         Some("compile") => {
@@ -165,12 +171,24 @@ fn other_library() -> Result<(), String> {
     Ok(())
 }
 
+/// The jar as the tests have it; `built`: its native library is there.
+fn of_tests(built: bool) -> Result<PathBuf, String> {
+    match built {
+        true => package(),
+        false => jar(&Built::Tested),
+    }
+}
+
 /// The jar, with the native library of this machine; shipped, with that for aarch64 too.
 fn jar(built: &Built) -> Result<PathBuf, String> {
     library(built)?;
     if matches!(built, Built::Shipped) && std::env::consts::ARCH != "aarch64" {
         other_library()?;
     }
+    package()
+}
+
+fn package() -> Result<PathBuf, String> {
     maven(&["package", "-DskipTests"])?;
     let jar = root().join("yarn/target/meed-yarn-0.3.0.jar");
     jar.canonicalize().map_err(|why| format!("{}: {why}", jar.display()))

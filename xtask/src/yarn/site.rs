@@ -26,11 +26,10 @@ pub(super) const LOG: &str = "log4j.rootLogger=INFO,console\n\
 /// All keys, for daemons in this folder with this class path for containers; `node` is the number
 /// of a NodeManager, from 0: each has ports and folders of its own.
 /// The last of two keys of one name counts: `more` come last.
-pub(super) fn site(folder: &str, class_path: &str, node: u32, more: &[(&str, &str)]) -> String {
+pub(super) fn site(folder: &str, class_path: &str, node: u32, more: &[(String, String)]) -> String {
     let mut site = "<?xml version=\"1.0\"?>\n<configuration>\n".to_owned();
     let keys = daemons(folder).into_iter().chain(of_node(folder, node)).chain(ours(folder));
-    let more = more.iter().map(|&(key, value)| (key.to_owned(), value.to_owned()));
-    for (key, value) in keys.chain(jobs(class_path)).chain(more) {
+    for (key, value) in keys.chain(jobs(class_path)).chain(more.iter().cloned()) {
         site += &format!("<property><name>{key}</name><value>{value}</value></property>\n");
     }
     site + "</configuration>\n"

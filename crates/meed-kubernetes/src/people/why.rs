@@ -25,6 +25,9 @@ struct Told {
     events: Vec<String>,
     /// How its queue stands.
     queue_stands: Option<String>,
+    /// Where it stands among the pods that wait in its queue, where that can be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    position: Option<String>,
 }
 
 pub(super) async fn told(
@@ -49,7 +52,19 @@ pub(super) async fn told(
         Some(queue) => queues.get_opt(&queue).await.ok().flatten(),
         None => None,
     };
-    let told = tell(&found, events, queue.as_ref());
+    let mut told = tell(&found, events, queue.as_ref());
+    if let Some(name) = queue_of(&found).filter(|_| waits(&found)) {
+        let of_queue = ListParams::default().labels(&format!("{}={name}", keys::QUEUE));
+        // Who may not list all pods sees those of the namespace.
+        let everywhere = Api::<Pod>::all(client.clone()).list(&of_queue).await;
+        let (all, is_all) = match everywhere {
+            Ok(list) => (list.items, true),
+            Err(_) => {
+                (pods.list(&of_queue).await.map(|list| list.items).unwrap_or_default(), false)
+            }
+        };
+        told.position = position(&found, &all, is_all, queue.as_ref());
+    }
     match json {
         true => serde_json::to_string_pretty(&told)
             .map(|text| format!("{text}\n"))
@@ -97,7 +112,41 @@ fn tell(pod: &Pod, mut events: Vec<Event>, queue: Option<&QueueObject>) -> Told 
             .map(|one| shown(&format!("{}: {}", said(&one.reason), said(&one.message)))),
         events: events.iter().map(line).collect(),
         queue_stands: queue.and_then(stands),
+        position: None,
     }
+}
+
+/// Whether Meed has not let it start.
+fn waits(pod: &Pod) -> bool {
+    let spec = pod.spec.as_ref();
+    let gates = spec.and_then(|spec| spec.scheduling_gates.as_ref());
+    let is_held = gates.is_some_and(|gates| gates.iter().any(|gate| gate.name == keys::GATE));
+    let is_ours = spec.and_then(|spec| spec.scheduler_name.as_deref()) == Some(keys::SCHEDULER);
+    let is_placed = spec.is_some_and(|spec| spec.node_name.is_some());
+    (is_held || is_ours) && !is_placed && pod.metadata.deletion_timestamp.is_none()
+}
+
+/// The place of a pod among those of its queue that wait, by when they were made; and that of its
+/// queue among all.
+fn position(pod: &Pod, all: &[Pod], is_all: bool, queue: Option<&QueueObject>) -> Option<String> {
+    let key = |pod: &Pod| {
+        let metadata = &pod.metadata;
+        let made = metadata.creation_timestamp.as_ref().map(|time| time.0);
+        (made, metadata.namespace.clone(), metadata.name.clone())
+    };
+    let own = key(pod);
+    let waiting: Vec<_> = all.iter().filter(|pod| waits(pod)).map(key).collect();
+    let before = waiting.iter().filter(|other| **other < own).count();
+    if !waiting.contains(&own) {
+        return None;
+    }
+    let among = if is_all { "" } else { " of this namespace (no right to list all)" };
+    let next = queue.and_then(|queue| queue.status.as_ref()?.next);
+    let next = next.map_or_else(String::new, |next| {
+        format!("; its queue is number {next} of those that wait beside it")
+    });
+    let count = waiting.len();
+    Some(format!("number {} of {count} pods that wait in its queue{among}{next}", before + 1))
 }
 
 fn state(pod: &Pod) -> String {
@@ -117,6 +166,10 @@ fn state(pod: &Pod) -> String {
     let what = match (phase, node) {
         (Some(phase @ ("Succeeded" | "Failed")), _) => format!("it has ended: {phase}"),
         (_, Some(node)) => format!("it is on node {}{since}", shown(node)),
+        _ if gates.contains(&keys::GATE) && gates.len() > 1 => {
+            let others: Vec<&str> = gates.into_iter().filter(|gate| *gate != keys::GATE).collect();
+            format!("it waits for the gates of others: {}; then it has its turn", others.join(", "))
+        }
         _ if gates.contains(&keys::GATE) => "it waits: Meed holds it by its gate".to_owned(),
         _ if !gates.is_empty() => format!("it waits for the gates of others: {}", gates.join(", ")),
         _ if is_ours => "it waits for Meed to place it".to_owned(),
@@ -154,6 +207,7 @@ fn text(told: &Told) -> String {
         None => format!("queue   none: give it the label {}, or its namespace", keys::QUEUE),
     });
     lines.extend(told.queue_stands.iter().map(|how| format!("        {how}")));
+    lines.extend(told.position.iter().map(|place| format!("place   {place}")));
     lines.extend(told.condition.iter().map(|how| format!("shown   {how}")));
     lines.extend(told.events.iter().map(|event| format!("event   {event}")));
     lines.join("\n") + "\n"
@@ -197,6 +251,39 @@ mod tests {
             let told = state(&pod(more));
             assert!(told.contains(expected), "{told}");
         }
+    }
+
+    #[test]
+    fn a_pod_that_waits_has_its_place_in_its_queue() {
+        let of = |name: &str, second: u32, gates: Value| {
+            let at = format!("2026-01-01T00:00:{second:02}Z");
+            let gates: Vec<Value> = gates
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|name| json!({ "name": name }))
+                .collect();
+            pod(json!({ "metadata": { "name": name, "creationTimestamp": at },
+                "spec": { "schedulingGates": gates } }))
+        };
+        let all = [
+            of("late", 9, json!([keys::GATE])),
+            of("first", 1, json!([keys::GATE])),
+            of("runs", 0, json!([])),
+            of("second", 1, json!([keys::GATE, "other"])),
+        ];
+        let queue = json!({ "metadata": { "name": "q" }, "spec": {}, "status": { "next": 2 } });
+        let queue: QueueObject = serde_json::from_value(queue).unwrap();
+        let told = |pod: &Pod, is_all| position(pod, &all, is_all, Some(&queue));
+        let next = "; its queue is number 2 of those that wait beside it";
+        let all_of = "pods that wait in its queue";
+        assert_eq!(told(&all[0], true).unwrap(), format!("number 3 of 3 {all_of}{next}"));
+        let alone =
+            format!("number 1 of 3 {all_of} of this namespace (no right to list all){next}");
+        assert_eq!(told(&all[1], false).unwrap(), alone);
+        assert_eq!(told(&all[2], true), None, "it does not wait");
+        let told = state(&all[3]);
+        assert_eq!(told, "it waits for the gates of others: other; then it has its turn");
     }
 
     #[test]

@@ -10,10 +10,24 @@ use k8s_openapi::api::core::v1::{Container, ContainerStatus, Pod, PodSpec, PodSt
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use meed::{ResourceKinds, Resources};
 use meed_pods::quantity::amount;
-use meed_pods::{ContainerHolds, PodHolds, is_pod_level};
+use meed_pods::{ContainerHolds, PodHolds, Resizes, is_pod_level};
 
 /// The kind that counts pods.
 const PODS: &str = "pods";
+
+/// By what pods are counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counts<'k> {
+    pub(crate) kinds: &'k ResourceKinds,
+    pub(crate) resizes: Resizes,
+}
+
+/// As the newest kube-scheduler counts.
+impl<'k> From<&'k ResourceKinds> for Counts<'k> {
+    fn from(kinds: &'k ResourceKinds) -> Counts<'k> {
+        Counts { kinds, resizes: Resizes::default() }
+    }
+}
 
 /// What a pod asks for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,9 +41,10 @@ pub(crate) struct Demand {
 type Requests = BTreeMap<String, Quantity>;
 
 /// The demand of a pod; in words what is wrong with it.
-pub(crate) fn of_pod(pod: &Pod, kinds: &ResourceKinds) -> Result<Demand, String> {
+pub(crate) fn of_pod(pod: &Pod, Counts { kinds, resizes }: Counts<'_>) -> Result<Demand, String> {
     let mut sum = Sum { kinds, unknown: Vec::new() };
     let mut holds = PodHolds::new(kinds.len());
+    holds.resizes(resizes);
     if let Some(spec) = &pod.spec {
         sum.spec(spec, pod.status.as_ref(), &mut holds)?;
     }
@@ -170,7 +185,7 @@ mod tests {
 
     fn demand(spec: Value, status: Value) -> Result<Demand, String> {
         let pod = json!({ "spec": spec, "status": status });
-        of_pod(&serde_json::from_value(pod).unwrap(), &kinds())
+        of_pod(&serde_json::from_value(pod).unwrap(), (&kinds()).into())
     }
 
     fn container(name: &str, cpu: &str) -> Value {

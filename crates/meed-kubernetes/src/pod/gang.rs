@@ -1,6 +1,9 @@
-//! Which gang a pod is of, by its labels.
+//! Which gang a pod is of: by its labels, or by its field `schedulingGroup`.
 
 use k8s_openapi::api::core::v1::Pod;
+use kube::ResourceExt as _;
+use kube::api::DynamicObject;
+use serde_json::Value;
 
 use crate::keys;
 
@@ -23,6 +26,42 @@ pub(crate) enum GangName {
     Label(String),
     /// By that of scheduler-plugins.
     PodGroup(String),
+    /// By the pod's `schedulingGroup`: a PodGroup of Kubernetes itself.
+    SchedulingGroup(String),
+}
+
+/// A PodGroup of either kind, as it was read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct GroupSeen {
+    pub(crate) namespace: String,
+    pub(crate) name: GangName,
+    /// How many of its pods start together.
+    pub(crate) least: u32,
+}
+
+impl GroupSeen {
+    /// A PodGroup of scheduler-plugins.
+    pub(crate) fn of_plugins(group: &DynamicObject) -> GroupSeen {
+        let least = group.data.pointer("/spec/minMember");
+        GroupSeen::of(group, least, GangName::PodGroup(group.name_any()))
+    }
+
+    /// A PodGroup of Kubernetes; one with the policy `basic` starts pod by pod.
+    pub(crate) fn of_kubernetes(group: &DynamicObject) -> GroupSeen {
+        let least = group.data.pointer("/spec/schedulingPolicy/gang/minCount");
+        GroupSeen::of(group, least, GangName::SchedulingGroup(group.name_any()))
+    }
+
+    fn of(group: &DynamicObject, least: Option<&Value>, name: GangName) -> GroupSeen {
+        let least = least.and_then(Value::as_u64).and_then(|least| u32::try_from(least).ok());
+        let namespace = group.namespace().unwrap_or_default();
+        GroupSeen { namespace, name, least: least.unwrap_or(1).max(1) }
+    }
+
+    /// Which it is.
+    pub(crate) fn key(&self) -> (String, GangName) {
+        (self.namespace.clone(), self.name.clone())
+    }
 }
 
 impl std::fmt::Display for GangName {
@@ -30,12 +69,22 @@ impl std::fmt::Display for GangName {
         match self {
             GangName::Label(name) => write!(f, "gang `{name}`"),
             GangName::PodGroup(name) => write!(f, "PodGroup `{name}`"),
+            GangName::SchedulingGroup(name) => write!(f, "PodGroup `{name}` (schedulingGroup)"),
         }
     }
 }
 
 /// The gang of a pod, where it is of one; what is wrong with its labels, in a sentence.
 pub(crate) fn of_pod(pod: &Pod) -> Option<Result<GangLabel, String>> {
+    by_labels(pod).or_else(|| by_field(pod).map(Ok))
+}
+
+fn by_field(pod: &Pod) -> Option<GangLabel> {
+    let name = pod.spec.as_ref()?.scheduling_group.as_ref()?.pod_group_name.clone()?;
+    Some(GangLabel { name: GangName::SchedulingGroup(name), size: None })
+}
+
+fn by_labels(pod: &Pod) -> Option<Result<GangLabel, String>> {
     let labels = pod.metadata.labels.as_ref()?;
     let (gang, size) = (labels.get(keys::GANG), labels.get(keys::GANG_SIZE));
     match (gang, size, labels.get(keys::POD_GROUP)) {
@@ -69,7 +118,7 @@ pub(crate) fn of_pod(pod: &Pod) -> Option<Result<GangLabel, String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     #[test]
     fn labels_name_a_gang_or_say_what_is_missing() {

@@ -19,7 +19,7 @@ use meed_pods::PodTimes;
 use serde::{Deserialize, Serialize};
 
 use crate::keys;
-use demand::Demand;
+use demand::{Counts, Demand};
 use near::Near;
 use rule::Rule;
 
@@ -90,7 +90,7 @@ pub(crate) struct PodSeen {
 
 impl PodSeen {
     /// Reads a pod.
-    pub(crate) fn of(pod: &Pod, kinds: &ResourceKinds) -> PodSeen {
+    pub(crate) fn of<'k>(pod: &Pod, counts: impl Into<Counts<'k>>) -> PodSeen {
         let metadata = &pod.metadata;
         let note = |key: &str| metadata.annotations.as_ref()?.get(key).cloned();
         let spec = pod.spec.as_ref();
@@ -113,7 +113,7 @@ impl PodSeen {
             held_by_others: gates().any(|gate| gate.name != keys::GATE),
             ours: scheduler == Some(keys::SCHEDULER),
             pins: false,
-            demand: demand::of_pod(pod, kinds),
+            demand: demand::of_pod(pod, counts.into()),
             rule: match note(keys::NODE) {
                 Some(node) => Rule::of(pod).unpinned(&node),
                 None => Rule::of(pod),

@@ -3,7 +3,10 @@
 //!
 //! In the mode *gates* kube-scheduler places with all its predicates, and nothing here matters.
 
-use k8s_openapi::api::core::v1::{Pod, PodSpec, Volume};
+use k8s_openapi::api::core::v1::{Container, Pod, PodSpec, Volume};
+
+/// Why a pod is not taken: in a word, and in a sentence.
+pub(crate) type Refusal = (&'static str, String);
 
 /// Why Meed must not bind this pod, in a sentence; `None`: it may. `unread` is what could not be
 /// read of what it says of other pods.
@@ -11,6 +14,7 @@ pub(crate) fn not_supported(pod: &Pod, unread: Option<String>) -> Option<String>
     let spec = pod.spec.as_ref()?;
     let what = unread
         .or_else(|| by_claims(spec))
+        .or_else(|| by_features(spec))
         .or_else(|| spec.volumes.iter().flatten().find_map(volume))?;
     Some(format!(
         "{what}, which Meed does not place by itself; use a Queue with mode Gates, where \
@@ -21,6 +25,25 @@ pub(crate) fn not_supported(pod: &Pod, unread: Option<String>) -> Option<String>
 fn by_claims(spec: &PodSpec) -> Option<String> {
     let claim = spec.resource_claims.iter().flatten().next()?;
     Some(format!("it has the resource claim `{}` (dynamic resource allocation)", claim.name))
+}
+
+/// What a node must declare to run a pod (`status.declaredFeatures`, plugin NodeDeclaredFeatures of
+/// kube-scheduler): the rows of Kubernetes 1.37 that ask something of a pod that is to be placed.
+/// Mount options of bind mounts are a third row, alpha, and in no pod where that is off.
+fn by_features(spec: &PodSpec) -> Option<String> {
+    let restarts_all = |container: &Container| {
+        let mut rules = container.restart_policy_rules.iter().flatten();
+        rules.any(|rule| rule.action == "RestartAllContainers")
+    };
+    let mut containers = spec.containers.iter().chain(spec.init_containers.iter().flatten());
+    let feature = if containers.any(restarts_all) {
+        "RestartAllContainersOnContainerExits"
+    } else if spec.host_network == Some(true) && spec.host_users == Some(false) {
+        "UserNamespacesHostNetworkSupport"
+    } else {
+        return None;
+    };
+    Some(format!("it needs a node that declares the feature {feature}"))
 }
 
 /// Volumes that are nobody's on any node are harmless; claims are looked at by themselves
@@ -66,6 +89,21 @@ mod tests {
         };
         for (spec, expected) in [
             (json!({}), None),
+            (
+                json!({ "containers": [{ "name": "c", "restartPolicyRules": [
+                    { "action": "RestartAllContainers", "exitCodes": { "operator": "In" } }] }] }),
+                Some("declares the feature RestartAllContainersOnContainerExits"),
+            ),
+            (
+                json!({ "containers": [{ "name": "c", "restartPolicyRules": [
+                    { "action": "Restart", "exitCodes": { "operator": "In" } }] }] }),
+                None,
+            ),
+            (
+                json!({ "hostNetwork": true, "hostUsers": false }),
+                Some("declares the feature UserNamespacesHostNetworkSupport"),
+            ),
+            (json!({ "hostUsers": false }), None),
             (json!({ "affinity": { "podAffinity": { key: [term] } } }), None),
             (json!({ "affinity": { "podAntiAffinity": { key: [term] } } }), None),
             (json!({ "affinity": { "podAntiAffinity": { key: [odd] } } }), Some("by `Like`")),

@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 
-use meed::Unit;
+use meed::{ResourceKinds, Unit};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -83,7 +83,7 @@ async fn a_pod_that_ends_is_heard_of_with_its_end() {
     let client = serve();
     let mut set = JoinSet::new();
     let (_wanted, asked) = watch::channel(0);
-    follow_pods((&client, &tell), asked, &kinds(), &mut set);
+    follow_pods((&client, &tell), asked, (&kinds()).into(), &mut set);
     let mut gone = Vec::new();
     while gone.is_empty() {
         let next = timeout(Duration::from_secs(20), heard.recv()).await;

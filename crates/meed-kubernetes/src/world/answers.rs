@@ -12,32 +12,12 @@
 //! may be one whose outcome is unknown. An answer about a pod that the watch has settled meanwhile
 //! changes nothing.
 
-use k8s_openapi::api::core::v1::Pod;
 use meed::Time;
 
+use super::answer::{Answer, Found};
 use super::{Stand, World, must};
 use crate::error::KubernetesError;
 use crate::pod::PodSeen;
-
-/// What whoever wrote found.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Found {
-    /// It was done.
-    Done,
-    /// The pod is gone; one of its name is another.
-    Gone,
-    /// It was refused; the pod, as it was read after that.
-    Pod(Box<Pod>, String),
-}
-
-/// The answer to an order.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Answer {
-    /// Which pod.
-    pub(crate) uid: String,
-    /// What became of it.
-    pub(crate) found: Found,
-}
 
 impl World {
     /// An order was answered.
@@ -61,7 +41,7 @@ impl World {
                 Ok(())
             }
             Found::Pod(pod, why) => {
-                let seen = PodSeen::of(&pod, &self.kinds);
+                let seen = PodSeen::of(&pod, self.counts());
                 let is_settled =
                     seen.node.is_some() || seen.end.is_some() || (!seen.ours && !seen.held);
                 match (is_settled, seen.deleting) {

@@ -1,7 +1,8 @@
 //! Gangs: pods that start together or not at all.
 //!
 //! A pod names its gang by label, and with it how many start together (or a PodGroup does,
-//! `spec.minMember`). Pods gather, on nobody's account, until so many are there: then they are one
+//! `spec.minMember`, or `minCount` of the gang in `spec.schedulingPolicy` where the pod has a
+//! `schedulingGroup`). Pods gather, on nobody's account, until so many are there: then they are one
 //! job of the engine, with a task for each, which starts them at one instant. What gathers longer
 //! than that comes after it: once a pod of a gang runs, the others start as they fit.
 //!
@@ -20,28 +21,15 @@
 //! Invariant: the pods of a job of several pods wait together ([`Stand::Waits`]) until one begins.
 //! Cost: O(pods of the gang) for each that comes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use meed::{Gang, JobId, QueueId, Resources, TaskGroup, Time};
 
-use super::pods::Refusal;
 use super::{Asks, Order, Placed, PodJob, PodRow, Stand, World, must};
 use crate::error::KubernetesError;
-use crate::pod::gang::{GangLabel, GangName};
+use crate::pod::gang::{GangLabel, GangName, GroupSeen};
+use crate::pod::refuse::Refusal;
 use crate::pod::{PodName, PodSeen};
-
-/// What is known of gangs.
-#[derive(Default)]
-pub(super) struct Gangs {
-    /// The pods of each that are known, by namespace and name.
-    members: BTreeMap<(String, GangName), BTreeSet<String>>,
-    /// How many of each PodGroup start together, by namespace and name.
-    groups: BTreeMap<(String, String), u32>,
-    /// Pods that are to be looked at again.
-    again: BTreeSet<String>,
-    /// Gangs that have lost a pod: one of those that gather is looked at again, and that is enough.
-    lost: BTreeSet<(String, GangName)>,
-}
 
 impl PodJob {
     /// Its pods, by the numbers of their tasks; one that has ended has no name any more.
@@ -140,23 +128,23 @@ impl World {
     }
 
     /// So many pods of a PodGroup start together.
-    pub(crate) fn pod_group_seen(&mut self, namespace: String, name: String, least: u32) {
-        let key = (namespace, name);
+    pub(crate) fn pod_group_seen(&mut self, group: GroupSeen) {
+        let (key, least) = (group.key(), group.least);
         if self.gangs.groups.get(&key) != Some(&least) {
-            self.gangs.look_at((key.0.clone(), GangName::PodGroup(key.1.clone())));
+            self.gangs.look_at(key.clone());
             self.gangs.groups.insert(key, least);
         }
     }
 
     /// A PodGroup is gone.
-    pub(crate) fn pod_group_gone(&mut self, key: &(String, String)) {
+    pub(crate) fn pod_group_gone(&mut self, key: &(String, GangName)) {
         if self.gangs.groups.remove(key).is_some() {
-            self.gangs.look_at((key.0.clone(), GangName::PodGroup(key.1.clone())));
+            self.gangs.look_at(key.clone());
         }
     }
 
     /// PodGroups that are known.
-    pub(crate) fn pod_group_names(&self) -> impl Iterator<Item = &(String, String)> {
+    pub(crate) fn pod_group_names(&self) -> impl Iterator<Item = &(String, GangName)> {
         self.gangs.groups.keys()
     }
 
@@ -181,24 +169,6 @@ impl World {
             }
         }
         Ok(())
-    }
-}
-
-impl Gangs {
-    fn leave(&mut self, namespace: &str, name: GangName, uid: &str) {
-        let key = (namespace.to_owned(), name);
-        let Some(members) = self.members.get_mut(&key) else { return };
-        members.remove(uid);
-        match members.is_empty() {
-            true => _ = self.members.remove(&key),
-            false => _ = self.lost.insert(key),
-        }
-    }
-
-    /// The pods of a gang are looked at again.
-    fn look_at(&mut self, key: (String, GangName)) {
-        let members = self.members.get(&key);
-        self.again.extend(members.into_iter().flatten().cloned());
     }
 }
 
@@ -398,20 +368,20 @@ impl World {
     }
 
     fn size_of(&self, namespace: &str, gang: &GangLabel) -> Result<u32, Refusal> {
-        match (gang.size, &gang.name) {
-            (Some(size), _) => Ok(size),
-            (None, GangName::PodGroup(name)) => {
-                let known = self.gangs.groups.get(&(namespace.to_owned(), name.clone()));
-                known.copied().ok_or_else(|| {
-                    let note = format!(
-                        "there is no PodGroup `{name}` in its namespace, or this cluster does not \
-                         have the kind PodGroup of scheduling.x-k8s.io/v1alpha1"
-                    );
-                    ("GangUnknown", note)
-                })
-            }
-            (None, GangName::Label(_)) => Ok(1),
-        }
+        let (name, kind) = match (gang.size, &gang.name) {
+            (Some(size), _) => return Ok(size),
+            (None, GangName::Label(_)) => return Ok(1),
+            (None, GangName::PodGroup(name)) => (name, "scheduling.x-k8s.io/v1alpha1"),
+            (None, GangName::SchedulingGroup(name)) => (name, "scheduling.k8s.io"),
+        };
+        let known = self.gangs.groups.get(&(namespace.to_owned(), gang.name.clone()));
+        known.copied().ok_or_else(|| {
+            let note = format!(
+                "there is no PodGroup `{name}` in its namespace, or this cluster does not have the \
+                 kind PodGroup of {kind}"
+            );
+            ("GangUnknown", note)
+        })
     }
 
     /// A pod that waits leaves its job. Where that is a gang of which none has begun, the others

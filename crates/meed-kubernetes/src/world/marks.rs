@@ -16,77 +16,21 @@
 //! Cost: O(waiting pods x log) of queues whose pods Meed places, for each look; O(nodes) for each
 //! pod that is looked at.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use meed::{GroupView, NodeRoom, QueueId, Span, Time};
+use meed::{GroupView, NodeRoom, QueueId, Time};
 
+use super::marked::{Mark, UNSCHEDULABLE};
 use super::{Order, Stand, World};
 use crate::crd::PlacedBy;
-use crate::pod::PodName;
 
-/// Most marks of one queue.
-const MOST: usize = 100;
-/// What was asked for and is not seen after so many seconds is asked for again.
-const AGAIN_SECONDS: u64 = 30;
-
-/// The condition of a pod that waits.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Mark {
-    pub(crate) pod: PodName,
-    /// In a word: `Unschedulable`, or why not.
-    pub(crate) reason: &'static str,
-    pub(crate) note: String,
-}
-
-/// The reason that whoever adds nodes looks for.
-pub(crate) const UNSCHEDULABLE: &str = "Unschedulable";
 /// The reason of a pod that was marked, and is not any more.
 const FOR_TURN: &str = "WaitsForTurn";
 /// Likewise, and that is not in its queue any more.
 const NOT_IN_QUEUE: &str = "NotInQueue";
 
-/// What is known of marks.
-#[derive(Debug, Default)]
-pub(super) struct Marks {
-    /// Pods whose condition says so.
-    shown: BTreeSet<String>,
-    /// Pods that the last look found.
-    found: BTreeSet<String>,
-    /// What was asked for, and when.
-    asked: BTreeMap<String, (bool, Time)>,
-}
-
-impl Marks {
-    /// A pod was seen, with this condition.
-    pub(super) fn seen(&mut self, uid: &str, is_shown: bool) {
-        let changed = match is_shown {
-            true => self.shown.insert(uid.to_owned()),
-            false => self.shown.remove(uid),
-        };
-        if changed {
-            self.asked.remove(uid);
-        }
-    }
-
-    /// A pod is gone.
-    pub(super) fn gone(&mut self, uid: &str) {
-        self.shown.remove(uid);
-        self.found.remove(uid);
-        self.asked.remove(uid);
-    }
-
-    fn is_due(&mut self, uid: &str, wanted: bool, now: Time) -> bool {
-        let again = Span::from_secs(AGAIN_SECONDS).unwrap_or(Span::MAX);
-        let was_asked = self
-            .asked
-            .get(uid)
-            .is_some_and(|(what, at)| *what == wanted && now.saturating_since(*at) < again);
-        if !was_asked {
-            self.asked.insert(uid.to_owned(), (wanted, now));
-        }
-        !was_asked
-    }
-}
+/// Most marks of one queue.
+const MOST: usize = 100;
 
 impl World {
     /// Looks who waits for room; marks that are to be written or taken back.

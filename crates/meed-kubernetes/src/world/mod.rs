@@ -17,23 +17,35 @@
 //! Invariant: a pod holds room in the engine exactly while it is Sent, Lifted or Bound, or stands
 //! among the strangers of its node.
 
+mod answer;
 mod answers;
+mod claims;
+mod devices;
 mod gangs;
 mod gaps;
+mod late;
+mod listed;
+mod marked;
 mod marks;
+mod members;
 mod near;
 mod neighbours;
+mod node_row;
 mod nodes;
 mod pods;
 mod promised;
+mod queue_row;
 mod queues;
 mod reclaim;
 mod recover;
 mod reprice;
+mod rings;
 mod samples;
 mod shown;
+mod slices;
 mod stamps;
 mod status;
+mod stop;
 #[cfg(test)]
 mod tests;
 mod unplaced;
@@ -46,31 +58,33 @@ use k8s_openapi::api::core::v1::NodeSelectorTerm;
 use meed::{AllocationId, Config, JobId, QueueId, ResourceKinds, Span, Start, Time};
 use meed_config::policy::PolicySpec;
 use meed_driver::{Driver, Failed, Journal as _, finish_of};
+use meed_pods::Resizes;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::LedgerClock;
 use crate::crd::PlacedBy;
 use crate::error::KubernetesError;
+use crate::pod::demand::Counts;
 use crate::pod::gang::GangLabel;
 use crate::pod::near::Near;
 use crate::pod::rule::Rule;
 use crate::pod::{PodName, PodSeen};
 use crate::prices::Prices;
 use crate::record::{self, DecisionLog};
-pub(crate) use answers::{Answer, Found};
-use gangs::Gangs;
+pub(crate) use answer::{Answer, Found};
+use claims::Volumes;
+pub(crate) use claims::claim_key;
 use gaps::Gaps;
-use marks::Marks;
-pub(crate) use marks::{Mark, UNSCHEDULABLE};
+use late::LetGo;
+pub(crate) use listed::Listed;
+use marked::Marks;
+pub(crate) use marked::{Mark, UNSCHEDULABLE};
+use members::Gangs;
 use neighbours::Neighbours;
-use nodes::NodeRow;
-use queues::QueueRow;
-pub(crate) use reclaim::EvictOrder;
-pub(crate) use recover::Listed;
-use samples::Samples;
-use unplaced::LetGo;
-use volumes::Volumes;
-pub(crate) use volumes::claim_key;
+use node_row::NodeRow;
+use queue_row::QueueRow;
+use rings::Samples;
+use slices::Devices;
 
 /// What is kept of a pod in the driver, and so in checkpoints.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -142,6 +156,12 @@ pub(crate) struct StartOrder {
     pub(crate) applied: bool,
     /// Since when it is charged: microseconds since 1970.
     pub(crate) started: i64,
+}
+
+/// A pod is to stop.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct EvictOrder {
+    pub(crate) pod: PodName,
 }
 
 /// An event on a pod.
@@ -234,13 +254,15 @@ pub(crate) struct Choices {
     pub(crate) prices: Prices,
     /// How long room is kept for a pod that was let go and is not bound.
     pub(crate) patience: Span,
+    /// How kube-scheduler counts a resize.
+    pub(crate) resizes: Resizes,
 }
 
 #[cfg(test)]
 impl From<PolicySpec> for Choices {
     fn from(root: PolicySpec) -> Choices {
         let patience = Span::from_secs(60).unwrap_or(Span::MAX);
-        Choices { root, prices: Prices::default(), patience }
+        Choices { root, prices: Prices::default(), patience, resizes: Resizes::default() }
     }
 }
 
@@ -248,6 +270,7 @@ impl From<PolicySpec> for Choices {
 pub(crate) struct World {
     driver: Driver<PodJob, DecisionLog>,
     kinds: ResourceKinds,
+    resizes: Resizes,
     /// The policy of the whole cluster.
     root: PolicySpec,
     prices: Prices,
@@ -266,6 +289,7 @@ pub(crate) struct World {
     refused: BTreeSet<String>,
     gangs: Gangs,
     volumes: Volumes,
+    devices: Devices,
     let_go: LetGo,
     gaps: Gaps,
     queues: BTreeMap<String, QueueRow>,
@@ -318,6 +342,11 @@ impl World {
     pub(crate) fn turn(&mut self) -> Time {
         let now = self.now();
         *self.turn.insert(now)
+    }
+
+    /// By what it counts pods.
+    pub(crate) fn counts(&self) -> Counts<'_> {
+        Counts { kinds: &self.kinds, resizes: self.resizes }
     }
 
     /// What the cluster counts.

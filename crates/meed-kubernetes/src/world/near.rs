@@ -289,7 +289,7 @@ impl World {
     /// Why other pods leave no node for a pod that waits, where that is so.
     fn kept_away(&self, row: &PodRow) -> Option<String> {
         let rule = row.rule.as_ref()?;
-        let labels = |node: &super::nodes::NodeRow| -> &Labels {
+        let labels = |node: &super::node_row::NodeRow| -> &Labels {
             &self.driver.engine().node(node.id).0.labels
         };
         let allowed = self.nodes.values().map(labels).filter(|labels| labels.contains_key(rule));

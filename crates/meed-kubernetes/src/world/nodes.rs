@@ -4,36 +4,14 @@
 //! deleted its pods are charged until then; should it join again under its name while they are
 //! still bound to it, they are charged from then on.
 
-use std::collections::BTreeMap;
-
 use k8s_openapi::api::core::v1::Node;
 use meed::{Labels, NodeId, NodeSpec, Resources, Time};
 
-use super::neighbours::Nodes;
+use super::node_row::NodeRow;
 use super::{Stand, World, must};
 use crate::error::KubernetesError;
 use crate::pod::demand;
 use crate::pod::rule::NodeFacts;
-
-/// What is kept of a node.
-pub(super) struct NodeRow {
-    pub(super) id: NodeId,
-    pub(super) facts: NodeFacts,
-    /// Labels that the engine knows of it, for pods that are there.
-    pub(super) near: Vec<String>,
-    /// What pods use that are none of ours.
-    pub(super) strangers: Resources,
-}
-
-impl Nodes for BTreeMap<String, NodeRow> {
-    fn node(&self, name: &str) -> Option<&NodeFacts> {
-        self.get(name).map(|row| &row.facts)
-    }
-
-    fn all(&self) -> Box<dyn Iterator<Item = &NodeFacts> + '_> {
-        Box::new(self.values().map(|row| &row.facts))
-    }
-}
 
 impl World {
     /// A node is there, in this form.
@@ -59,10 +37,11 @@ impl World {
     fn node_joins(
         &mut self,
         facts: NodeFacts,
-        capacity: Resources,
+        told: Resources,
         now: Time,
     ) -> Result<(), KubernetesError> {
         self.told = true;
+        let capacity = self.with_devices(&facts.name, told);
         let name = facts.name.clone();
         let labels = self.labels(&facts, &[]);
         self.neighbours.nodes_changed();
@@ -76,7 +55,7 @@ impl World {
             }
         };
         let strangers = Resources::zero(self.kinds.len());
-        self.nodes.insert(name.clone(), NodeRow { id, facts, near: Vec::new(), strangers });
+        self.nodes.insert(name.clone(), NodeRow { id, facts, near: Vec::new(), told, strangers });
         for uid in self.homeless.remove(&name).unwrap_or_default() {
             let row = self.pods.get_mut(&uid);
             let seen = row.and_then(|row| match &row.stand {
@@ -93,9 +72,10 @@ impl World {
     fn node_changes(
         &mut self,
         facts: NodeFacts,
-        capacity: Resources,
+        told: Resources,
         now: Time,
     ) -> Result<(), KubernetesError> {
+        let capacity = self.with_devices(&facts.name, told);
         let weight = self.price_of(&facts);
         let Some(row) = self.nodes.get(&facts.name) else { return Ok(()) };
         let labels = self.labels(&facts, &row.near);
@@ -104,15 +84,9 @@ impl World {
         if row.facts != facts {
             self.neighbours.nodes_changed();
         }
-        row.facts = facts;
+        (row.facts, row.told) = (facts, told);
         let spec = self.driver.engine().node(id).0.clone();
-        if spec.capacity != capacity {
-            self.told = true;
-            self.gaps.crowds(&spec.name);
-            if let Err(why) = self.driver.node_resized(now, id, capacity) {
-                self.remarks.push(format!("node {} keeps its size: {why}", spec.name));
-            }
-        }
+        self.node_has(&spec.name, id, capacity, now);
         if spec.labels != labels {
             self.told = true;
             must(self.driver.node_relabelled(now, id, labels))?;
@@ -120,6 +94,18 @@ impl World {
         match spec.weight == weight {
             true => Ok(()),
             false => self.reprice(&spec.name, weight, now),
+        }
+    }
+
+    /// The engine hears what a node has, where that has changed.
+    pub(super) fn node_has(&mut self, name: &str, id: NodeId, capacity: Resources, now: Time) {
+        if self.driver.engine().node(id).0.capacity == capacity {
+            return;
+        }
+        self.told = true;
+        self.gaps.crowds(name);
+        if let Err(why) = self.driver.node_resized(now, id, capacity) {
+            self.remarks.push(format!("node {name} keeps its size: {why}"));
         }
     }
 

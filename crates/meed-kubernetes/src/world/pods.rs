@@ -13,11 +13,13 @@ use meed_driver::{Failed, NewJob};
 use meed_journal::JobKey;
 
 use super::neighbours::{avoid_label, wish_label};
+use super::stop;
 use super::{Asks, Order, Placed, PodJob, PodRow, RuleRow, Stand, World, must};
 use crate::crd::PlacedBy;
 use crate::error::KubernetesError;
 use crate::keys;
 use crate::pod::near::Near;
+use crate::pod::refuse::Refusal;
 use crate::pod::{PodEnd, PodName, PodSeen};
 
 impl Asks {
@@ -31,8 +33,6 @@ impl Asks {
 
 /// Rules that no pod has are kept, up to so many.
 const IDLE_RULES: usize = 64;
-
-pub(super) type Refusal = (&'static str, String);
 
 impl World {
     /// A pod is there, in this form.
@@ -119,7 +119,11 @@ impl World {
 
     pub(super) fn stands(&mut self, uid: &str, stand: Stand) {
         let is_refused = matches!(stand, Stand::Refused(_));
-        self.let_go.stands(uid, Some(&stand));
+        let late_of = match &stand {
+            Stand::Unplaced { queue } => Some(queue.as_str()),
+            _ => None,
+        };
+        self.let_go.stands(uid, late_of);
         if let Some(row) = self.pods.get_mut(uid) {
             row.stand = stand;
             match is_refused {
@@ -145,7 +149,7 @@ impl World {
         let is_placed = detail.is_some_and(PodJob::is_placed);
         let is_same = rule == Some(seen.rule.to_string())
             && !seen.deleting
-            && (binds || seen.held)
+            && (binds || (seen.held && !seen.held_by_others))
             && (!is_placed || seen.unbound.is_none())
             && (!is_placed || self.is_told_where(&seen, before))
             && self.amounts_of(job, &uid) == Some(seen.amounts(&self.kinds));
@@ -327,10 +331,14 @@ impl World {
                 wrong("has the mode Binds: its pods say schedulerName: meed")
             }
             (PlacedBy::Binds, false) => Ok(None),
-            (PlacedBy::Gates, false) if seen.held => Ok(Some((leaf, false))),
+            // It could not start: it comes to its queue when the gates of others are gone.
+            (PlacedBy::Gates | PlacedBy::Pins, false) if seen.held && seen.held_by_others => {
+                Ok(None)
+            }
+            (PlacedBy::Gates, false) if seen.held => self.may_wait(seen, leaf),
             (PlacedBy::Pins, false) if seen.held => match unplaceable(seen) {
                 Some(refusal) => Err(refusal),
-                None => Ok(Some((leaf, false))),
+                None => self.may_wait(seen, leaf),
             },
             // Let go by a leader before, or never held: then it is charged once it is bound.
             (PlacedBy::Gates | PlacedBy::Pins, false) => {
@@ -338,6 +346,17 @@ impl World {
             }
             (PlacedBy::Binds, true) if seen.held || seen.held_by_others => Ok(None),
             (PlacedBy::Binds, true) => match unplaceable(seen) {
+                Some(refusal) => Err(refusal),
+                None => self.may_wait(seen, leaf),
+            },
+        }
+    }
+
+    /// A pod waits in its queue; not in one that is stopped.
+    fn may_wait(&self, seen: &PodSeen, leaf: QueueId) -> Result<Option<(QueueId, bool)>, Refusal> {
+        match self.stopped_above(leaf) {
+            Some(queue) => Err(stop::refusal(queue)),
+            None => match self.devices.refuses(seen, &self.kinds) {
                 Some(refusal) => Err(refusal),
                 None => Ok(Some((leaf, false))),
             },
@@ -543,7 +562,7 @@ impl World {
     ) -> Result<(), KubernetesError> {
         match found {
             _ if !self.pods.contains_key(&pod.uid) => Ok(()),
-            Some(found) => self.pod_seen(PodSeen::of(found, &self.kinds), now),
+            Some(found) => self.pod_seen(PodSeen::of(found, self.counts()), now),
             None => self.pod_vanished(&pod.uid, now),
         }
     }
@@ -645,7 +664,14 @@ impl World {
 
     /// Pods that were refused are looked at again.
     pub(super) fn look_again(&mut self, now: Time) -> Result<(), KubernetesError> {
-        for uid in self.refused.clone() {
+        let mut refused: Vec<(u64, String)> = Vec::new();
+        for uid in &self.refused {
+            refused
+                .push((self.pods.get(uid).map_or(0, |row| row.place.wrapping_sub(1)), uid.clone()));
+        }
+        // Those that have waited before keep their order among each other.
+        refused.sort();
+        for (_, uid) in refused {
             let Some(PodRow { stand: Stand::Refused(seen), .. }) = self.pods.get(&uid) else {
                 continue;
             };

@@ -31,7 +31,7 @@ use std::time::Duration;
 
 use meed::{NodeId, Resources, Span, Time};
 
-use super::nodes::NodeRow;
+use super::node_row::NodeRow;
 use super::{Placed, Stand, World, must};
 use crate::error::KubernetesError;
 

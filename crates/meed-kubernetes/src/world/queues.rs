@@ -13,35 +13,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use meed::{QueueChange, QueueId, QueueSpec, ResourceKinds, Time, View};
 
-use super::pods::Refusal;
+use super::queue_row::{QueueRow, object_in};
 use super::{Stand, World, must};
-use crate::crd::{QueueObject, QueueObjectSpec};
+use crate::crd::QueueObject;
 use crate::error::KubernetesError;
-
-/// What is kept of an object.
-pub(super) struct QueueRow {
-    pub(super) spec: QueueObjectSpec,
-    /// Its full name in the engine, where it has one.
-    pub(super) full: Option<String>,
-    /// What the engine was told last.
-    told: Option<QueueSpec>,
-    /// What is wrong with it.
-    pub(super) problem: Option<String>,
-    /// What of its minimum share is not kept; its pods run nevertheless.
-    pub(super) unkept: Option<String>,
-}
-
-impl QueueRow {
-    /// What the engine was told last.
-    pub(super) fn told(&self) -> Option<QueueSpec> {
-        self.told.clone()
-    }
-}
-
-/// The name of the object in the full name of its queue.
-pub(super) fn object_in(full: &str) -> &str {
-    full.rsplit('.').next().unwrap_or(full)
-}
+use crate::pod::refuse::Refusal;
 
 impl World {
     /// A queue's object is there, in this form.
@@ -153,7 +129,7 @@ impl World {
         for (full, object) in wanted {
             self.declare(&full, &object, now);
         }
-        Ok(())
+        self.settle_stopped(now)
     }
 
     /// The engine's name of each object, parents before children; what is wrong with the others.

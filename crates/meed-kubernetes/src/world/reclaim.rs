@@ -14,15 +14,8 @@ use std::time::Duration;
 use meed::{QueueId, Stop, Time};
 use meed_driver::explain::QueueStatus;
 
-use super::{Order, Placed, Stand, World, must};
+use super::{EvictOrder, Order, Placed, Stand, World, must};
 use crate::error::KubernetesError;
-use crate::pod::PodName;
-
-/// A pod is to stop.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct EvictOrder {
-    pub(crate) pod: PodName,
-}
 
 /// Said of a pod that is stopped.
 const RECLAIMED: &str = "Reclaimed";

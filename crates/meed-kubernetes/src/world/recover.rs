@@ -13,13 +13,13 @@
 //! What is lost at worst: pods that ended and were deleted between the last checkpoint and now,
 //! from the checkpoint on.
 
-use k8s_openapi::api::core::v1::{Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod};
-use k8s_openapi::api::storage::v1::{CSINode, StorageClass};
+use k8s_openapi::api::core::v1::{Node, Pod};
 use meed::{Config, Infeasible, QueueSpec, ResourceKinds, Resources, Time};
 use meed_config::policy::PolicySpec;
 use meed_driver::Driver;
 
-use super::nodes::NodeRow;
+use super::listed::Listed;
+use super::node_row::NodeRow;
 use super::{Choices, Placed, PodJob, PodRow, RuleRow, Stand, World, must};
 use crate::clock::LedgerClock;
 use crate::crd::QueueObject;
@@ -28,24 +28,6 @@ use crate::ledger::Checkpoint;
 use crate::pod::rule::NodeFacts;
 use crate::pod::{PodEnd, PodSeen};
 use crate::record::DecisionLog;
-
-/// What is there at the beginning of a term; pods as objects, or as they were read.
-#[derive(Default)]
-pub(crate) struct Listed<P = Pod> {
-    pub(crate) nodes: Vec<Node>,
-    /// Pods that have not ended.
-    pub(crate) pods: Vec<P>,
-    /// Pods that have.
-    pub(crate) finished: Vec<P>,
-    pub(crate) queues: Vec<QueueObject>,
-    pub(crate) namespaces: Vec<Namespace>,
-    /// How many pods of each PodGroup start together, by its namespace and name.
-    pub(crate) pod_groups: Vec<((String, String), u32)>,
-    pub(crate) claims: Vec<PersistentVolumeClaim>,
-    pub(crate) volumes: Vec<PersistentVolume>,
-    pub(crate) classes: Vec<StorageClass>,
-    pub(crate) csi_nodes: Vec<CSINode>,
-}
 
 /// A pod of a list.
 pub(crate) trait ReadPod {
@@ -133,6 +115,7 @@ impl World {
             root: choices.root,
             prices: choices.prices,
             patience: choices.patience,
+            resizes: choices.resizes,
             unpriced: Default::default(),
             clock,
             nodes: Default::default(),
@@ -141,6 +124,7 @@ impl World {
             homeless: Default::default(),
             refused: Default::default(),
             gangs: Default::default(),
+            devices: Default::default(),
             volumes: Default::default(),
             let_go: Default::default(),
             gaps: Default::default(),
@@ -210,7 +194,8 @@ impl World {
             let facts = NodeFacts { name: name.clone(), ..NodeFacts::default() };
             let strangers = Resources::zero(self.kinds.len());
             self.dirty.insert(name.clone());
-            self.nodes.insert(name, NodeRow { id, facts, near: Vec::new(), strangers });
+            self.nodes
+                .insert(name, NodeRow { id, facts, near: Vec::new(), told: strangers, strangers });
         }
     }
 
@@ -219,6 +204,7 @@ impl World {
         listed.claims.iter().for_each(|claim| self.claim_seen(claim));
         listed.volumes.iter().for_each(|volume| self.volume_seen(volume));
         listed.classes.iter().for_each(|class| self.class_seen(class));
+        listed.drivers.iter().for_each(|driver| self.driver_seen(driver));
         let read = |pods: Vec<P>| -> Vec<PodSeen> {
             let read = |pod: P| self.with_volumes(pod.read(&self.kinds));
             pods.into_iter().map(read).collect()
@@ -226,13 +212,17 @@ impl World {
         let (mut pods, finished) = (read(listed.pods), read(listed.finished));
         let checkpoint = self.driver.engine().now();
         let now = self.now();
+        for class in &listed.device_classes {
+            self.device_class_seen(class, now)?;
+        }
+        listed.slices.iter().try_for_each(|slice| self.slice_seen(slice, now))?;
         for namespace in listed.namespaces {
             let metadata = namespace.metadata;
             let labels = metadata.labels.unwrap_or_default();
             self.namespace_seen(metadata.name.unwrap_or_default(), labels);
         }
-        for ((namespace, name), least) in listed.pod_groups {
-            self.pod_group_seen(namespace, name, least);
+        for group in listed.pod_groups {
+            self.pod_group_seen(group);
         }
         self.keep_rules(&pods);
         listed.queues.iter().for_each(|queue| self.queue_seen(queue));

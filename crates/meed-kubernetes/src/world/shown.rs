@@ -15,7 +15,7 @@ use meed::{QueueId, Time};
 use meed_driver::explain::{QueueStatus, Standing, Subject};
 use serde_json::{Map, Value, json};
 
-use super::queues::object_in;
+use super::queue_row::object_in;
 use super::{PodRow, Stand, World};
 use crate::dashboard::question::{JobsQuery, Question, Refused, Sees};
 use crate::error::KubernetesError;
@@ -60,7 +60,7 @@ impl World {
             Question::History { month } => {
                 let used = self.used(now)?;
                 let is_known = |queue: &str| self.is_theirs(sees, queue);
-                Ok(self.samples.shown(month, &used, self, &is_known))
+                Ok(self.samples.shown(month, &used, (self.driver.engine(), &self.clock), &is_known))
             }
         })
     }

@@ -8,7 +8,7 @@ use meed_driver::explain::QueueStatus;
 use meed_driver::metrics::{MetricsPage, queue_gauges};
 
 use super::World;
-use super::queues::object_in;
+use super::queue_row::object_in;
 use crate::crd::{QueueCondition, QueueObjectStatus};
 use crate::error::KubernetesError;
 
@@ -30,7 +30,7 @@ impl World {
         let late = self.let_go.late();
         let sums = self.sums(books, &late);
         let places = self.places();
-        let of_queue = |(name, row): (&String, &super::queues::QueueRow)| {
+        let of_queue = |(name, row): (&String, &super::queue_row::QueueRow)| {
             let id = row.full.as_deref().and_then(|full| self.driver.queue_named(full));
             let sum = row.full.as_deref().and_then(|full| sums.get(full));
             let mut status = sum.map_or_else(QueueObjectStatus::default, |sum| {

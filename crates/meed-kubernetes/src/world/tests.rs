@@ -1,5 +1,6 @@
 //! The world without a server: what the watch may show, in what order, and what comes of it.
 
+mod devices;
 mod gangs;
 mod marks;
 mod pins;
@@ -11,6 +12,7 @@ mod records;
 mod shown;
 mod spread;
 mod stamps;
+mod stop;
 mod sums;
 mod unplaced;
 mod volumes;

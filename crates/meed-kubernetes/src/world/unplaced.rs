@@ -20,7 +20,6 @@
 //!
 //! Cost: O(log n) for a pod that is let go.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use meed::{QueueId, Span, Time};
@@ -31,36 +30,6 @@ use crate::pod::PodSeen;
 
 /// Said of a pod that gives its room up.
 const NOT_PLACED: &str = "NotPlaced";
-
-/// Pods that were let go.
-#[derive(Default)]
-pub(super) struct LetGo {
-    /// Until when each is to be bound; those that are, or that are gone, are here until then.
-    due: BTreeSet<(Time, String)>,
-    /// Those that were not in time, and the names of their queues.
-    late: BTreeMap<String, String>,
-}
-
-impl LetGo {
-    /// A pod stands otherwise now, or is gone.
-    pub(super) fn stands(&mut self, uid: &str, stand: Option<&Stand>) {
-        match stand {
-            Some(Stand::Unplaced { queue }) => {
-                self.late.insert(uid.to_owned(), queue.clone());
-            }
-            _ => _ = self.late.remove(uid),
-        }
-    }
-
-    /// How many pods of each queue wait to be placed, and hold no room.
-    pub(super) fn late(&self) -> BTreeMap<&str, u64> {
-        let mut late = BTreeMap::new();
-        for queue in self.late.values() {
-            *late.entry(queue.as_str()).or_default() += 1;
-        }
-        late
-    }
-}
 
 impl World {
     /// A pod's gate is gone, and it is not bound yet; `since` is when it was let go, in

@@ -8,6 +8,7 @@
 //! | is not bound, and its class binds at once, or is not known yet | it waits: `ClaimNotBound` |
 //! | is not bound, and its class waits for the first pod | refused aloud: `NotSupported`; to bind it, somebody must choose a node for it |
 //! | is for one pod alone (ReadWriteOncePod) | refused aloud: who uses it is not counted |
+//! | is of a driver that a node must have (`preventPodSchedulingIfMissing`) | refused aloud |
 //! | is being deleted, or has lost its volume | it waits: `ClaimLost` |
 //!
 //! A pod that waits so is looked at again when one of its claims, its volume or its class changes.
@@ -16,14 +17,14 @@
 //! Invariant: a pod is in the engine with the places of all its volumes, or not at all. Cost: a map
 //! for each kind; O(pods that use it) for a claim that changes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{PersistentVolume, PersistentVolumeClaim};
-use k8s_openapi::api::storage::v1::{CSINode, StorageClass};
+use k8s_openapi::api::storage::v1::{CSIDriver, CSINode, StorageClass};
 use meed::Time;
 
-use super::pods::Refusal;
+use super::claims::{Claim, ClaimKey, claim_key};
 use super::{Stand, World};
 use crate::error::KubernetesError;
 use crate::pod::PodSeen;
@@ -37,106 +38,6 @@ const BOUND: &str = "pv.kubernetes.io/bind-completed";
 const ONE_POD: &str = "ReadWriteOncePod";
 /// The mode of a class whose claims are bound when a pod has a node.
 const FIRST_POD: &str = "WaitForFirstConsumer";
-
-/// A claim, by its namespace and name.
-pub(crate) type ClaimKey = (String, String);
-
-/// What is kept of a claim.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Claim {
-    /// The volume that it is bound to.
-    volume: Option<String>,
-    class: Option<String>,
-    is_going: bool,
-    is_for_one: bool,
-}
-
-/// See the module.
-#[derive(Default)]
-pub(super) struct Volumes {
-    claims: BTreeMap<ClaimKey, Claim>,
-    /// Where each volume is; `None`: everywhere.
-    places: BTreeMap<String, Option<Place>>,
-    /// Volumes that a driver attaches.
-    disks: BTreeMap<String, Disk>,
-    /// Whether each class waits for the first pod.
-    classes: BTreeMap<String, bool>,
-    /// Pods by the claims that they use.
-    users: BTreeMap<ClaimKey, BTreeSet<String>>,
-    /// Claims that have changed since their pods were looked at.
-    changed: BTreeSet<ClaimKey>,
-}
-
-impl Volumes {
-    fn of(&self, key: &ClaimKey) -> Result<Option<Place>, Refusal> {
-        let name = &key.1;
-        let wait = |reason, what: String| Err((reason, what));
-        let refuse = |what: &str| {
-            let note = format!(
-                "its claim `{name}` {what}, which Meed does not place by itself; use a Queue with \
-                 mode Gates, where kube-scheduler places the pods that Meed lets go"
-            );
-            Err(("NotSupported", note))
-        };
-        let Some(claim) = self.claims.get(key) else {
-            return wait("ClaimNotFound", format!("there is no claim `{name}` in its namespace"));
-        };
-        if claim.is_going {
-            return wait(
-                "ClaimLost",
-                format!("its claim `{name}` is going, or has no volume left"),
-            );
-        }
-        if claim.is_for_one {
-            return refuse("is for one pod alone (ReadWriteOncePod)");
-        }
-        if let Some(volume) = &claim.volume {
-            return match self.places.get(volume) {
-                Some(place) => Ok(place.clone()),
-                None => {
-                    let what = format!("its claim `{name}` is bound to `{volume}`, which is gone");
-                    wait("ClaimLost", what)
-                }
-            };
-        }
-        let class = claim.class.as_deref().unwrap_or_default();
-        match self.classes.get(class) {
-            Some(true) => refuse("is bound when its pod has a node (WaitForFirstConsumer)"),
-            None if !class.is_empty() => {
-                wait("ClaimNotBound", format!("its claim `{name}` is of class `{class}`, unknown"))
-            }
-            _ => wait("ClaimNotBound", format!("its claim `{name}` is not bound yet")),
-        }
-    }
-
-    /// The claims that a pod uses, from now on.
-    fn uses(&mut self, uid: &str, namespace: &str, claims: &[String]) {
-        for claim in claims {
-            let key = (namespace.to_owned(), claim.clone());
-            self.users.entry(key).or_default().insert(uid.to_owned());
-        }
-    }
-
-    /// A pod uses no claim any more, as far as that matters here.
-    pub(super) fn drop_user(&mut self, uid: &str, namespace: &str, claims: &[String]) {
-        for claim in claims {
-            let key = (namespace.to_owned(), claim.clone());
-            if let Some(users) = self.users.get_mut(&key) {
-                users.remove(uid);
-                if users.is_empty() {
-                    self.users.remove(&key);
-                }
-            }
-        }
-    }
-
-    /// Claims of which somebody waits, and for which this holds, are looked at again.
-    fn look_at(&mut self, is_meant: impl Fn(&Claim) -> bool) {
-        let meant = |key: &&ClaimKey| self.claims.get(*key).is_some_and(&is_meant);
-        let meant: Vec<ClaimKey> = self.users.keys().filter(meant).cloned().collect();
-        self.changed.extend(meant);
-    }
-}
 
 impl World {
     /// A claim is there, in this form.
@@ -203,6 +104,38 @@ impl World {
     pub(crate) fn class_gone(&mut self, name: &str) {
         if self.volumes.classes.remove(name).is_some() {
             self.volumes.look_at(|claim| claim.class.as_deref() == Some(name));
+        }
+    }
+
+    /// A driver of volumes is there, in this form.
+    pub(crate) fn driver_seen(&mut self, driver: &CSIDriver) {
+        let name = driver.metadata.name.clone().unwrap_or_default();
+        match driver.spec.prevent_pod_scheduling_if_missing == Some(true) {
+            true => self.driver_is(&name, true),
+            false => self.driver_is(&name, false),
+        }
+    }
+
+    /// A driver of volumes is gone.
+    pub(crate) fn driver_gone(&mut self, name: &str) {
+        self.driver_is(name, false);
+    }
+
+    /// Drivers that a node must have.
+    pub(crate) fn demanding_drivers(&self) -> impl Iterator<Item = &String> {
+        self.volumes.demanding.iter()
+    }
+
+    fn driver_is(&mut self, name: &str, is_demanding: bool) {
+        let changed = match is_demanding {
+            true => self.volumes.demanding.insert(name.to_owned()),
+            false => self.volumes.demanding.remove(name),
+        };
+        if changed {
+            let disks = self.volumes.disks.iter().filter(|(_, disk)| disk.driver == name);
+            let volumes: BTreeSet<String> = disks.map(|(volume, _)| volume.clone()).collect();
+            let is_meant = |volume: &String| volumes.contains(volume);
+            self.volumes.look_at(|claim| claim.volume.as_ref().is_some_and(is_meant));
         }
     }
 
@@ -346,10 +279,4 @@ impl World {
         }
         self.keep_place(uid);
     }
-}
-
-/// How a claim is named.
-pub(crate) fn claim_key(claim: &PersistentVolumeClaim) -> ClaimKey {
-    let metadata = &claim.metadata;
-    (metadata.namespace.clone().unwrap_or_default(), metadata.name.clone().unwrap_or_default())
 }

@@ -22,6 +22,7 @@ mod late;
 mod log;
 mod marks;
 mod neighbours;
+mod newest;
 mod nodes;
 mod people;
 mod pins;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-use super::AuditError;
+use super::error::AuditError;
 
 /// Of what a `case.json` is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

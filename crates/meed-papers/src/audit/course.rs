@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::AuditError;
 use super::draft::{SLOT, USELESS};
+use super::error::AuditError;
 
 /// See the module.
 #[derive(Default)]

@@ -18,8 +18,8 @@ use meed_sim::world::{Failures, StopAt, WorldSetup};
 use meed_workload::inline::Inline;
 use meed_workload::{Durations, Job, JobGroup, JobLabel};
 
-use super::AuditError;
 use super::case::{Case, Lie};
+use super::error::AuditError;
 use super::ground::Ground;
 
 /// Name of the counted resource.

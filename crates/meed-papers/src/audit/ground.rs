@@ -8,8 +8,8 @@ use meed_sim::record::RunRecord;
 use meed_sim::world::{Attendant, WorldSetup};
 use meed_sim::{Unwatched, run_one};
 
-use super::AuditError;
 use super::draft::{Draft, kinds};
+use super::error::AuditError;
 use meed_experiments::rivals::table::Chosen;
 use meed_experiments::rivals::{TOLD, Teller};
 

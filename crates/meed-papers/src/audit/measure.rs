@@ -5,12 +5,12 @@ use std::cell::OnceCell;
 
 use meed_sim::record::RunRecord;
 
-use super::AuditError;
 use super::case::{Case, Rounding};
 use super::course::{Course, Spell};
 use super::credit::owed;
 use super::draft::{Draft, SLOT, USELESS, names_of, queue_of};
 use super::envy::envy;
+use super::error::AuditError;
 use super::ground::Ground;
 use super::idle::idle_while_wanted;
 use super::past::gain;

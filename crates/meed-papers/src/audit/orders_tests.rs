@@ -1,6 +1,8 @@
 //! Every order in one table: a new one is audited without a word, impossibilities show up under
 //! each, and the measures agree with their slow twin.
 
+use meed_config::policy::orders;
+use meed_experiments::rivals::table::RIVALS;
 use meed_workload::generate::Stream;
 
 use super::case::Tasks;

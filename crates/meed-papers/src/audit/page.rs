@@ -8,10 +8,11 @@ use meed_sim::record::RunRecord;
 
 use super::case::Tasks;
 use super::draft::Draft;
+use super::error::AuditError;
 use super::ground::Ground;
 use super::property::Property;
+use super::replay;
 use super::result::{Audit, AuditCell, AuditVerdict, Counterexample};
-use super::{AuditError, replay};
 
 /// Samples over time of a course.
 const POINTS: usize = 200;

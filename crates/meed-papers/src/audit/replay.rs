@@ -17,11 +17,11 @@ use meed_sim::{Overtaking, SimulateOptions, Unwatched, simulate_attended};
 use meed_workload::OnBadLine;
 use serde::{Deserialize, Serialize};
 
-use super::AuditError;
 use super::case::Tasks;
 use super::case_file::{CaseText, ReplayedCase};
 use super::course::Course;
 use super::draft::Draft;
+use super::error::AuditError;
 use super::ground::order_of;
 use super::measure::{Seen, value};
 use super::property::{Against, Property};

@@ -18,12 +18,13 @@ use meed_workload::generate::Stream;
 
 use super::case::{Case, Tasks};
 use super::classics::classics;
+use super::error::AuditError;
 use super::ground::Ground;
 use super::measure::{Judged, judge, promise};
+use super::options::AuditOptions;
 use super::property::PropertyRow;
 use super::random::Kind;
 use super::shrink::shrink;
-use super::{AuditError, AuditOptions};
 use crate::cores;
 
 /// Cases that are climbed from.

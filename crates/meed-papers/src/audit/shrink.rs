@@ -4,8 +4,8 @@
 //! Greedy: the first simplification that keeps it is taken, until none does ([`greedy`], also for
 //! cases of pools and of plans). Cost: bounded by [`MOST_TRIES`] judgements.
 
-use super::AuditError;
 use super::case::{Case, Lie};
+use super::error::AuditError;
 use super::measure::Judged;
 
 /// Judgements of one shrinking.

@@ -10,7 +10,7 @@
 use meed_journal::JobKey;
 use serde::{Deserialize, Serialize};
 
-use super::{JobRow, Phase};
+use super::row::{JobRow, Phase};
 
 /// Tasks by number, in order: the first of each run, and how many.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use meed_journal::JobKey;
 use serde::{Deserialize, Serialize};
 
-use super::JobPart;
+use super::parts::JobPart;
 use crate::run::TaskEnd;
 
 /// Where a job stands.

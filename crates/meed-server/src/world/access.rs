@@ -7,7 +7,7 @@
 use serde_json::json;
 
 use super::World;
-use super::submit::Planned;
+use super::planned::Planned;
 use crate::access::{CODE_SECONDS, Secret, TokenRow};
 use crate::clock::wall_us;
 use crate::protocol::{Answer, NotDone, RefusalKind, TokenMade, TokenWish};

@@ -7,33 +7,13 @@
 //! sampled.
 
 use meed::Time;
-use meed_driver::holdings::{HoldingSteps, UsedByQueue, series, used};
+use meed_driver::holdings::{UsedByQueue, series, used};
 
+use super::samples::SampleRing;
 use super::{World, WorldError};
 use crate::protocol::{HistoryQuery, HoldingHistory, HoldingSeries, NotDone, RefusalKind};
 use crate::settings::Role;
 use crate::user::LocalUser;
-
-/// A ring of samples.
-pub(super) struct SampleRing {
-    /// Its number in the books.
-    kind: u8,
-    kept: u64,
-    steps: HoldingSteps,
-}
-
-impl SampleRing {
-    const DAY: usize = 0;
-    const MONTH: usize = 1;
-
-    pub(super) fn both() -> [SampleRing; 2] {
-        let minute = 60_000_000;
-        [
-            SampleRing { kind: 0, kept: 24 * 60, steps: HoldingSteps::of(minute) },
-            SampleRing { kind: 1, kept: 31 * 48, steps: HoldingSteps::of(30 * minute) },
-        ]
-    }
-}
 
 impl World {
     /// What each queue has used so far.
@@ -108,32 +88,5 @@ impl World {
             at_us,
             series: series.collect(),
         }))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use meed_driver::holdings::MOST_QUEUES;
-
-    use super::*;
-
-    #[test]
-    fn samples_add_up_to_the_usage_and_are_bounded() {
-        let mut ring = SampleRing::both()[0].kept;
-        assert_eq!(ring, 1440);
-        ring = 100;
-        let used = |each: f64| -> UsedByQueue {
-            (0..ring).map(|i| (format!("q{i:03}").into(), each * i as f64)).collect()
-        };
-        let time = |seconds: u64| Time::from_micros(seconds * 1_000_000).unwrap();
-        let [mut minutes, _] = SampleRing::both();
-        minutes.steps.begin(time(60), used(1.0));
-        let ring = minutes.steps;
-        let means = ring.means(time(120), &used(3.0));
-        assert_eq!(means.len(), MOST_QUEUES + 1);
-        let sum: f64 = means.iter().map(|(_, mean)| mean).sum();
-        let wanted = (0..100).map(|i| 2.0 * f64::from(i) / 60.0).sum::<f64>();
-        assert!((sum - wanted).abs() < 1e-9, "{sum} {wanted}");
-        assert!(ring.means(time(60), &used(3.0)).is_empty(), "no time, no mean");
     }
 }

@@ -27,18 +27,22 @@ mod alive;
 mod clock;
 mod devices;
 mod entrance;
+mod events;
 mod facts;
 mod history;
 mod hold;
 mod launch;
 mod marks;
+mod metrics;
+mod planned;
 mod reclaim;
 mod recover;
 mod reload;
 mod room;
+mod samples;
+mod shown;
 mod submit;
 mod tasks;
-
 mod views;
 mod watched;
 mod why;
@@ -62,12 +66,11 @@ use crate::settings::{Settings, ThisMachine};
 use crate::spec::Submission;
 use crate::user::LocalUser;
 use devices::{Devices, Held};
-use history::SampleRing;
 use marks::{Marks, MarksFile};
-use submit::Planned;
-pub(crate) use views::{ClusterShown, MeShown, QueueShown, QueuesShown};
+use planned::Planned;
+use samples::SampleRing;
+pub(crate) use shown::{ClusterShown, MeShown, QueueShown, QueuesShown, WhyShown};
 use watched::Watched;
-pub(crate) use why::WhyShown;
 
 /// Why the server cannot go on.
 #[derive(Debug, thiserror::Error)]

@@ -9,8 +9,8 @@ use meed_journal::{Amounts as Recorded, Arrival, Fact, Group, Name};
 use serde_json::json;
 
 use super::facts::Begin;
+use super::planned::Planned;
 use super::{World, WorldError};
-use crate::access::TokenRow;
 use crate::books::{AfterJob, Fate, JobRow, Phase};
 use crate::clock::wall_us;
 use crate::protocol::{Answer, JobQuery, NotDone, RefusalKind, Request, Submitted};
@@ -20,20 +20,6 @@ use crate::user::LocalUser;
 
 /// Rows that are looked through for a name.
 const MOST_LOOKED_AT: usize = 10_000;
-
-/// What a request leads to, once all is durable.
-pub(super) enum Planned {
-    /// This answer.
-    Answer(Answer),
-    /// The job was taken, unless the engine refuses it.
-    Submitted(u64),
-    /// The job's state.
-    View(u64),
-    /// The end of the job.
-    Wait(u64),
-    /// This token, with its secret.
-    Token(Box<TokenRow>, String),
-}
 
 pub(super) type Checked<T> = Result<Result<T, NotDone>, WorldError>;
 

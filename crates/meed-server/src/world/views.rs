@@ -5,11 +5,9 @@ use std::collections::BTreeMap;
 
 use meed::QueueId;
 use meed_driver::explain::QueueStatus;
-use meed_journal::UnitName;
-use serde::Serialize;
 use serde_json::json;
-use utoipa::ToSchema;
 
+use super::shown::{ClusterShown, MeShown, NodeShown, QueueShown, QueuesShown, ResourceShown};
 use super::{World, WorldError};
 use crate::books::{Fate, JobRow, Phase, TaskRow};
 use crate::group::Wall;
@@ -23,82 +21,6 @@ use crate::user::LocalUser;
 
 /// Rows of ended jobs that one request may look through.
 const MOST_LOOKED_AT: usize = 200_000;
-
-/// A resource of the machine.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct ResourceShown {
-    /// Its name.
-    pub(super) resource: String,
-    /// What it is counted in.
-    #[schema(value_type = String)]
-    unit: UnitName,
-    /// What the machine has.
-    pub(super) has: f64,
-    /// What tasks hold of it.
-    pub(super) held: f64,
-    /// What is left.
-    free: f64,
-}
-
-/// All queues, and the machine.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct QueuesShown {
-    queues: Vec<QueueShown>,
-    resources: Vec<ResourceShown>,
-}
-
-/// The machine.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct ClusterShown {
-    /// Version of the server.
-    server: String,
-    nodes: Vec<NodeShown>,
-    /// How queues are ordered.
-    policy: String,
-    queues: usize,
-    /// Jobs that have not ended.
-    open_jobs: usize,
-}
-
-/// A node.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct NodeShown {
-    node: String,
-    resources: Vec<ResourceShown>,
-}
-
-/// Who asks.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct MeShown {
-    user: String,
-    role: Role,
-    /// Nothing may be changed by this way in.
-    reads_only: bool,
-}
-
-/// How a queue stands.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct QueueShown {
-    /// Its name.
-    queue: String,
-    /// Its place among the queues that are served next; `None`: nothing of it waits.
-    next: Option<usize>,
-    weight: f64,
-    /// The resource that share, held and demand are of.
-    measured: String,
-    /// What it is entitled to.
-    share: f64,
-    held: f64,
-    /// Held and waited for.
-    demand: f64,
-    waiting_tasks: u64,
-    /// Live jobs.
-    jobs: u64,
-    /// Of own queues: usage, balance, rho and so on, in resource-seconds (docs/http.md).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
-    books: Option<QueueStatus>,
-}
 
 impl World {
     /// Answers what changes nothing.
@@ -160,7 +82,22 @@ impl World {
 
     /// All of it.
     pub(super) fn whole_view(&self, row: &JobRow) -> JobView {
-        JobView::of(row, self.standing(row), self.running_tasks(row))
+        JobView {
+            id: row.id,
+            name: Some(row.name.clone()),
+            user: row.user.clone(),
+            queue: row.queue.clone(),
+            state: self.standing(row),
+            tasks: row.tasks,
+            running: self.running_tasks(row),
+            done: row.done,
+            failed: row.failed,
+            stopped: row.stops,
+            lost_us: row.lost_us,
+            submitted_us: row.submitted_us,
+            ended_us: row.ended_us,
+            why: row.why.clone(),
+        }
     }
 
     fn may_see(&self, row: &JobRow, user: &LocalUser) -> bool {

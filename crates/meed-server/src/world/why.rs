@@ -7,34 +7,16 @@
 use meed::QueueId;
 use meed_driver::explain::{Standing, Subject};
 use meed_journal::JobKey;
-use serde::Serialize;
 use serde_json::{Value, json};
-use utoipa::ToSchema;
 
 use super::room::{RoomShown, room_at};
+use super::shown::WhyShown;
 use super::{World, WorldError};
 use crate::books::JobRow;
 use crate::clock::wall_us;
-use crate::protocol::{JobQuery, JobView, NotDone, RefusalKind};
+use crate::protocol::{JobQuery, NotDone, RefusalKind};
 use crate::settings::Role;
 use crate::user::LocalUser;
-
-/// What stands in a job's way.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct WhyShown {
-    job: JobView,
-    /// Jobs whose end it waits for.
-    waits_for: Vec<u64>,
-    /// Tasks whose turn has come, while others still hold their devices.
-    waits_for_devices: usize,
-    /// How many of its tasks may run at once (`--array 0-99%8`), where as many run and more wait.
-    at_most: Option<u32>,
-    /// When there is room for a task of it, where some wait.
-    room: Option<RoomShown>,
-    /// How it stands by the scheduler (docs/explain.md); `null`: the scheduler does not know it.
-    #[schema(value_type = Option<Object>)]
-    standing: Option<Value>,
-}
 
 impl World {
     /// What stands in a job's way.

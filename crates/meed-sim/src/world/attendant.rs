@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 
 use meed::{QueueId, Rank, Time, View};
 
-/// Whoever looks on while a run goes on. A run that is split among its tenants has no order among them, and is not
-/// attended.
+/// Whoever looks on while a run goes on. A run that is split among its tenants has no order among
+/// them, and is not attended.
 pub trait Attendant {
     /// Nothing has happened since the last instant, and something will at `at`, or the run ends
     /// there. `engine` is as it was left: its integrals can be read at any time up to `at`. `say`

@@ -18,7 +18,7 @@
 
 use std::collections::BTreeSet;
 
-use super::named::Columns;
+use super::columns::Columns;
 use super::record::Record;
 use crate::error::BadRow;
 

@@ -5,12 +5,19 @@
 //! was put back into the queue, else `MinHosts`, for which `machine_count` stands in a submission.
 //! They make the column `hosts`, which is 1 for jobs of all other universes.
 
-use super::named::{Columns, Object};
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use super::columns::Columns;
 use super::record::Record;
 use crate::error::BadRow;
 
 /// `JobUniverse` of parallel jobs, and of what they were called before (MPI).
 const PARALLEL: [&str; 2] = ["11", "8"];
+
+/// A line's values by their names.
+pub(super) type Object<'a> = BTreeMap<String, &'a RawValue>;
 
 /// Puts the hosts of a job into a record.
 pub(super) fn put(

@@ -15,7 +15,7 @@
 //! `NONE` is nothing. Source: outputs of 8.1.9, and its manual; no file of another version was at
 //! hand.
 
-use super::named::Columns;
+use super::columns::Columns;
 use super::record::Record;
 use crate::error::BadRow;
 

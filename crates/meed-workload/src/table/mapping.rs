@@ -12,12 +12,12 @@ use meed_config::nodes::unit_of;
 use meed_config::words::{quote, suggest};
 
 use super::amounts::AmountUnit;
+use super::assumptions::{KnownTable, TableAmounts, TableAssumptions, TableDots, TableSizes};
 use super::expression::Source;
 use super::guess::{self, RESOURCES, ROLES, Role, Units};
 use super::presets::{Drop, Preset};
 use super::record::Record;
 use super::times::{self, SECONDS, TimeUnit, Times};
-use super::{TableAssumptions, TableDots};
 
 /// How a value came to be the value of a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -261,11 +261,11 @@ impl Maker<'_> {
         let one_of = self.one_of(&held, kinds)?;
         let binary = self.options.sizes.map_or_else(
             || preset.is_some_and(|preset| preset.binary),
-            |sizes| sizes == super::TableSizes::Binary,
+            |sizes| sizes == TableSizes::Binary,
         );
         let per_job = self.options.amounts.map_or_else(
             || preset.is_some_and(|preset| preset.per_job),
-            |amounts| amounts == super::TableAmounts::PerJob,
+            |amounts| amounts == TableAmounts::PerJob,
         );
         let cpus = match self.options.map.get(CPU).map(String::as_str) {
             Some("-") => None,
@@ -319,7 +319,7 @@ impl Maker<'_> {
             over: preset.is_some_and(|preset| preset.over),
             dots,
             accounts: self.options.accounts.clone(),
-            is_slurm: self.options.known == Some(super::KnownTable::Slurm),
+            is_slurm: self.options.known == Some(KnownTable::Slurm),
             numbers,
             title,
             words,
@@ -432,7 +432,7 @@ impl Maker<'_> {
             _ => "",
         };
         let recipe = match self.options.known {
-            Some(super::KnownTable::Slurm) => format!("; {}", super::presets::SLURM_RECIPE),
+            Some(KnownTable::Slurm) => format!("; {}", super::presets::SLURM_RECIPE),
             _ => String::new(),
         };
         format!(
@@ -646,6 +646,3 @@ pub(super) fn is_likely(names: &[String]) -> bool {
     let length = has(Role::Duration) || (has(Role::Start) && has(Role::End));
     length && (has(Role::Submit) || has(Role::Start))
 }
-
-/// The mapping as settings give it: keys with what they say.
-pub type TableMap = BTreeMap<String, String>;

@@ -7,13 +7,11 @@
 //! which the first thousand may lack some: a longer file is read once more, for its names only,
 //! before it is read. Numbers are taken as they are written.
 
-use std::collections::BTreeMap;
-
 use meed_files::lines::Lines;
-use serde_json::value::RawValue;
 
+use super::columns::Columns;
+use super::condor::Object;
 use super::record::Record;
-use super::separated::MOST_COLUMNS;
 use super::{accounting, condor, grid_engine, lsf};
 use crate::TraceError;
 use crate::error::BadRow;
@@ -40,47 +38,9 @@ pub(super) struct NamedLines {
     columns: Columns,
 }
 
-/// Columns by their names.
-pub(super) struct Columns {
-    places: BTreeMap<String, usize>,
-    /// Whether names that are new become columns.
-    learns: bool,
-}
-
-impl Columns {
-    /// Puts a value into the column of this name, if it is or becomes one.
-    pub(super) fn put(
-        &mut self,
-        record: &mut Record,
-        name: &str,
-        value: &[u8],
-    ) -> Result<(), BadRow> {
-        self.name(name)?;
-        if let Some(column) = self.places.get(name) {
-            record.put(*column, value);
-        }
-        Ok(())
-    }
-
-    /// The name becomes a column, unless all are known.
-    fn name(&mut self, name: &str) -> Result<(), BadRow> {
-        if !self.learns || self.places.contains_key(name) {
-            return Ok(());
-        }
-        if self.places.len() >= MOST_COLUMNS {
-            return Err(BadRow::line(format!("more than {MOST_COLUMNS} different names")));
-        }
-        self.places.insert(name.to_owned(), self.places.len());
-        Ok(())
-    }
-}
-
-/// A line's values by their names.
-pub(super) type Object<'a> = BTreeMap<String, &'a RawValue>;
-
 impl NamedLines {
     pub(super) fn new(lines: Lines, form: LineForm) -> NamedLines {
-        NamedLines { lines, form, columns: Columns { places: BTreeMap::new(), learns: true } }
+        NamedLines { lines, form, columns: Columns::learning() }
     }
 
     /// These lines, from the first one on, of which the names are those of all that `self` has read
@@ -89,17 +49,13 @@ impl NamedLines {
         let mut record = Record::default();
         // What cannot be read is told by who reads it; names that are too many are passed over.
         while let Ok(Some(_)) = self.next(&mut record) {}
-        self.columns.learns = false;
+        self.columns.close();
         NamedLines { lines, ..self }
     }
 
     /// Names of the columns that are known, in order.
     pub(super) fn names(&self) -> Vec<String> {
-        let mut names = vec![String::new(); self.columns.places.len()];
-        for (name, column) in &self.columns.places {
-            names[*column].clone_from(name);
-        }
-        names
+        self.columns.names()
     }
 
     /// The next record that is not empty; `None` at the end.

@@ -14,10 +14,9 @@ use meed_files::open::Origin;
 
 use super::amounts::{AmountUnit, PIECES, amount};
 use super::guess;
-use super::record::Record;
+use super::record::{Record, names_of};
 use super::separated::Separated;
-use super::{header, names_of};
-use crate::error::{BadLines, BadRow};
+use crate::error::{BadLines, BadRow, header};
 use crate::fields::MAX_NAME;
 use crate::machines::Machines;
 use crate::{OnBadLine, TraceError};

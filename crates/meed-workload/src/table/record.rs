@@ -53,3 +53,13 @@ impl Record {
         Record { line: self.line, text: self.text.clone(), fields: self.fields.clone() }
     }
 }
+
+/// Names of columns, from the line that holds them.
+pub(super) fn names_of(record: &Record) -> Result<Vec<String>, String> {
+    let name = |column: usize| {
+        let name = std::str::from_utf8(record.get(column));
+        name.map(str::to_owned)
+            .map_err(|_| format!("the name of column {} is no text in UTF-8", column + 1))
+    };
+    (0..record.len()).map(name).collect()
+}

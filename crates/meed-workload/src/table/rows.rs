@@ -10,14 +10,14 @@ use meed_config::decimal::{Rounding, parse_scaled, parse_short};
 use meed_config::queues::check_name;
 use meed_config::words::quote;
 
-use super::TableDots;
 use super::accounts::below;
 use super::amounts::{self, AmountUnit, Per};
+use super::assumptions::TableDots;
 use super::expression::{Found, Source, is_missing};
 use super::mapping::{Held, Lasting, Length, Mapping, Timed};
 use super::reasons::NoJob;
 use super::record::Record;
-use super::slurm::parts::Part;
+use super::slurm::part::Part;
 use super::times::{Wrong, duration};
 use crate::error::BadRow;
 use crate::fields::MAX_NAME;

@@ -19,11 +19,10 @@ use meed_files::open::Origin;
 
 use super::accounts::{Accounts, below};
 use super::guess;
-use super::record::Record;
+use super::record::{Record, names_of};
 use super::separated::{Separated, separator_in};
 use super::standing::{SlurmStanding, StandingColumns};
-use super::{header, names_of};
-use crate::TraceError;
+use crate::error::{TraceError, header};
 
 /// Columns that hold a weight. Not `FairShare`, which in Slurm is a priority that results.
 const WEIGHTS: [&str; 5] = ["weight", "raw_shares", "shares", "share", "quota"];

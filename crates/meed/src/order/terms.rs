@@ -28,7 +28,8 @@ impl Terms {
     }
 }
 
-/// A minimum share: a scalar (`of` is 1), or a dominant share, as [`Share`](super::dominant::Share).
+/// A minimum share: a scalar (`of` is 1), or a dominant share, as
+/// [`Share`](super::dominant::Share).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Minimum {
     pub(crate) amount: u64,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
+use crate::pod::gang::{GangName, GroupSeen};
 
 /// A pod of the gang `g`, `size` of which start together.
 fn of_gang(uid: &str, queue: &str, size: &str) -> Pod {
@@ -163,6 +164,41 @@ fn what_contradicts_is_refused_aloud() {
     assert_eq!(names(&test.starts()), ["a", "e"]);
 }
 
+/// The PodGroup of scheduler-plugins `g`, of which so many start together.
+fn group(least: u32) -> GroupSeen {
+    GroupSeen { namespace: "n".to_owned(), name: GangName::PodGroup("g".to_owned()), least }
+}
+
+/// Kubernetes' own PodGroup holds pods as one by label does: none is let go before so many are
+/// there. Each is held in the queue by our gate, and another's gate keeps it out.
+#[test]
+fn a_scheduling_group_is_let_go_whole() {
+    let mut test = Test::new();
+    let of = |uid: &str, more: Value| {
+        let mut pod = json!({ "metadata": { "name": uid },
+            "spec": { "schedulingGroup": { "podGroupName": "g" } } });
+        lay(&mut pod, more);
+        super::pod(uid, "gates", pod)
+    };
+    test.seen(&of("a", json!({})));
+    assert_eq!(test.note_of("a").unwrap().0, "GangUnknown");
+    let gang = json!({ "metadata": { "namespace": "n", "name": "g" },
+        "spec": { "schedulingPolicy": { "gang": { "minCount": 3 } } } });
+    test.world.pod_group_seen(GroupSeen::of_kubernetes(&serde_json::from_value(gang).unwrap()));
+    assert_eq!(test.note_of("a").unwrap().0, "GangIncomplete");
+    test.seen(&of("b", json!({})));
+    let gates = json!([{ "name": "meed.dev/hold" }, { "name": "another/gate" }]);
+    test.seen(&of("c", json!({ "spec": { "schedulingGates": gates } })));
+    assert_eq!(names(&test.starts()), [""; 0], "two of three");
+    test.seen(&of("c", json!({})));
+    assert_eq!(names(&test.starts()), ["a", "b", "c"]);
+    // The policy `basic` asks for nothing.
+    let basic = json!({ "metadata": { "namespace": "n", "name": "h" },
+        "spec": { "schedulingPolicy": { "basic": {} } } });
+    let basic = GroupSeen::of_kubernetes(&serde_json::from_value(basic).unwrap());
+    assert_eq!(basic.least, 1);
+}
+
 #[test]
 fn a_pod_group_says_how_many_and_more_follow() {
     let mut test = Test::new();
@@ -172,9 +208,9 @@ fn a_pod_group_says_how_many_and_more_follow() {
     let (reason, note) = test.note_of("c").unwrap();
     assert_eq!(reason, "GangUnknown");
     assert!(note.contains("does not have the kind PodGroup"), "{note}");
-    test.world.pod_group_seen("n".to_owned(), "g".to_owned(), 4);
+    test.world.pod_group_seen(group(4));
     assert_eq!(test.note_of("c").unwrap().0, "GangIncomplete");
-    test.world.pod_group_seen("n".to_owned(), "g".to_owned(), 3);
+    test.world.pod_group_seen(group(3));
     assert_eq!(names(&test.starts()), ["a", "b", "c"]);
     test.seen(&of_group("d"));
     assert_eq!(names(&test.starts()), ["d"], "more than start together");
@@ -267,7 +303,7 @@ fn of_group_of(uid: &str, queue: &str, cores: u64) -> Pod {
 fn pods_of_unlike_requests_are_one_gang() {
     for queue in ["binds", "gates"] {
         let mut test = Test::new();
-        test.world.pod_group_seen("n".to_owned(), "g".to_owned(), 3);
+        test.world.pod_group_seen(group(3));
         // Two cores on each of two nodes: one is taken.
         test.seen(&pod("other", queue, json!({})));
         let other = test.starts();
@@ -315,7 +351,7 @@ fn of_unlike_pods_more_than_the_number_follow() {
         test.seen(&of_group_of(uid, "binds", cores));
     }
     assert_eq!(test.note_of("c").unwrap().0, "GangUnknown");
-    test.world.pod_group_seen("n".to_owned(), "g".to_owned(), 3);
+    test.world.pod_group_seen(group(3));
     // By age and name these are a, b, c: alike, and m is not.
     let starts = test.starts();
     assert_eq!(names(&starts), ["a", "b", "c"]);
@@ -333,14 +369,14 @@ fn of_unlike_pods_more_than_the_number_follow() {
 #[test]
 fn a_gang_of_unlike_pods_is_found_by_a_new_leader() {
     let mut test = Test::new();
-    test.world.pod_group_seen("n".to_owned(), "g".to_owned(), 3);
+    test.world.pod_group_seen(group(3));
     let gang = vec![
         of_group_of("a", "binds", 1),
         of_group_of("b", "binds", 1),
         of_group_of("m", "binds", 2),
     ];
     gang.iter().for_each(|pod| test.seen(pod));
-    let groups = vec![(("n".to_owned(), "g".to_owned()), 3)];
+    let groups = vec![group(3)];
     test.restart(Listed { pods: gang.clone(), pod_groups: groups.clone(), ..listed() });
     let starts = test.starts();
     assert_eq!(names(&starts), ["a", "b", "m"], "it waits as it did");
@@ -358,7 +394,7 @@ fn a_gang_of_unlike_pods_is_found_by_a_new_leader() {
 #[test]
 fn a_gang_of_too_many_kinds_of_pods_is_refused_aloud() {
     let mut test = Test::new();
-    test.world.pod_group_seen("n".to_owned(), "g".to_owned(), 8);
+    test.world.pod_group_seen(group(8));
     for number in 0..8u64 {
         let mut one = serde_json::to_value(of_group_of(&format!("u{number}"), "binds", 1)).unwrap();
         let memory = format!("{}Mi", number + 1);

@@ -222,7 +222,10 @@ fn one_that_is_deleted_while_nobody_leads_is_charged_for_as_long_as_it_was_waite
             claims: Vec::new(),
             volumes: Vec::new(),
             classes: Vec::new(),
+            drivers: Vec::new(),
             csi_nodes: Vec::new(),
+            device_classes: Vec::new(),
+            slices: Vec::new(),
         };
         let down = since + takeover * 1_000_000 - test.micros();
         test.restart_from(state, down as u64 / 1_000_000, listed);

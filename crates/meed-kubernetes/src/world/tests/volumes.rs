@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::api::core::v1::{PersistentVolume, PersistentVolumeClaim};
-use k8s_openapi::api::storage::v1::{CSINode, StorageClass};
+use k8s_openapi::api::storage::v1::{CSIDriver, CSINode, StorageClass};
 
 use super::*;
 
@@ -302,4 +302,25 @@ fn volumes_of_nodes_are_those_of_a_plain_count() {
             }
         }
     }
+}
+
+/// Kubernetes 1.37 places such a pod on nodes that have the driver alone.
+#[test]
+fn a_volume_whose_driver_must_be_on_the_node_is_refused_aloud() {
+    let mut test = Test::with_hosts();
+    let driver = |must: bool| -> CSIDriver {
+        let spec = json!({ "preventPodSchedulingIfMissing": must });
+        let driver = json!({ "metadata": { "name": "d.example.com" }, "spec": spec });
+        serde_json::from_value(driver).unwrap()
+    };
+    let csi = json!({ "driver": "d.example.com", "volumeHandle": "h" });
+    let volume = json!({ "metadata": { "name": "v" },
+        "spec": { "csi": csi, "accessModes": ["ReadWriteMany"] } });
+    test.world.volume_seen(&serde_json::from_value(volume).unwrap());
+    test.world.claim_seen(&claim("c", "v", json!({})));
+    test.world.driver_seen(&driver(true));
+    test.seen(&with_claims("a", "binds", &["c"]));
+    assert_eq!(test.said(), ["NotSupported"]);
+    test.world.driver_seen(&driver(false));
+    assert_eq!(test.nodes_of_starts().len(), 1, "where it is wanted nowhere it may go anywhere");
 }

@@ -10,7 +10,6 @@
 use meed_workload::generate::Stream;
 use serde::{Deserialize, Serialize};
 
-use super::FINEST;
 use super::problem::PlanProblem;
 use super::property::PlanProperty;
 
@@ -24,6 +23,8 @@ const MOST_TENANTS: u32 = 4;
 const MOST_COUNT: u32 = 40;
 /// The highest price of the market.
 const DEAREST: u32 = 8;
+/// How much finer tasks are at most.
+pub(super) const FINEST: u32 = 3;
 /// What a task may hold, where there are several resources.
 const SHAPES: [[u32; 2]; 3] = [[1, 1], [1, 2], [2, 1]];
 

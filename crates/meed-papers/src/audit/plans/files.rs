@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::case::{PlanCase, name};
 use super::measure::{Runs, texts, tolerance, value};
 use super::property::PlanProperty;
-use super::{AuditError, PlanAudit, PlanCell, PlanCounterexample};
+use super::result::{PlanAudit, PlanCell, PlanCounterexample};
 use crate::audit::case_file::{CaseText, ReplayedCase, read};
+use crate::audit::error::AuditError;
 use crate::audit::replay::{plain, write_each};
 
 /// Names of the files, in the order of [`Runs`], and what each is.

@@ -8,10 +8,10 @@ use meed_sim::record::RunRecord;
 use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 
-use super::case::{Cast, PlanCase, name, second};
+use super::case::{Cast, FINEST, PlanCase, name, second};
 use super::problem::PlanProblem;
 use super::property::PlanProperty;
-use super::{AuditError, FINEST};
+use crate::audit::error::AuditError;
 
 /// The order of runs in which there is nobody else.
 const ALONE: &str = "fair";

@@ -4,7 +4,9 @@
 use meed_report::page::{Badge, Block, Cell as Shown, Page, Section, Table, Tone};
 
 use super::files::folder_name;
-use super::{PlanAudit, PlanCell, PlanProblem, PlanProperty};
+use super::problem::PlanProblem;
+use super::property::PlanProperty;
+use super::result::{PlanAudit, PlanCell};
 
 /// The verdicts, a table for each problem: what a terminal shows.
 pub fn plans_summary(audit: &PlanAudit) -> Page {

@@ -11,11 +11,15 @@
 
 use meed_workload::generate::Stream;
 
-use super::case::PlanCase;
+use super::case::{FINEST, PlanCase};
 use super::known::known;
 use super::measure::{Judged, judge};
+use super::options::PlanOptions;
+use super::problem::PlanProblem;
+use super::property::PlanProperty;
+use super::result::PlanCell;
 use super::story::counterexample;
-use super::{AuditError, FINEST, PlanCell, PlanOptions, PlanProblem, PlanProperty};
+use crate::audit::error::AuditError;
 use crate::audit::shrink::{KEPT, greedy};
 
 /// Scales at which a case is tried.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use meed::Gang;
 
 use super::super::rows::Row;
-use super::parts::Part;
+use super::part::Part;
 use crate::{Durations, Job, JobGroup, JobLabel};
 
 /// Most rows of one job: a heterogeneous job has at most 128 components (`MAX_HET_JOB_COMPS`).

@@ -1,13 +1,14 @@
 //! What a row of Slurm's accounting needs besides the mapping of its columns: GPUs that are counted
 //! by type only and memory that was not allocated (here), rows that are parts of one job
-//! ([`parts`], [`jobs`]), what QOS they have ([`qos`]), `sacct --json` ([`json`]), and output that
-//! is no such table ([`unnamed`]).
+//! ([`part`], [`parts`], [`jobs`]), what QOS they have ([`qos`]), `sacct --json` ([`json`]), and
+//! output that is no such table ([`unnamed`]).
 //!
 //! Sources: Slurm 22.05.8, its program and its source (`src/sacct`,
 //! `src/plugins/openapi/dbv0.0.38`, `src/plugins/accounting_storage`).
 
 pub(super) mod jobs;
 pub(super) mod json;
+pub(super) mod part;
 pub(super) mod parts;
 pub(super) mod qos;
 pub(super) mod unnamed;

@@ -17,6 +17,7 @@ use super::super::mapping::Mapping;
 use super::super::record::Record;
 use super::super::rows::{NO_WAIT, Row};
 use super::jobs::{self, Component};
+use super::part::Part;
 use crate::whole::Whole;
 
 /// What is said where sacct was not asked when jobs could first start.
@@ -26,18 +27,6 @@ const NO_ELIGIBLE: &str = "no column says when a job could first start: dependen
 /// What is said where neither a run time nor a time of suspension was asked for.
 const NO_SUSPENDED: &str = "no column says how long a job ran or was suspended: the time from \
     start to end holds the time in which it was suspended (ask sacct for Elapsed)";
-
-/// Which job of several rows a row is of.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(in super::super) enum Part {
-    /// Of none: it is a job by itself.
-    #[default]
-    Whole,
-    /// Of the heterogeneous job of this number.
-    Component(u32),
-    /// Of the resized job of this number.
-    Size(u32),
-}
 
 /// The state of a row that ends where the job changed its size.
 const RESIZING: &[u8] = b"RESIZING";

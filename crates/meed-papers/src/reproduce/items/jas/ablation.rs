@@ -17,8 +17,9 @@ use meed_report::page::{Block, Cell, Table};
 use super::hosts::{self, NAS, four};
 use super::rules::{CLAIMS, PRINTED, read};
 use super::single::{claims_of_figure_6, figure_6_in, ratios_of_figure_6};
-use super::study::{self, FEW_SEEDS, MOST_SEEDS, ON_HOSTS, Variant, fewer, studied};
+use super::study::{self, ON_HOSTS, fewer, studied};
 use super::threshold::figure_10_with;
+use super::variant::{FEW_SEEDS, MOST_SEEDS, Variant};
 use super::worlds::{World, assumptions, requests, sweep};
 use crate::reproduce::report::number;
 use crate::reproduce::{

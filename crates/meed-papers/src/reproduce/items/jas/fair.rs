@@ -13,7 +13,7 @@ use meed_report::page::{Block, HeatMap};
 use serde_json::json;
 
 use super::beyond::assumptions;
-use super::hosts::on_paper_hosts;
+use super::blades::on_paper_hosts;
 use super::tenants::{of_tenants, unequal_cores};
 use super::worlds::{Choice, NETWORK_MB_S, Nodes, Run, World, choice, megabytes, sweep};
 use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread};

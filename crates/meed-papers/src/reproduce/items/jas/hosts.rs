@@ -11,27 +11,18 @@ use meed_config::units::parse_amount;
 use meed_sim::record::mapreduce::NodeRecord;
 use serde_json::{Value, json};
 
-use super::single::{claims_of_figure_6, claims_of_figure_7, figure_6_in, figure_7_in};
-use super::study::{
-    FEW_SEEDS, Variant, compare, fact, few, kept, request, set, slow_fact, varied, worlds,
+use super::blades::{
+    BLADE_GB, BLADES, PARTITION, PARTITION_MB_S, PARTITIONS, PROCESSORS, cards, hosts_with, on,
+    on_paper_hosts, partitions, processors,
 };
+use super::single::{claims_of_figure_6, claims_of_figure_7, figure_6_in, figure_7_in};
+use super::study::compare;
 use super::threshold::figure_10_with;
-use super::worlds::{DISK_MB_S, HADOOP, NETWORK_MB_S, Nodes, Run, World, megabytes, sweep};
+use super::variant::{
+    FEW_SEEDS, Variant, fact, few, kept, request, set, slow_fact, varied, worlds,
+};
+use super::worlds::{HADOOP, NETWORK_MB_S, Nodes, Run, World, megabytes, sweep};
 use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread, Verdict};
-
-/// Of a partition, unless varied: that of the one disk that is assumed everywhere else, for 750 GB
-/// are one disk.
-const PARTITION_MB_S: f64 = DISK_MB_S;
-
-/// Sec. 4.1: 84 processors in seven blades.
-const BLADES: u32 = 7;
-const PROCESSORS: u32 = 84 / BLADES;
-
-/// Sec. 4.1.
-const PARTITIONS: u32 = 4;
-
-/// Sec. 4.1: 1,450 GB in seven blades.
-const BLADE_GB: u32 = 1450 / BLADES;
 
 /// Tables 5 to 7: of most machines.
 const MACHINE_GB: u32 = 2;
@@ -41,7 +32,7 @@ pub(super) const VARIANTS: [Variant; 19] = [
     fact("84 processors for all", processors),
     fact("four partitions, 60 MB/s each", |world| partitions(world, PARTITION_MB_S, 0.0)),
     fact("seven cards of 1 Gbit/s", cards),
-    kept(fact("all of these", hosts)),
+    kept(fact("all of these", on_paper_hosts)),
     kept(varied("all, partitions of 240 MB/s", |world| {
         hosts_with(world, PARTITION_MB_S * 4.0, 0.0);
     })),
@@ -66,11 +57,11 @@ pub(super) const VARIANTS: [Variant; 19] = [
     kept(slow_fact("all of these, and these three", on_hosts_as_hadoop)),
     kept(slow_fact("all of these, these three, and a page cache", with_page_cache)),
     few(varied("all, output written three times", |world| {
-        hosts(world);
+        on_paper_hosts(world);
         set(world, "output_copies", 3);
     })),
     few(varied("all, 5 to 100 GB a job", |world| {
-        hosts(world);
+        on_paper_hosts(world);
         request(world, "input", json!(["5GB", "100GB"]));
     })),
 ];
@@ -79,7 +70,7 @@ pub(super) const VARIANTS: [Variant; 19] = [
 /// four partitions. What lay on it is not printed; here half of the machines, as it has half of the
 /// room. It is as fast as one disk.
 pub(super) const NAS: Variant = few(varied("all, half of the disks on a NAS", |world| {
-    hosts(world);
+    on_paper_hosts(world);
     on(world, "nas", 1, "disk_bytes_per_s", megabytes(PARTITION_MB_S));
     let halves = |nodes: &Nodes| {
         [(PARTITION, nodes.count.div_ceil(2)), ("nas", nodes.count / 2)]
@@ -87,63 +78,6 @@ pub(super) const NAS: Variant = few(varied("all, half of the disks on a NAS", |w
     };
     world.nodes = world.nodes.iter().flat_map(halves).collect();
 }));
-
-/// What a partition is called.
-const PARTITION: &str = "partition";
-
-/// All machines are on hosts of this name, one after the other.
-fn on(world: &mut World, name: &str, count: u32, key: &str, value: impl Into<Value>) {
-    let mut host = json!({ "name": name, "count": count });
-    host[key] = value.into();
-    world.hosts.push(host);
-}
-
-fn processors(world: &mut World) {
-    on(world, "blade", BLADES, "cores", PROCESSORS);
-}
-
-fn cards(world: &mut World) {
-    on(world, "card", BLADES, "network_bytes_per_s", megabytes(NETWORK_MB_S));
-}
-
-/// A machine alone gets all of its partition.
-fn partitions(world: &mut World, mb_s: f64, seek_penalty: f64) {
-    on(world, PARTITION, PARTITIONS, "disk_bytes_per_s", megabytes(mb_s));
-    if let Some(partition) = world.hosts.last_mut() {
-        partition["seek_penalty"] = seek_penalty.into();
-    }
-    world.nodes.iter_mut().for_each(|nodes| nodes.disk_mb_s = mb_s);
-}
-
-/// The machines of Sec. 4.1 on its blades and partitions.
-pub(super) fn on_paper_hosts(world: &mut World) {
-    hosts(world);
-}
-
-/// Where machines' disks and links were changed, partitions and cards are changed alike: a machine
-/// alone gets all of its partition.
-pub(super) fn hosts_follow_nodes(world: &mut World) {
-    let Some(nodes) = world.nodes.first() else { return };
-    for host in &mut world.hosts {
-        for (key, mb_s) in
-            [("disk_bytes_per_s", nodes.disk_mb_s), ("network_bytes_per_s", nodes.network_mb_s)]
-        {
-            if host[key].is_string() {
-                host[key] = megabytes(mb_s).into();
-            }
-        }
-    }
-}
-
-fn hosts(world: &mut World) {
-    hosts_with(world, PARTITION_MB_S, 0.0);
-}
-
-fn hosts_with(world: &mut World, mb_s: f64, seek_penalty: f64) {
-    processors(world);
-    cards(world);
-    partitions(world, mb_s, seek_penalty);
-}
 
 /// Hadoop 0.20's default, `dfs.replication`.
 fn on_three_nodes(world: &mut World) {
@@ -183,7 +117,7 @@ fn as_hadoop(world: &mut World) {
 }
 
 fn on_hosts_as_hadoop(world: &mut World) {
-    hosts(world);
+    on_paper_hosts(world);
     as_hadoop(world);
 }
 
@@ -224,7 +158,7 @@ const SLOTS_ANEW: [&str; 3] = ["all of these", "these three", "all of these, and
 /// The study.
 pub(in super::super) fn on_hosts(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let mut outcome = compare(context, &VARIANTS)?;
-    let alone = figure_6_in(context, &hosts)?;
+    let alone = figure_6_in(context, &on_paper_hosts)?;
     let alone = claims_of_figure_6(&alone).into_iter();
     outcome.checks.extend(alone.map(|check| check.again("jas-fig6", "all of these")));
     outcome.checks.extend(other_figures(context)?);

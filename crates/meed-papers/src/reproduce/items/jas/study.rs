@@ -8,79 +8,15 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use meed_report::page::{Block, Cell, HeatMap, Table};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::super::macro_figures::claim::{Claim, check_groups};
-use super::hosts::{hosts_follow_nodes, on_paper_hosts};
 use super::rules::{BY_ENVIRONMENT, CLAIMS, PRINTED, Seen, beside, between_environments, read};
-use super::worlds::{World, assumptions, environments, sweep};
+use super::variant::{Variant, each, kept, on_hosts, request, set, varied, worlds};
+use super::worlds::{assumptions, environments, sweep};
 use crate::reproduce::{
     Again, Check, Context, ItemOutcome, Measured, ReproduceError, Spread, Verdict,
 };
-
-pub(super) const MOST_SEEDS: u64 = 5;
-
-/// Seeds of runs that take long, or decide nothing.
-pub(super) const FEW_SEEDS: u64 = 2;
-
-/// One assumption, varied.
-#[derive(Clone, Copy)]
-pub(super) struct Variant {
-    pub(super) name: &'static str,
-    /// Whether the paper says so: then a claim that agrees under it comes out under a fact.
-    pub(super) fact: bool,
-    pub(super) change: fn(&mut World),
-    /// Over how many seeds it is looked at, at most.
-    pub(super) most_seeds: u64,
-    /// Whether it changes the paper's hosts, and not a cluster whose machines share nothing.
-    on_hosts: bool,
-    /// Whether its runs are asked for more than once.
-    kept: bool,
-}
-
-impl Variant {
-    /// Makes the change.
-    pub(super) fn apply(&self, world: &mut World) {
-        if self.on_hosts {
-            on_paper_hosts(world);
-        }
-        (self.change)(world);
-        if self.on_hosts {
-            hosts_follow_nodes(world);
-        }
-    }
-}
-
-/// What is assumed otherwise.
-pub(super) const fn varied(name: &'static str, change: fn(&mut World)) -> Variant {
-    let (most_seeds, on_hosts) = (MOST_SEEDS, false);
-    Variant { name, fact: false, change, most_seeds, on_hosts, kept: false }
-}
-
-/// The same on the paper's hosts, over few seeds.
-const fn on_hosts(name: &'static str, variant: &Variant) -> Variant {
-    Variant { name, on_hosts: true, ..few(*variant) }
-}
-
-/// What the paper says.
-pub(super) const fn fact(name: &'static str, change: fn(&mut World)) -> Variant {
-    Variant { fact: true, ..varied(name, change) }
-}
-
-/// What the paper's Hadoop does by its defaults; runs that take several times as long.
-pub(super) const fn slow_fact(name: &'static str, change: fn(&mut World)) -> Variant {
-    few(fact(name, change))
-}
-
-/// No claim rests on these: they are looked at over few seeds.
-pub(super) const fn few(variant: Variant) -> Variant {
-    Variant { most_seeds: FEW_SEEDS, ..variant }
-}
-
-/// Somebody else asks for the runs of this one as well.
-pub(super) const fn kept(variant: Variant) -> Variant {
-    Variant { kept: true, ..variant }
-}
 
 /// The first is how all is assumed.
 pub(super) const VARIANTS: [Variant; 16] = [
@@ -119,29 +55,6 @@ pub(super) const ON_HOSTS: [Variant; 14] = [
     on_hosts("all, requests 5 min apart", &VARIANTS[14]),
     on_hosts("all, learned anew in each request", &VARIANTS[15]),
 ];
-
-pub(super) fn each(world: &mut World, change: fn(&mut super::worlds::Nodes)) {
-    world.nodes.iter_mut().for_each(change);
-}
-
-pub(super) fn set(world: &mut World, key: &'static str, value: impl Into<Value>) {
-    world.keys.push((key, value.into()));
-}
-
-pub(super) fn request(world: &mut World, key: &str, value: impl Into<Value>) {
-    world.requests[0][key] = value.into();
-}
-
-/// The environments with three requests and the variant's change.
-pub(super) fn worlds(variant: &Variant) -> Vec<World> {
-    let mut worlds = environments();
-    for world in &mut worlds {
-        request(world, "count", 3);
-        world.kept = variant.kept;
-        variant.apply(world);
-    }
-    worlds
-}
 
 /// What came of one variant.
 pub(super) struct Done {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::super::macro_figures::claim::{Claim, check_groups};
 use super::rules::BY_ENVIRONMENT;
-use super::study::{FEW_SEEDS, Variant};
+use super::variant::{FEW_SEEDS, Variant};
 use super::worlds::{DJASL, World, assumptions, environments, sweep};
 use crate::reproduce::{Check, Context, ItemOutcome, ReproduceError, Spread};
 

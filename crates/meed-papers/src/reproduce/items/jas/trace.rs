@@ -17,7 +17,7 @@ use meed_journal::{Fact, JobKey};
 use meed_report::page::{Block, Cell, Table};
 use serde_json::json;
 
-use super::study::{Variant, request, varied, worlds};
+use super::variant::{Variant, request, varied, worlds};
 use super::worlds::{Choice, DJASL, DMR, HADOOP, JAS, JASL, Run, Traced, World};
 use crate::cores;
 use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError};

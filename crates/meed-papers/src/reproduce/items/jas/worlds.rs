@@ -19,8 +19,6 @@ use meed_sim::{SimulateError, Unwatched, run_mapreduce};
 use meed_workload::OnBadLine;
 use serde_json::{Value, json};
 
-use super::study::Studied;
-use super::threshold::Tenths;
 use crate::cores;
 use crate::reproduce::{Context, ReproduceError};
 
@@ -259,19 +257,19 @@ impl World {
     }
 
     /// The same, made once where it is kept.
-    fn run_once(&self, shared: &Shared, choice: &Choice, seed: u64) -> Result<Run, ReproduceError> {
+    fn run_once(&self, runs: &Runs, choice: &Choice, seed: u64) -> Result<Run, ReproduceError> {
         if !self.kept {
             return self.run(choice, seed);
         }
         let data = self.data();
         let rule = choice.instead.map(|rule| rule.name);
         let key = (data.to_string(), choice.words, rule, seed);
-        if let Some(run) = shared.lock().get(&key) {
+        if let Some(run) = runs.lock().get(&key) {
             return Ok(run.clone());
         }
         // Items that share a run have names of their own for its policy.
         let run = run(self.label, &data, &Choice { name: choice.words, ..*choice }, seed)?;
-        shared.lock().insert(key, run.clone());
+        runs.lock().insert(key, run.clone());
         Ok(run)
     }
 }
@@ -299,28 +297,16 @@ fn setup_of(
     Ok(setup)
 }
 
-/// Runs of worlds that are kept, by what makes them.
-#[derive(Clone, Default)]
-pub(in crate::reproduce) struct Shared {
-    runs: Arc<Mutex<BTreeMap<RunKey, Run>>>,
-    /// What was read off the runs of a variant.
-    pub(super) studied: Studied,
-    /// Of those of Fig. 10.
-    pub(super) tenths: Tenths,
-}
-
 /// The scenario, the policy, the rule in place of its own, the seed.
 type RunKey = (String, &'static str, Option<&'static str>, u64);
 
-impl Shared {
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<RunKey, Run>> {
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+/// Runs of worlds that are kept, by what makes them.
+#[derive(Clone, Default)]
+pub(super) struct Runs(Arc<Mutex<BTreeMap<RunKey, Run>>>);
 
-impl std::fmt::Debug for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Shared")
+impl Runs {
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<RunKey, Run>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -417,7 +403,8 @@ pub(super) fn sweep<T: Send>(
         })
         .collect();
     cores::map(&pairs, |&(world, seed)| {
-        let runs = choices.iter().map(|choice| world.run_once(&context.shared.jas, choice, seed));
+        let runs =
+            choices.iter().map(|choice| world.run_once(&context.shared.jas.runs, choice, seed));
         Ok((world.label, read(&runs.collect::<Result<Vec<Run>, _>>()?)))
     })
 }
