@@ -3,6 +3,15 @@
 use meed::Time;
 
 /// When a run stops.
+///
+/// ```
+/// use meed::Time;
+/// use meed_driver::StopAt;
+///
+/// let noon = StopAt { at: Time::from_secs(43_200).ok_or("in range")?, hold: true };
+/// assert!(noon.at < StopAt::END.at && !StopAt::END.hold);
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StopAt {
     /// Nothing after this instant happens.
