@@ -40,6 +40,8 @@ impl Resizes {
 }
 
 /// What one container asks for, and has.
+///
+/// The example of [`PodHolds`] has three.
 #[derive(Clone, Copy, Debug)]
 pub struct ContainerHolds {
     spec: Resources,
@@ -105,6 +107,21 @@ enum Told {
 type Part = Vec<(usize, u64)>;
 
 /// What a pod asks for, and has: see the crate for the rule.
+///
+/// ```
+/// use meed::Resources;
+/// use meed_pods::{ContainerHolds, PodHolds};
+///
+/// let cores = |milli| ContainerHolds::new(Resources::new(&[milli]));
+/// let mut pod = PodHolds::new(1);
+/// pod.container(cores(500));
+/// pod.container(cores(250));
+/// pod.init_container(cores(600)); // done before the containers run, and smaller than their sum
+/// assert_eq!(pod.amounts()?, Resources::new(&[750]));
+/// pod.overhead(Resources::new(&[50]));
+/// assert_eq!(pod.amounts()?, Resources::new(&[800]));
+/// # Ok::<(), meed_pods::TooLarge>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct PodHolds {
     kinds: usize,
