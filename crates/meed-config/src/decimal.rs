@@ -8,7 +8,7 @@
 /// overflows.
 const MAX_DIGITS: u32 = 22;
 
-/// What is wrong with a number.
+/// What is wrong with a number; the example of [`Decimal`] reads one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NumberError {
     /// Not a decimal number.
