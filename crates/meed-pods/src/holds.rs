@@ -22,7 +22,8 @@ impl fmt::Display for TooLarge {
 
 impl std::error::Error for TooLarge {}
 
-/// How kube-scheduler counts a pod that is resized in place: a matter of its version.
+/// How kube-scheduler counts a pod that is resized in place: a matter of its version. The page of
+/// [`PodHolds`] has an example of what a pod holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Resizes {
     /// The largest of the sums over all containers: from Kubernetes 1.37 on.
