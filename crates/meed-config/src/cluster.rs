@@ -57,6 +57,8 @@ pub struct ClusterConfig {
 }
 
 /// Resources and nodes.
+///
+/// It is part of a [`ClusterConfig`], whose page has an example.
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, expecting = "a [cluster] table")]
 pub struct ClusterForm {
@@ -68,6 +70,8 @@ pub struct ClusterForm {
 }
 
 /// What fairness is measured in.
+///
+/// It is part of a [`ClusterConfig`], whose page has an example.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, expecting = "a [fairness] table")]
 pub struct FairnessForm {
@@ -77,6 +81,8 @@ pub struct FairnessForm {
 }
 
 /// What an engine starts from.
+///
+/// [`ClusterConfig::resolve`] makes it; the page of that type has an example.
 pub struct ClusterSetup {
     /// For [`meed::Engine::new`].
     pub config: Config,
@@ -100,6 +106,23 @@ pub struct ClusterError {
 }
 
 /// A part of a configuration.
+///
+/// ```
+/// use meed_config::ClusterConfig;
+/// use meed_config::cluster::Part;
+///
+/// let text = r#"
+/// policy = "fair"
+/// queue = [{ name = "a" }, { name = "a" }]
+/// [cluster]
+/// resources = ["cpu"]
+/// node = [{ name = "n", count = 1, capacity = { cpu = 1 } }]
+/// "#;
+/// let config = ClusterConfig::from_toml("cluster.toml", text)?;
+/// let wrong = config.resolve().err().ok_or("two queues have one name")?;
+/// assert!(matches!(wrong.part, Part::Queue(1)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
     /// The list of resources.

@@ -8,6 +8,17 @@ use meed::constraints::LabelValues;
 use serde::{Deserialize, Serialize};
 
 /// The written form of [`Constraints`].
+///
+/// ```
+/// use meed_config::constraints::ConstraintsForm;
+///
+/// let form: ConstraintsForm = serde_json::from_str(r#"{"require":{"disk":["ssd"]}}"#)?;
+/// let constraints = form.read()?.ok_or("it says something")?;
+/// assert_eq!(constraints.require["disk"], ["ssd"]);
+/// assert_eq!(ConstraintsForm::of(&constraints), form);
+/// assert_eq!(ConstraintsForm::default().read()?, None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(
     deny_unknown_fields,

@@ -8,7 +8,7 @@
 /// overflows.
 const MAX_DIGITS: u32 = 22;
 
-/// What is wrong with a number.
+/// What is wrong with a number; the example of [`Decimal`] reads one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NumberError {
     /// Not a decimal number.
@@ -22,6 +22,8 @@ pub enum NumberError {
 }
 
 /// What to do with digits below the smallest unit.
+///
+/// The example of [`Decimal`] gives both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rounding {
     /// They are an error.
@@ -31,6 +33,16 @@ pub enum Rounding {
 }
 
 /// A decimal number: `mantissa` x 10^`exponent`.
+///
+/// ```
+/// use meed_config::decimal::{Decimal, NumberError, Rounding};
+///
+/// let (number, rest) = Decimal::parse_prefix(b"1.5 GiB").ok_or("a number")?;
+/// assert_eq!((number.scaled(1000, u64::MAX, Rounding::Exact), rest), (Ok(1500), &b" GiB"[..]));
+/// assert_eq!(number.scaled(1, 10, Rounding::Nearest), Ok(2));
+/// assert_eq!(number.scaled(1, 10, Rounding::Exact), Err(NumberError::TooFine));
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Decimal {
     negative: bool,

@@ -6,6 +6,16 @@ use meed::Gang;
 use serde::{Deserialize, Serialize};
 
 /// How many tasks start together.
+///
+/// ```
+/// use meed::Gang;
+/// use meed_config::gang::GangForm;
+///
+/// let all = GangForm::read(Some(GangForm::All(true)), None, 8)?;
+/// assert_eq!(all.as_deref(), Some(&Gang::of(8)));
+/// assert!(GangForm::read(Some(GangForm::Least(9)), None, 8).is_err());
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(untagged, expecting = "wanted is true, how many tasks start together, or \"joint\"")]
 pub enum GangForm {
@@ -18,6 +28,8 @@ pub enum GangForm {
 }
 
 /// The word for it.
+///
+/// It is part of a [`GangForm`], whose page has an example.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Joint {
     /// See [`GangForm::Joint`].

@@ -11,6 +11,16 @@ use crate::quantity::{AmountsByName, Quantity, amounts, weight};
 pub const MAX_NODES: usize = 1 << 20;
 
 /// A resource: its name, or its name and the unit in which it is counted.
+///
+/// ```
+/// use meed::Unit;
+/// use meed_config::nodes::{ResourceForm, UnitForm, kinds};
+///
+/// let gpu = ResourceForm::Detailed { name: "gpu".to_owned(), unit: UnitForm::Milli };
+/// let kinds = kinds(&[ResourceForm::Name("memory".to_owned()), gpu])?;
+/// assert_eq!((kinds.unit(0), kinds.unit(1)), (Unit::Bytes, Unit::Milli));
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize, Serialize)]
 #[serde(
     untagged,
@@ -30,6 +40,8 @@ pub enum ResourceForm {
 }
 
 /// A unit by its name.
+///
+/// It is part of a [`ResourceForm`], whose page has an example.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UnitForm {
@@ -74,6 +86,17 @@ pub fn kinds(resources: &[ResourceForm]) -> Result<ResourceKinds, String> {
 }
 
 /// A group of equal nodes.
+///
+/// ```
+/// use meed_config::nodes::{NodeForm, ResourceForm, kinds};
+/// use meed_config::quantity::Quantity;
+///
+/// let kinds = kinds(&[ResourceForm::Name("cpu".to_owned())])?;
+/// let capacity = [("cpu".to_owned(), Quantity::Whole(16))].into();
+/// let nodes = NodeForm { count: 2, ..NodeForm::one("n", capacity) }.nodes("node", &kinds)?;
+/// assert_eq!((nodes.len(), nodes[1].capacity.get(0)), (2, 16_000)); // thousandths of a core
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, expecting = "a [[cluster.node]] table")]
 pub struct NodeForm {

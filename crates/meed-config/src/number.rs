@@ -17,6 +17,16 @@ use crate::units::{parse_amount, parse_span};
 const SURE: u64 = 1 << 51;
 
 /// A whole number of smallest units, to be written in natural units.
+///
+/// ```
+/// use meed::{Span, Unit};
+/// use meed_config::number::Exact;
+///
+/// let span = Span::from_micros(1_500_000).ok_or("in range")?;
+/// assert_eq!(serde_json::to_string(&Exact::span(span))?, "1.5"); // seconds
+/// assert_eq!(serde_json::to_string(&Exact::amount(2500, Unit::Milli))?, "2.5");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exact {
     smallest: u64,
@@ -56,6 +66,16 @@ impl Serialize for Exact {
 }
 
 /// A number as it stands in JSON: as such, or as text.
+///
+/// ```
+/// use meed::Unit;
+/// use meed_config::number::Number;
+///
+/// let number: Number = serde_json::from_str("2.5")?;
+/// assert_eq!(number.amount(Unit::Milli)?, 2500);
+/// assert!(Number::Fraction(0.00001).amount(Unit::Milli).is_err()); // too fine
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub enum Number {
     /// A whole number.

@@ -32,6 +32,15 @@ impl fmt::Display for TextError {
 impl std::error::Error for TextError {}
 
 /// Where messages point to: the text they are about.
+///
+/// ```
+/// use meed_config::Place;
+///
+/// let place = Place { file: "cluster.toml", text: "a = 1\nb = 2\n" };
+/// let wrong = place.error(6..7, "unknown key `b`");
+/// assert_eq!(wrong.line, Some(2));
+/// assert_eq!(wrong.to_string(), "cluster.toml:2: unknown key `b`");
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
     /// What messages call it.

@@ -9,6 +9,16 @@ use crate::units::{parse_amount, parse_span};
 use crate::words::did_you_mean;
 
 /// A number, or text with a unit.
+///
+/// ```
+/// use meed::Span;
+/// use meed_config::quantity::Quantity;
+///
+/// let minute = Span::from_secs(60).ok_or("in range")?;
+/// assert_eq!(Quantity::Text("1min".to_owned()).span("t_wait")?, minute);
+/// assert_eq!(Quantity::Whole(60).span("t_wait")?, minute); // seconds
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(
     untagged,

@@ -30,6 +30,8 @@ pub const KEYS: [&str; 5] = ["weight", "min", "max", "order", "policy"];
 
 /// A queue as it is written. `P` and `W` are forms of its policy and of words, with or without
 /// their place in a text ([`crate::policy::InToml`], [`crate::Spanned`]).
+///
+/// The example of [`QueuePlan`] checks one.
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, expecting = "a [[queue]] table")]
 pub struct QueueForm<P = PolicySpec, W = String> {
@@ -54,6 +56,17 @@ pub struct QueueForm<P = PolicySpec, W = String> {
 }
 
 /// A queue, checked; which policy it has depends on the run's.
+///
+/// ```
+/// use meed_config::nodes::{ResourceForm, kinds};
+/// use meed_config::queues::{QueueForm, plans};
+///
+/// let kinds = kinds(&[ResourceForm::Name("cpu".to_owned())])?;
+/// let form: QueueForm = serde_json::from_str(r#"{"name":"ads","weight":2.5,"max":{"cpu":8}}"#)?;
+/// let plan = plans([&form], &kinds).map_err(|(_, why)| why)?.remove(0);
+/// assert_eq!((plan.weight, plan.max.map(|max| max.get(0))), (2500, Some(8000))); // thousandths
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct QueuePlan {
     /// Full name.
@@ -361,6 +374,16 @@ pub fn dominant_minimums(
 }
 
 /// By whose policy each queue is ordered among its siblings.
+///
+/// ```
+/// use meed::{Measure, Policy, QueueSpec};
+/// use meed_config::queues::Orders;
+///
+/// let (root, fifo) = (Policy::new(Measure::Usage), Policy::new(Measure::Arrival));
+/// let queues = ["a", "a.b"].map(|name| QueueSpec::new(name, fifo.clone()));
+/// let orders = Orders::of(&root, &queues);
+/// assert_eq!((orders.above("a"), orders.above("a.b")), (&root, &fifo));
+/// ```
 pub struct Orders<'a> {
     root: &'a Policy,
     policies: BTreeMap<&'a str, &'a Policy>,
@@ -381,6 +404,15 @@ impl<'a> Orders<'a> {
 }
 
 /// The tree's names, to be looked up.
+///
+/// ```
+/// use meed_config::queues::{Names, QueuePlan};
+///
+/// let plans = ["a", "a.b"].map(QueuePlan::plain);
+/// let names = Names::of(&plans);
+/// assert!(names.check_leaf("a.b").is_ok());
+/// assert!(names.check_leaf("a").is_err()); // it has a child
+/// ```
 pub struct Names<'a> {
     all: BTreeSet<&'a str>,
     /// Each parent, with one of its children.

@@ -10,6 +10,35 @@ use meed::{MAX_KINDS, QueueId, Rejected, Time, View};
 use crate::tally::{QueueTally, Totals};
 
 /// The books of all queues of one tree.
+///
+/// ```
+/// # use meed::place::FirstFit;
+/// # use meed::{Config, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources};
+/// # use meed::{TaskGroup, Time, Unit};
+/// # use meed_driver::{Driver, NewJob};
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: vec![QueueSpec::new("physics", root.clone())],
+/// #     nodes: vec![NodeSpec::new("n1", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut driver = Driver::new(config, Box::new(FirstFit::new(1)), Vec::new())?;
+/// # let queue = driver.queue_named("physics").ok_or("declared")?;
+/// # let groups = [TaskGroup::new(3, Resources::new(&[1000]))];
+/// # let new = || NewJob { key: 7.into(), name: None, detail: 0 };
+/// # let job = driver.job_arrived(Time::ZERO, JobSpec::new(queue, &groups), new, |_, _, _| {})?;
+/// # let mut starts = Vec::new();
+/// # driver.decide(|start| starts.push(start))?;
+/// use meed_driver::Books;
+/// let now = Time::from_secs(10).ok_or("in range")?;
+/// assert_eq!(driver.capacity_time(now)[0], 2000 * 10_000_000); // 2 cores for 10 s
+/// assert_eq!(driver.totals().starts, 2);
+/// let (tree, leaf) = driver.leaf(queue).ok_or("it has a leaf")?;
+/// assert_eq!(tree.queue_name(leaf), "physics");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Books {
     /// The engine that knows the whole tree.
     fn tree(&self) -> View<'_>;

@@ -3,6 +3,16 @@
 use meed::{MAX_KINDS, Resources, Time};
 
 /// The integral of a cluster's capacity over time, per resource, exact.
+///
+/// ```
+/// use meed::{Resources, Time};
+/// use meed_driver::CapacityTime;
+///
+/// let (cores, at) = (Resources::new(&[2000]), |s| Time::from_secs(s).expect("in range"));
+/// let mut sum = CapacityTime::default();
+/// sum.pass(at(10), &cores); // 2 cores up to now
+/// assert_eq!(sum.until(at(11), &Resources::new(&[1000]))[0], 21_000 * 1_000_000);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct CapacityTime {
     passed: [u128; MAX_KINDS],

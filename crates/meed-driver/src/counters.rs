@@ -11,6 +11,8 @@ use meed::Span;
 use meed_journal::Kind;
 
 /// What is counted.
+///
+/// The example of [`MetricInfo`] finds the row of one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Metric {
@@ -43,6 +45,14 @@ pub enum Metric {
 }
 
 /// A row of [`METRICS`].
+///
+/// ```
+/// use meed_driver::counters::{METRICS, Metric};
+///
+/// let row = METRICS.iter().find(|row| row.metric == Metric::Starts).ok_or("each has a row")?;
+/// assert_eq!((row.name, row.buckets.is_none()), ("meed_starts_total", true));
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct MetricInfo {
     /// Which.
@@ -94,6 +104,8 @@ pub const METRICS: &[MetricInfo] = &[
 ];
 
 /// A counter, or a histogram.
+///
+/// The example of [`Counters`] reads one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MetricValue {
     /// Of a counter its value, of a histogram the number of what it has seen.
@@ -106,6 +118,18 @@ pub struct MetricValue {
 
 /// What a live driver counts for whoever watches it: plain numbers, named in [`METRICS`]. They
 /// count from the opening of the journal on.
+///
+/// ```
+/// use meed::Span;
+/// use meed_driver::counters::{Counters, Metric};
+///
+/// let mut counters = Counters::default();
+/// counters.commit_took(Span::from_micros(300).ok_or("in range")?);
+/// let took = counters.value(Metric::CommitSeconds);
+/// assert_eq!((took.count, took.sum), (1, 300)); // microseconds
+/// assert!(counters.prometheus().contains("meed_commit_seconds_count 1\n"));
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Counters {
     /// In the order of the table.

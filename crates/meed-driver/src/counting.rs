@@ -15,6 +15,16 @@ use meed::{MAX_KINDS, QueueId, Time};
 use crate::books::{Books, leaves, lending};
 
 /// A span of a run's time, from its beginning on and before its end. The default is all of it.
+///
+/// ```
+/// use meed::Time;
+/// use meed_driver::CountedSpan;
+///
+/// let at = |s| Time::from_secs(s).expect("in range");
+/// let second_hour = CountedSpan { from: at(3600), to: at(7200) };
+/// assert!(second_hour.holds(at(3600)) && !second_hour.holds(at(7200)));
+/// assert!(CountedSpan::ALL.is_all() && !second_hour.is_all());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CountedSpan {
     /// Its beginning.
@@ -92,6 +102,35 @@ impl Mark {
 }
 
 /// Looks at the books at both ends of a span.
+///
+/// ```
+/// # use meed::place::FirstFit;
+/// # use meed::{Config, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources};
+/// # use meed::{TaskGroup, Time, Unit};
+/// # use meed_driver::{Driver, NewJob};
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: vec![QueueSpec::new("physics", root.clone())],
+/// #     nodes: vec![NodeSpec::new("n1", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut driver = Driver::new(config, Box::new(FirstFit::new(1)), Vec::new())?;
+/// # let queue = driver.queue_named("physics").ok_or("declared")?;
+/// # let groups = [TaskGroup::new(3, Resources::new(&[1000]))];
+/// # let new = || NewJob { key: 7.into(), name: None, detail: 0 };
+/// # let job = driver.job_arrived(Time::ZERO, JobSpec::new(queue, &groups), new, |_, _, _| {})?;
+/// # let mut starts = Vec::new();
+/// # driver.decide(|start| starts.push(start))?;
+/// use meed_driver::{CountedSpan, Counting};
+/// let at = |s| Time::from_secs(s).expect("in range");
+/// let mut counting = Counting::over(CountedSpan { from: at(10), to: at(20) });
+/// assert_eq!(counting.due(at(15)), Some(at(10))); // look at the beginning before this event
+/// counting.look(at(10), &driver);
+/// assert_eq!(counting.due(at(15)), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Counting {
     span: CountedSpan,

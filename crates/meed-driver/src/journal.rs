@@ -12,6 +12,31 @@ use meed::{Rejected, Time};
 use meed_journal::Fact;
 
 /// Takes records in order.
+///
+/// Facts in memory are one already: `Vec<(Time, Fact)>`.
+///
+/// ```
+/// use std::io;
+/// use meed::Time;
+/// use meed_driver::Journal;
+/// use meed_journal::{Decide, Fact, Writer};
+///
+/// /// Lines of text that are durable when they have been flushed.
+/// struct Lines(Writer<Vec<u8>>);
+/// impl Journal for Lines {
+///     fn append(&mut self, at: Time, fact: &Fact) -> io::Result<()> {
+///         self.0.append(at, fact).map(drop)
+///     }
+///     fn commit(&mut self) -> io::Result<()> {
+///         self.0.flush()
+///     }
+/// }
+/// let mut journal = Lines(Writer::new(Vec::new()));
+/// journal.append(Time::ZERO, &Fact::TimePassed(Decide {}))?;
+/// journal.commit()?;
+/// assert!(journal.is_on() && journal.0.next_seq() == 1);
+/// # Ok::<(), io::Error>(())
+/// ```
 pub trait Journal {
     /// Whether records are wanted at all: for a journal that is off none is made. Asked once.
     fn is_on(&self) -> bool {
@@ -28,6 +53,12 @@ pub trait Journal {
 }
 
 /// No journal: costs nothing.
+///
+/// ```
+/// use meed_driver::{Journal, Off};
+///
+/// assert!(!Off.is_on()); // a driver makes no records for it
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Off;
 

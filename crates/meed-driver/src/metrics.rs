@@ -13,6 +13,8 @@ pub const TURN_BOUNDS: &[f64] =
     &[0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5];
 
 /// What was seen, by size.
+///
+/// The example of [`MetricsPage`] writes some.
 #[derive(Clone, Debug)]
 pub struct Buckets {
     bounds: &'static [f64],
@@ -34,6 +36,17 @@ impl Buckets {
 }
 
 /// A page of metrics. Writing to memory does not fail.
+///
+/// ```
+/// use meed_driver::metrics::{Buckets, MetricsPage};
+///
+/// let mut seen = Buckets::new(&[1.0, 10.0]);
+/// seen.see(3.0);
+/// let mut page = MetricsPage::default();
+/// page.family("wait_seconds", "histogram", "How long jobs wait.");
+/// page.histogram("wait_seconds", &[("queue", "ads")], &seen);
+/// assert!(page.text().contains("wait_seconds_bucket{queue=\"ads\",le=\"10\"} 1\n"));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct MetricsPage {
     text: String,

@@ -15,6 +15,8 @@ use crate::series::Sampler;
 use crate::tally::KeptJob;
 
 /// How a run ended, besides what the books hold.
+///
+/// The example of [`RunRecord`](crate::record::RunRecord) ends a run.
 pub struct Ending {
     /// When.
     pub end: Time,

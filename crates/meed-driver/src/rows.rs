@@ -8,6 +8,8 @@ use meed_journal::JobKey;
 use serde::{Deserialize, Serialize};
 
 /// What a world says of a job that it submits.
+///
+/// The example of [`LiveJob`] submits one.
 #[derive(Clone, Debug)]
 pub struct NewJob<J> {
     /// Its key: unique in the journal for ever.
@@ -20,6 +22,32 @@ pub struct NewJob<J> {
 
 /// A live job: what the engine does not know about it. `J` is what the world keeps of its own. Rows
 /// begin with a line of memory, for each event finds its own far away.
+///
+/// ```
+/// # use meed::place::FirstFit;
+/// # use meed::{Config, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources};
+/// # use meed::{TaskGroup, Time, Unit};
+/// # use meed_driver::{Driver, NewJob};
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: vec![QueueSpec::new("physics", root.clone())],
+/// #     nodes: vec![NodeSpec::new("n1", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut driver = Driver::new(config, Box::new(FirstFit::new(1)), Vec::new())?;
+/// # let queue = driver.queue_named("physics").ok_or("declared")?;
+/// # let groups = [TaskGroup::new(3, Resources::new(&[1000]))];
+/// # let new = || NewJob { key: 7.into(), name: None, detail: 0 };
+/// # let job = driver.job_arrived(Time::ZERO, JobSpec::new(queue, &groups), new, |_, _, _| {})?;
+/// # let mut starts = Vec::new();
+/// # driver.decide(|start| starts.push(start))?;
+/// let live = driver.job(job).ok_or("it has not ended")?;
+/// assert_eq!((live.key(), live.queue()), (&7.into(), queue));
+/// assert_eq!((live.unstarted(), live.waiting_tasks()), (1, 1)); // two of three tasks run
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub struct LiveJob<J> {
@@ -53,6 +81,31 @@ pub(crate) struct Again {
 }
 
 /// Tasks of a job that wait.
+///
+/// ```
+/// # use meed::place::FirstFit;
+/// # use meed::{Config, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources};
+/// # use meed::{TaskGroup, Time, Unit};
+/// # use meed_driver::{Driver, NewJob};
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: vec![QueueSpec::new("physics", root.clone())],
+/// #     nodes: vec![NodeSpec::new("n1", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut driver = Driver::new(config, Box::new(FirstFit::new(1)), Vec::new())?;
+/// # let queue = driver.queue_named("physics").ok_or("declared")?;
+/// # let groups = [TaskGroup::new(3, Resources::new(&[1000]))];
+/// # let new = || NewJob { key: 7.into(), name: None, detail: 0 };
+/// # let job = driver.job_arrived(Time::ZERO, JobSpec::new(queue, &groups), new, |_, _, _| {})?;
+/// # let mut starts = Vec::new();
+/// # driver.decide(|start| starts.push(start))?;
+/// let waiting = driver.job(job).and_then(|live| live.waiting()).ok_or("one task waits")?;
+/// assert_eq!((waiting.tasks, waiting.since), (1, Time::ZERO));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Waiting {
     /// How many.
@@ -157,6 +210,31 @@ impl<J> LiveJob<J> {
 }
 
 /// A task that runs or ran.
+///
+/// ```
+/// # use meed::place::FirstFit;
+/// # use meed::{Config, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources};
+/// # use meed::{TaskGroup, Time, Unit};
+/// # use meed_driver::{Driver, NewJob};
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: vec![QueueSpec::new("physics", root.clone())],
+/// #     nodes: vec![NodeSpec::new("n1", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut driver = Driver::new(config, Box::new(FirstFit::new(1)), Vec::new())?;
+/// # let queue = driver.queue_named("physics").ok_or("declared")?;
+/// # let groups = [TaskGroup::new(3, Resources::new(&[1000]))];
+/// # let new = || NewJob { key: 7.into(), name: None, detail: 0 };
+/// # let job = driver.job_arrived(Time::ZERO, JobSpec::new(queue, &groups), new, |_, _, _| {})?;
+/// # let mut starts = Vec::new();
+/// # driver.decide(|start| starts.push(start))?;
+/// let task = driver.running(starts[1].allocation).ok_or("it runs")?;
+/// assert_eq!((task.job, task.task, task.attempt), (job, 1, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Task {
     /// The engine's handle.

@@ -13,6 +13,35 @@ use crate::books::{Books, leaves, lending};
 use crate::record::{QueueSeries, Series};
 
 /// Takes the samples of one run.
+///
+/// ```
+/// # use meed::place::FirstFit;
+/// # use meed::{Config, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources};
+/// # use meed::{TaskGroup, Time, Unit};
+/// # use meed_driver::{Driver, NewJob};
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: vec![QueueSpec::new("physics", root.clone())],
+/// #     nodes: vec![NodeSpec::new("n1", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut driver = Driver::new(config, Box::new(FirstFit::new(1)), Vec::new())?;
+/// # let queue = driver.queue_named("physics").ok_or("declared")?;
+/// # let groups = [TaskGroup::new(3, Resources::new(&[1000]))];
+/// # let new = || NewJob { key: 7.into(), name: None, detail: 0 };
+/// # let job = driver.job_arrived(Time::ZERO, JobSpec::new(queue, &groups), new, |_, _, _| {})?;
+/// # let mut starts = Vec::new();
+/// # driver.decide(|start| starts.push(start))?;
+/// use meed_driver::Sampler;
+/// let mut sampler = Sampler::new(100, &driver);
+/// let end = Time::from_secs(10).ok_or("in range")?;
+/// sampler.last(end, &mut driver);
+/// let series = sampler.series(&driver);
+/// assert_eq!((series.t_s.last(), series.queues[0].allocation.last()), (Some(&10.0), Some(&2.0)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Sampler {
     wanted: usize,
     interval: Option<Span>,

@@ -11,6 +11,8 @@ use crate::by_queue::ByQueue;
 use crate::counting::CountedSpan;
 
 /// Job times: exact while few, a histogram of relative precision 1 % beyond.
+///
+/// The example of [`Totals`] reads some.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(into = "KeptTimes", from = "KeptTimes")]
 pub struct Times {
@@ -148,6 +150,33 @@ impl Times {
 }
 
 /// One queue's counts: two whole lines of memory.
+///
+/// ```
+/// # use meed::place::FirstFit;
+/// # use meed::{Config, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources};
+/// # use meed::{TaskGroup, Time, Unit};
+/// # use meed_driver::{Driver, NewJob};
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: vec![QueueSpec::new("physics", root.clone())],
+/// #     nodes: vec![NodeSpec::new("n1", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut driver = Driver::new(config, Box::new(FirstFit::new(1)), Vec::new())?;
+/// # let queue = driver.queue_named("physics").ok_or("declared")?;
+/// # let groups = [TaskGroup::new(3, Resources::new(&[1000]))];
+/// # let new = || NewJob { key: 7.into(), name: None, detail: 0 };
+/// # let job = driver.job_arrived(Time::ZERO, JobSpec::new(queue, &groups), new, |_, _, _| {})?;
+/// # let mut starts = Vec::new();
+/// # driver.decide(|start| starts.push(start))?;
+/// let now = Time::from_secs(10).ok_or("in range")?;
+/// driver.task_ended(now, starts[0].allocation)?;
+/// let counted = driver.counted().queue(queue);
+/// assert_eq!((counted.tasks, counted.jobs), (1, 0)); // the job goes on
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[repr(align(64))]
 pub struct QueueTally {
@@ -172,6 +201,34 @@ pub struct QueueTally {
 const _: () = assert!(size_of::<QueueTally>() == 128);
 
 /// Counts over all queues.
+///
+/// ```
+/// # use meed::place::FirstFit;
+/// # use meed::{Config, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources};
+/// # use meed::{TaskGroup, Time, Unit};
+/// # use meed_driver::{Driver, NewJob};
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: vec![QueueSpec::new("physics", root.clone())],
+/// #     nodes: vec![NodeSpec::new("n1", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut driver = Driver::new(config, Box::new(FirstFit::new(1)), Vec::new())?;
+/// # let queue = driver.queue_named("physics").ok_or("declared")?;
+/// # let groups = [TaskGroup::new(3, Resources::new(&[1000]))];
+/// # let new = || NewJob { key: 7.into(), name: None, detail: 0 };
+/// # let job = driver.job_arrived(Time::ZERO, JobSpec::new(queue, &groups), new, |_, _, _| {})?;
+/// # let mut starts = Vec::new();
+/// # driver.decide(|start| starts.push(start))?;
+/// let now = Time::from_secs(10).ok_or("in range")?;
+/// driver.job_cancelled(now, job)?;
+/// let totals = &driver.counted().totals;
+/// assert_eq!((totals.starts, totals.jobs_ended, totals.failed), (2, 0, 1));
+/// assert!(totals.times.percentiles(&[50.0]).is_empty()); // no job has ended well
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Totals {
     /// Job times of all queues.
@@ -218,6 +275,8 @@ impl Totals {
 }
 
 /// All counts.
+///
+/// The examples of [`QueueTally`] and [`Totals`] read one.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     queues: ByQueue<QueueTally>,
@@ -230,6 +289,9 @@ pub struct Tally {
 }
 
 /// A job that has ended, or that was there at the end.
+///
+/// It is part of an [`Ending`](crate::Ending): the page of [`RunRecord`](crate::record::RunRecord)
+/// has an example.
 #[derive(Clone, PartialEq, Debug)]
 pub struct KeptJob {
     /// Its leaf queue.

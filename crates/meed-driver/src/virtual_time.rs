@@ -3,6 +3,15 @@
 use meed::Time;
 
 /// When a run stops.
+///
+/// ```
+/// use meed::Time;
+/// use meed_driver::StopAt;
+///
+/// let noon = StopAt { at: Time::from_secs(43_200).ok_or("in range")?, hold: true };
+/// assert!(noon.at < StopAt::END.at && !StopAt::END.hold);
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StopAt {
     /// Nothing after this instant happens.
@@ -17,6 +26,15 @@ impl StopAt {
 }
 
 /// What the caller is told now and then while a run goes on.
+///
+/// ```
+/// use meed::Time;
+/// use meed_driver::Progress;
+///
+/// let told = Progress { now: Time::ZERO, jobs_ended: 5, fraction: Some(0.25) };
+/// let percent = told.fraction.map(|part| 100.0 * part);
+/// assert_eq!(percent, Some(25.0));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Virtual time.

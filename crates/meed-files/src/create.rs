@@ -30,6 +30,8 @@ const XZ_LEVEL: u32 = 6;
 const MAX_LINKS: usize = 40;
 
 /// A file being written. Call [`Output::finish`], or nothing is kept. A [`crate::Guard`] makes it.
+///
+/// The example of [`crate::Guard`] makes one and finishes it.
 pub struct Output {
     name: Arc<str>,
     encoder: Encoder,

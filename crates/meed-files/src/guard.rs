@@ -18,6 +18,25 @@ use crate::create::{Output, follow};
 use crate::error::FileError;
 
 /// What a command reads and writes.
+///
+/// ```
+/// use std::io::Write;
+/// use meed_files::Guard;
+///
+/// let folder = tempfile::tempdir()?;
+/// let (log, out) = (folder.path().join("log.csv"), folder.path().join("out.csv"));
+/// std::fs::write(&log, "a,b\n")?;
+/// let mut guard = Guard::new();
+/// guard.reads("the log", &log)?;
+/// assert!(guard.writes("--out", &log).is_err()); // it would be overwritten
+/// guard.writes("--out", &out)?;
+/// let mut output = guard.create(&out)?;
+/// output.write_all(b"1\n")?;
+/// assert!(!out.exists()); // it appears whole or not at all
+/// output.finish()?;
+/// assert_eq!(std::fs::read(&out)?, b"1\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Guard {
     inputs: Vec<Told>,

@@ -15,6 +15,19 @@ use crate::open::Input;
 pub const LINE_LIMIT: usize = 1 << 20;
 
 /// Reads lines one after the other.
+///
+/// ```
+/// use meed_files::Origin;
+/// use meed_files::lines::{LINE_LIMIT, Lines};
+///
+/// let input = Origin::bytes("jobs.csv", b"one\ntwo\n".as_slice()).open()?;
+/// let mut lines = Lines::new(input, LINE_LIMIT);
+/// assert_eq!(lines.next_line()?, Some(&b"one"[..]));
+/// assert_eq!(lines.next_line()?, Some(&b"two"[..]));
+/// assert_eq!(lines.next_line()?, None);
+/// assert_eq!(lines.number(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Lines {
     input: Input,
     limit: usize,

@@ -34,6 +34,16 @@ const PLAIN_BUFFER: usize = 256 << 10;
 const ZSTD_WINDOW_LOG: u32 = 27;
 
 /// Where bytes come from; it can be opened more than once.
+///
+/// ```
+/// use meed_files::Origin;
+///
+/// let origin = Origin::bytes("jobs.csv", b"one\ntwo\n".as_slice());
+/// assert_eq!(&**origin.name(), "jobs.csv");
+/// assert_eq!(origin.beginning(3)?, b"one");
+/// assert_eq!(origin.whole()?, b"one\ntwo\n"); // from its beginning each time
+/// # Ok::<(), meed_files::FileError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Origin {
     name: Arc<str>,
@@ -236,6 +246,14 @@ impl Read for Counted {
 }
 
 /// How a stream was compressed.
+///
+/// ```
+/// use meed_files::open::Compression;
+///
+/// assert_eq!(Compression::of_content(&[0x1f, 0x8b, 8]), Compression::Gzip);
+/// assert_eq!(Compression::of_name("jobs.csv.zst".as_ref()), Compression::Zstd);
+/// assert_eq!(Compression::of_name("jobs.csv".as_ref()), Compression::Plain);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Compression {
     /// Not at all.
@@ -288,6 +306,16 @@ impl Compression {
 }
 
 /// An opened file: plain bytes to read, and what is needed to speak of it.
+///
+/// ```
+/// use meed_files::Origin;
+/// use meed_files::open::Compression;
+///
+/// let mut input = Origin::bytes("jobs.csv", b"one\n".as_slice()).open()?;
+/// assert_eq!(input.compression(), Compression::Plain);
+/// assert_eq!(input.whole()?, b"one\n");
+/// # Ok::<(), meed_files::FileError>(())
+/// ```
 pub struct Input {
     pub(crate) name: Arc<str>,
     compression: Compression,

@@ -12,6 +12,17 @@ use crate::name::Name;
 
 /// Amounts by name, each name once, in the order of names. What is not named is nothing, or no
 /// bound.
+///
+/// ```
+/// use meed::{ResourceKinds, Resources, Unit};
+/// use meed_journal::Amounts;
+///
+/// let kinds = ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?;
+/// let two_and_a_half = Amounts::of(&Resources::new(&[2500]), &kinds);
+/// assert_eq!(serde_json::to_string(&two_and_a_half)?, r#"{"cpu":2.5}"#); // natural units
+/// assert_eq!(two_and_a_half.read(&kinds)?, Resources::new(&[2500]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Amounts(SmallVec<[(Name, Number); 2]>);
 

@@ -13,6 +13,8 @@ use crate::keys::Keys;
 use crate::name::Name;
 
 /// A node of which nothing more is to be told.
+///
+/// [`Record`](crate::Record) has an example of one that leaves.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct NodeMark {
     /// The node.
@@ -33,6 +35,9 @@ impl NodeMark {
 }
 
 /// A node's capacity.
+///
+/// The content of a [`Fact::NodeResized`](crate::Fact); [`NodeEntry`](crate::NodeEntry) has an
+/// example of a capacity.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct NodeAmounts {
     /// The node.
@@ -49,6 +54,9 @@ pub struct NodeAmounts {
 }
 
 /// What becomes, from now on, of tasks that no node could hold when it is empty.
+///
+/// The content of a [`Fact::Infeasible`](crate::Fact); the page of [`Record`](crate::Record) has
+/// an example of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Unplaceable {
     /// They wait for a node that can hold them; otherwise their job is refused.
@@ -56,6 +64,8 @@ pub struct Unplaceable {
 }
 
 /// What work that is not this scheduler's uses of a node.
+///
+/// The content of a [`Fact::NodeUsedByOthers`](crate::Fact); [`Amounts`] has an example.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct UsedByOthers {
     /// The node.
@@ -65,6 +75,9 @@ pub struct UsedByOthers {
 }
 
 /// A node has other labels.
+///
+/// The content of a [`Fact::NodeRelabelled`](crate::Fact); the page of [`Record`](crate::Record)
+/// has an example of a line.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Relabelled {
     /// The node.
@@ -74,6 +87,18 @@ pub struct Relabelled {
 }
 
 /// A queue's weight or bounds change; what is missing stays as it was.
+///
+/// ```
+/// use meed::{QueueChange, ResourceKinds, Unit};
+/// use meed_journal::QueueChanged;
+///
+/// let kinds = ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?;
+/// let change = QueueChange { weight: Some(2500), ..QueueChange::default() };
+/// let told = QueueChanged::of("physics".into(), &change, &kinds);
+/// assert_eq!(serde_json::to_string(&told)?, r#"{"name":"physics","weight":2.5}"#);
+/// assert_eq!(told.read(&kinds)?.weight, Some(2500));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct QueueChanged {
     /// The queue.
@@ -101,6 +126,15 @@ pub struct QueueChanged {
 }
 
 /// Where a queue stands among its siblings ([`Rank`]).
+///
+/// ```
+/// use meed::Rank;
+/// use meed_journal::RankForm;
+///
+/// let told = RankForm::from(Rank::at(7));
+/// assert_eq!((told.amount, told.quota), (7, None)); // none: `u64::MAX` in a `Rank`
+/// assert_eq!(Rank::from(told), Rank::at(7));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RankForm {
     /// What it stands at while it holds nothing.
@@ -162,6 +196,9 @@ impl QueueChanged {
 }
 
 /// A queue that takes no more jobs and goes when it is empty.
+///
+/// The content of a [`Fact::QueueRemoved`](crate::Fact); the page of [`Record`](crate::Record) has
+/// an example of a line.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct QueueMark {
     /// The queue.
@@ -169,6 +206,19 @@ pub struct QueueMark {
 }
 
 /// Queues order what is below them otherwise from now on.
+///
+/// ```
+/// use meed::{Policy, ResourceKinds, Unit};
+/// use meed_journal::{PoliciesChanged, QueuePolicy, keys_of, policy_of};
+///
+/// let kinds = ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?;
+/// let fair = Policy::preset("fair").ok_or("no such preset")?;
+/// let policy = keys_of(&fair, &kinds);
+/// let queues = vec![QueuePolicy { name: "physics".into(), policy }];
+/// let change = PoliciesChanged { root: None, queues };
+/// assert_eq!(policy_of(&change.queues[0].policy, &kinds)?, fair);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct PoliciesChanged {
     /// The root's policy in full, where it changes. Queues that ordered as the root did follow it,
@@ -181,6 +231,8 @@ pub struct PoliciesChanged {
 }
 
 /// The policy of a queue.
+///
+/// It is part of [`PoliciesChanged`], whose page has an example.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct QueuePolicy {
     /// The queue.
@@ -190,6 +242,8 @@ pub struct QueuePolicy {
 }
 
 /// The journal is opened again, by a program that goes on with it.
+///
+/// The content of a [`Fact::Open`](crate::Fact); [`ClockStep`] has an example of its epoch.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Opened {
     /// Program and version.
@@ -202,6 +256,16 @@ pub struct Opened {
 
 /// The wall clock stepped: it is told by what it says of the journal's time 0, in microseconds
 /// since 1970-01-01 UTC.
+///
+/// ```
+/// use meed::Time;
+/// use meed_journal::{ClockStep, wall_micros};
+///
+/// let step = ClockStep { was_us: 1_000_000, epoch_us: 1_500_000 };
+/// let t = Time::from_secs(2).ok_or("in range")?;
+/// assert_eq!(wall_micros(step.epoch_us, t), 3_500_000); // half a second later than before
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ClockStep {
     /// Before.
@@ -218,6 +282,9 @@ pub fn wall_micros(epoch_us: u64, t: Time) -> u64 {
 
 /// Something of the world that is no business of the scheduler's: kept in its place, for the
 /// world's own readers.
+///
+/// The content of a [`Fact::Note`](crate::Fact); the page of [`Record`](crate::Record) has
+/// an example of a line.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Note {
     /// What it is about.
@@ -228,6 +295,9 @@ pub struct Note {
 }
 
 /// A state was stored that holds everything up to a record: reading may begin behind it.
+///
+/// The content of a [`Fact::Snapshot`](crate::Fact); the page of [`Record`](crate::Record) has
+/// an example of a line.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SnapshotTaken {
     /// Sequence number of the last record that it holds.
@@ -238,10 +308,15 @@ pub struct SnapshotTaken {
 }
 
 /// Decisions were asked for at this instant, of which no other record tells.
+///
+/// The content of a [`Fact::TimePassed`](crate::Fact); the page of [`Record`](crate::Record) has
+/// an example of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Decide {}
 
 /// The run is over.
+///
+/// The content of a [`Fact::Finish`](crate::Fact); [`Run`](crate::Run) has an example with one.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Finish {
     /// Events that the engine was told.

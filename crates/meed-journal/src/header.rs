@@ -17,7 +17,25 @@ use crate::name::Name;
 /// Version of the format that is written.
 pub const SCHEMA: u32 = 2;
 
-/// See the module. Names and meanings are those of docs/log.md.
+/// The first record of a run: which world wrote it, by what rules, and what there was at its
+/// beginning. Names and meanings are those of docs/log.md.
+///
+/// ```
+/// use meed::{Unit, RULES};
+/// use meed_journal::{Header, SCHEMA};
+///
+/// let header = Header {
+///     schema: SCHEMA,
+///     rules: Some(RULES),
+///     world: "server".to_owned(),
+///     resources: vec!["cpu".to_owned()],
+///     units: vec![Unit::Milli.into()],
+///     ..Header::default()
+/// };
+/// assert_eq!(header.rules(), RULES);
+/// assert_eq!(header.kinds()?.find("cpu"), Some(0));
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Header {
     /// Version of the format.
@@ -118,6 +136,14 @@ impl Header {
 }
 
 /// How a resource is counted.
+///
+/// ```
+/// use meed::Unit;
+/// use meed_journal::UnitName;
+///
+/// assert_eq!(serde_json::to_string(&UnitName::from(Unit::Bytes))?, r#""bytes""#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UnitName {
@@ -146,6 +172,17 @@ impl From<UnitName> for Unit {
 }
 
 /// A node, as it joins.
+///
+/// ```
+/// use meed::{NodeSpec, ResourceKinds, Resources, Unit};
+/// use meed_journal::NodeEntry;
+///
+/// let kinds = ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?;
+/// let node = NodeSpec::new("n1", Resources::new(&[8000]));
+/// let entry = NodeEntry::of(&node, &kinds);
+/// assert_eq!(entry.read(&kinds)?, node);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct NodeEntry {
     /// Its name, which is its identity.
@@ -193,6 +230,8 @@ impl NodeEntry {
 }
 
 /// A queue, as it is declared or comes back.
+///
+/// [`Header`] has a list of them, and its page an example.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct QueueEntry {
     /// Its full name, which is its identity; within the bounds of all names of queues.

@@ -12,6 +12,15 @@ use crate::exact::{is_one, is_usual, one};
 use crate::name::{JobKey, Name};
 
 /// A job that arrives: all of it.
+///
+/// ```
+/// use meed_journal::{Arrival, Group};
+///
+/// let group = Group { tasks: 3, ..Group::default() };
+/// let job = Arrival::new("physics".into(), "9f1c".into(), vec![group]);
+/// assert_eq!(job.name(), &job.job); // without a name of its own its key is its name
+/// assert_eq!((job.weight, job.open), (1000, false));
+/// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Arrival {
     /// Its leaf queue.
@@ -95,6 +104,8 @@ impl Arrival {
 }
 
 /// Equal tasks of a job.
+///
+/// It is part of an [`Arrival`], whose page has an example.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Group {
     /// Its stage, where that does not follow from where the group stands.
@@ -131,6 +142,8 @@ pub struct Group {
 }
 
 /// A job that is refused: all of it, for under another policy or on another cluster it may run.
+///
+/// The content of a [`Fact::JobRefused`](crate::Fact); [`Arrival`] has an example of the job.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Refusal {
     /// Why.
@@ -140,6 +153,8 @@ pub struct Refusal {
 }
 
 /// A job gets more tasks: its next stage begins, or tasks that nobody knew of are added.
+///
+/// The content of a [`Fact::TasksAdded`](crate::Fact); [`Arrival`] has an example of groups.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TasksAdded {
     /// The job.
@@ -155,6 +170,9 @@ pub struct TasksAdded {
 }
 
 /// A job's weight changes.
+///
+/// The content of a [`Fact::JobChanged`](crate::Fact); the page of [`Record`](crate::Record) has
+/// an example of a line.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct JobChanged {
     /// The job.
@@ -165,6 +183,9 @@ pub struct JobChanged {
 }
 
 /// Somebody asks to cancel a job. What it stops and that it ends are records of their own.
+///
+/// The content of a [`Fact::JobCancelled`](crate::Fact); the page of [`Record`](crate::Record) has
+/// an example of a line.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Cancelled {
     /// The job; `None`: none of that name was alive, and nothing happens.
@@ -176,6 +197,14 @@ pub struct Cancelled {
 }
 
 /// A job that has ended.
+///
+/// ```
+/// use meed_journal::{Fact, JobEnd, Kind, Outcome};
+///
+/// let end = JobEnd { job: 7.into(), outcome: Outcome::Done, detail: None };
+/// let fact = Fact::JobEnded(end);
+/// assert_eq!((fact.kind(), fact.kind().word()), (Kind::JobEnded, "job_end"));
+/// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct JobEnd {
     /// The job.
@@ -188,6 +217,8 @@ pub struct JobEnd {
 }
 
 /// What became of a job. Whoever settles jobs by it must know all of them.
+///
+/// It is part of a [`JobEnd`], whose page has an example.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {

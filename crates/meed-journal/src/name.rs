@@ -14,6 +14,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 ///
 /// Of a queue or a node it is the identity: what comes back under a name that was there before is
 /// the same queue or node.
+///
+/// ```
+/// use meed_journal::Name;
+///
+/// let name = Name::from("physics");
+/// let again = name.clone(); // copies no text
+/// assert_eq!((again.as_str(), &again), ("physics", &name));
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Name(Text);
 
@@ -159,6 +167,14 @@ impl<'de> Deserialize<'de> for Name {
 ///
 /// As a key of a job it is unique in its journal for ever: of Kubernetes a UID, in the simulator
 /// the number of the arrival. As a name it is what people call the job, and need not be unique.
+///
+/// ```
+/// use meed_journal::JobKey;
+///
+/// assert_eq!(JobKey::from(17), JobKey::Number(17));
+/// assert_eq!(JobKey::from("9f1c").to_string(), "9f1c");
+/// assert_ne!(JobKey::from("17"), JobKey::from(17));
+/// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum JobKey {
     /// A number.
@@ -223,6 +239,14 @@ impl<'de> Deserialize<'de> for JobKey {
 }
 
 /// An allocation: one attempt of one task of a job.
+///
+/// ```
+/// use meed_journal::TaskKey;
+///
+/// let first = TaskKey { job: "9f1c".into(), task: 3, attempt: 1 };
+/// let second = TaskKey { attempt: 2, ..first.clone() };
+/// assert_ne!(first, second); // another attempt is another allocation
+/// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct TaskKey {
     /// The job.

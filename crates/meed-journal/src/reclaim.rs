@@ -10,6 +10,9 @@ use crate::task::KeyForm;
 
 /// A running task is to stop: its room is taken back. What becomes of it another record tells:
 /// `lost`, or its end where that came before.
+///
+/// The content of a [`Fact::TaskReclaimed`](crate::Fact); the page of [`Record`](crate::Record) has
+/// an example of a line.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Reclaimed {
     /// Its leaf queue.
@@ -38,6 +41,8 @@ pub struct Reclaimed {
 }
 
 /// For whom a task is to stop, and why for him.
+///
+/// It is part of a [`Reclaimed`]; the page of [`Record`](crate::Record) has an example of a line.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ReclaimedFor {
     /// Its leaf queue.

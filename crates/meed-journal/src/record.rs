@@ -23,6 +23,19 @@ use crate::reclaim::*;
 use crate::task::*;
 
 /// One record of a journal.
+///
+/// ```
+/// use meed::Time;
+/// use meed_journal::{Fact, NodeMark, Record};
+///
+/// let t = Time::from_secs(60).ok_or("in range")?;
+/// let record = Record { seq: 7, t, fact: Fact::NodeLeft(NodeMark::of("n1".into())) };
+/// let mut line = Vec::new();
+/// record.encode(&mut line);
+/// assert_eq!(line, br#"{"seq":7,"t":60.0,"node_leaves":{"name":"n1"}}"#);
+/// assert_eq!(Record::decode(&line)?, record);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Record {
     /// Its number in the journal: from 0, without a gap.
@@ -34,6 +47,13 @@ pub struct Record {
 }
 
 /// Who tells a fact.
+///
+/// ```
+/// use meed_journal::{FactRole, Kind};
+///
+/// assert_eq!(Kind::JobArrived.role(), FactRole::Input);
+/// assert_eq!(Kind::TaskStarted.role(), FactRole::Decision);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FactRole {
     /// The world: it happened. A driver applies it.
@@ -51,6 +71,7 @@ pub enum FactRole {
 macro_rules! facts {
     ($($(#[$doc:meta])* $kind:ident($content:ty) = $word:literal, $role:ident;)+) => {
         /// What a record tells. At one instant: ends, changes, arrivals, starts.
+        /// [`Record`] has an example.
         #[derive(Clone, PartialEq, Debug)]
         #[non_exhaustive]
         pub enum Fact {
@@ -59,7 +80,7 @@ macro_rules! facts {
             Other(Name),
         }
 
-        /// The kinds of records.
+        /// The kinds of records; [`JobEnd`] and [`FactRole`] have examples.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
         #[non_exhaustive]
         pub enum Kind {
@@ -247,6 +268,16 @@ pub(crate) fn encode(seq: u64, t: Time, fact: &Fact, line: &mut Vec<u8>) {
 }
 
 /// Makes lines of records one after the other, in room that it keeps: the quickest way.
+///
+/// ```
+/// use meed::Time;
+/// use meed_journal::{Fact, LineMaker, NodeMark};
+///
+/// let mut lines = LineMaker::default();
+/// let fact = Fact::NodeLeft(NodeMark::of("n1".into()));
+/// let line = lines.line(0, Time::ZERO, &fact);
+/// assert_eq!(line, br#"{"seq":0,"t":0.0,"node_leaves":{"name":"n1"}}"#);
+/// ```
 #[derive(Debug, Default)]
 pub struct LineMaker {
     room: Vec<u8>,

@@ -11,6 +11,20 @@ use crate::exact::is_usual;
 use crate::name::{JobKey, Name, TaskKey};
 
 /// A task starts: a decision, or a fact that the world reports.
+///
+/// ```
+/// use meed_journal::{Fact, Record, Started};
+///
+/// let line = concat!(
+///     r#"{"seq":3,"t":0,"start":{"queue":"physics","job":7,"task":0,"#,
+///     r#""attempt":1,"node":"n1"}}"#,
+/// );
+/// let Fact::TaskStarted(start) = Record::decode(line.as_bytes())?.fact else { unreachable!() };
+/// assert_eq!((start.node.as_str(), start.attempt), ("n1", 1));
+/// assert_eq!(start.key().to_string(), "job 7, task 0, attempt 1");
+/// assert!(start.reason.is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Started {
     /// Its leaf queue.
@@ -49,6 +63,8 @@ impl Started {
 }
 
 /// Why this task, here. For people: nothing reads it to decide.
+///
+/// It is part of [`Started`], whose page has an example without one.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct StartReason {
     /// The choice at each level, from the root down.
@@ -77,6 +93,8 @@ pub struct StartReason {
 }
 
 /// The choice among one queue's children.
+///
+/// It is part of a [`StartReason`]; [`KeyForm`] has an example of its keys.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct LevelChoice {
     /// The chosen one.
@@ -92,6 +110,14 @@ pub struct LevelChoice {
 }
 
 /// A key: its ratio, and whether the child is below its minimum share.
+///
+/// ```
+/// use meed::{KeyValue, Tier};
+/// use meed_journal::KeyForm;
+///
+/// let key = KeyForm::from(KeyValue { tier: Tier::BelowMinimum, value: 0.5 });
+/// assert_eq!((key.value, key.below_min), (0.5, true));
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct KeyForm {
     /// The ratio that was compared (docs/log.md has the units).
@@ -108,6 +134,14 @@ impl From<KeyValue> for KeyForm {
 }
 
 /// What becomes of an allocation; the record's kind says what.
+///
+/// ```
+/// use meed_journal::{TaskFact, TaskKey};
+///
+/// let key = TaskKey { job: 7.into(), task: 0, attempt: 1 };
+/// let fact = TaskFact::of(key.clone());
+/// assert_eq!((fact.key(), fact.why), (key, None));
+/// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TaskFact {
     /// Its job.
@@ -140,6 +174,9 @@ impl TaskFact {
 }
 
 /// A task that turns out to run on another node than was said; its ledger stays as it is.
+///
+/// The content of a [`Fact::TaskMoved`](crate::Fact); the page of [`Record`](crate::Record) has
+/// an example of a line.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Moved {
     /// Its job.

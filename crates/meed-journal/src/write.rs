@@ -7,6 +7,18 @@ use meed::Time;
 use crate::record::{Fact, LineMaker};
 
 /// Writes records as lines.
+///
+/// ```
+/// use meed::Time;
+/// use meed_journal::{Fact, NodeMark, Writer};
+///
+/// let mut writer = Writer::new(Vec::new());
+/// let fact = Fact::NodeLeft(NodeMark::of("n1".into()));
+/// assert_eq!(writer.append(Time::ZERO, &fact)?, 0); // the number of the record
+/// assert_eq!(writer.next_seq(), 1);
+/// assert_eq!(writer.into_inner().iter().filter(|&&byte| byte == b'\n').count(), 1);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct Writer<W> {
     out: W,
     next: u64,

@@ -113,6 +113,16 @@ fn in_tasks(pool: &Pool, pieces: Pieces, shares: &[f64]) -> Vec<Vec<(usize, f64)
 }
 
 /// A pool of two resources, sorted once: for callers that ask for the level alone.
+///
+/// ```
+/// use meed_level::{AllocationPolicy, Sorted, allocate, examples};
+///
+/// let (problem, policy) = (examples::figure_2(), AllocationPolicy::Drfh);
+/// let sorted = Sorted::new(&problem, policy)?.ok_or("two resources")?;
+/// let level = allocate(&problem, policy)?.level.ok_or("a policy with a level")?;
+/// assert!((sorted.level() - level).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Sorted {
     past: Past,
     both: two::Sorted,

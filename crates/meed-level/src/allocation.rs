@@ -1,6 +1,8 @@
 //! A result: shares, who is served where, and the certificate.
 
 /// What a user gets.
+///
+/// It is part of an [`Allocation`], whose page has an example.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct UserShare {
     /// The share of the pool of the resource of which its tasks take the largest share.
@@ -10,6 +12,8 @@ pub struct UserShare {
 }
 
 /// One round of the certificate: these users cannot rise above the level.
+///
+/// It is part of a [`Certificate`], whose page has an example.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Round {
     /// (x_i + H_i) / w_i of everyone who stops here, and a bound for all who have not stopped
@@ -24,6 +28,17 @@ pub struct Round {
 
 /// Prices that prove that nobody can get more without somebody who has no more getting less; see
 /// [`verify`](crate::verify::verify) for how to check that.
+///
+/// ```
+/// use meed_level::{AllocationPolicy, allocate, examples, verify};
+///
+/// let (problem, policy) = (examples::figure_2(), AllocationPolicy::Drfh);
+/// let solved = allocate(&problem, policy)?;
+/// verify(&problem, policy, &solved)?;
+/// let certificate = solved.certificate.ok_or("DRFH has one")?;
+/// assert!(certificate.gap < 1e-7 && certificate.rounds[0].users == [0, 1]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Certificate {
     /// Share and past, x_i + H_i, are at least (1 - gap) times what the levels say.
@@ -33,6 +48,18 @@ pub struct Certificate {
 }
 
 /// A problem, solved.
+///
+/// ```
+/// use meed_level::{AllocationPolicy, allocate, examples};
+///
+/// // TPDS'15 Fig. 2 and 4: two servers, two users; each gets ten tasks, the share 5/7.
+/// let solved = allocate(&examples::figure_2(), AllocationPolicy::Drfh)?;
+/// for user in &solved.users {
+///     assert!((user.tasks - 10.0).abs() < 1e-9);
+///     assert!((user.dominant_share - 5.0 / 7.0).abs() < 1e-9);
+/// }
+/// # Ok::<(), meed_level::InputError>(())
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Allocation {
     /// The least (x_i + H_i) / w_i among users that want more; `None` when nobody does.

@@ -1,6 +1,13 @@
 //! The policies by name.
 
 /// How the pool is shared.
+///
+/// ```
+/// use meed_level::AllocationPolicy;
+///
+/// assert_eq!(AllocationPolicy::of_name("drfh"), Some(AllocationPolicy::Drfh));
+/// assert_eq!(AllocationPolicy::PerServerDrf.name(), "per-server-drf");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum AllocationPolicy {
     /// DRF as if the pool were one server: what totals allow, whether or not it can be placed.

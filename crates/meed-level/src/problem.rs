@@ -9,6 +9,8 @@ use crate::limits::{LARGEST, MAX_RESOURCES, MOST_CREDITS, SMALLEST};
 use crate::policy::AllocationPolicy;
 
 /// Servers of equal capacity.
+///
+/// It is part of a [`Problem`], whose page has an example.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Server {
     /// How many of them.
@@ -18,6 +20,17 @@ pub struct Server {
 }
 
 /// What other ledgers than past usage say of a user; each is looked at by one policy alone.
+///
+/// ```
+/// use meed_level::{AllocationPolicy, UserLedgers, allocate, examples};
+///
+/// // Who has a commitment for past use above its share gets less now (SDRF).
+/// let mut problem = examples::section_2();
+/// problem.users[0].ledgers = UserLedgers { commitment: 0.25, ..UserLedgers::default() };
+/// let solved = allocate(&problem, AllocationPolicy::Sdrf)?;
+/// assert!(solved.users[0].dominant_share < solved.users[1].dominant_share);
+/// # Ok::<(), meed_level::InputError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct UserLedgers {
     /// Credits, each the dominant share of the whole pool for the time of one allocation, at the
@@ -32,6 +45,8 @@ pub struct UserLedgers {
 }
 
 /// Someone who has tasks.
+///
+/// It is part of a [`Problem`], whose page has an example.
 #[derive(Clone, PartialEq, Debug)]
 pub struct User {
     /// No other user has this name.
@@ -50,6 +65,20 @@ pub struct User {
 }
 
 /// A pool of servers and the users that share it.
+///
+/// ```
+/// use meed_level::examples::cpu_and_memory;
+/// use meed_level::{AllocationPolicy, allocate};
+///
+/// // TPDS'15 Sec. 2: one server of 9 CPUs and 18 GB; tasks of (1, 4) and of (3, 1).
+/// let problem = cpu_and_memory(&[(1.0, 9.0, 18.0)], &[(1.0, 4.0), (3.0, 1.0)]);
+/// problem.check()?;
+/// assert_eq!(problem.totals(), [9.0, 18.0]);
+/// let solved = allocate(&problem, AllocationPolicy::Drf)?;
+/// let is = |user: usize, tasks: f64| (solved.users[user].tasks - tasks).abs() < 1e-9;
+/// assert!(is(0, 3.0) && is(1, 2.0));
+/// # Ok::<(), meed_level::InputError>(())
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Problem {
     /// Names of the resources.

@@ -28,6 +28,17 @@ const LEVEL: f64 = 1e-7;
 const SMALL: f64 = 1e-3;
 
 /// Figures of a result that is right.
+///
+/// ```
+/// use meed_level::{AllocationPolicy, allocate, examples, verify};
+///
+/// let problem = examples::figure_2();
+/// let mut solved = allocate(&problem, AllocationPolicy::Drfh)?;
+/// assert!(verify(&problem, AllocationPolicy::Drfh, &solved)?.overuse < 1e-9);
+/// solved.users[0].tasks += 1.0; // more than it was served
+/// assert!(verify(&problem, AllocationPolicy::Drfh, &solved).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Verified {
     /// The largest part by which a server is used beyond its capacity: rounding, below 1e-9.

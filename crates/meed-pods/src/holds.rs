@@ -22,7 +22,8 @@ impl fmt::Display for TooLarge {
 
 impl std::error::Error for TooLarge {}
 
-/// How kube-scheduler counts a pod that is resized in place: a matter of its version.
+/// How kube-scheduler counts a pod that is resized in place: a matter of its version. The page of
+/// [`PodHolds`] has an example of what a pod holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Resizes {
     /// The largest of the sums over all containers: from Kubernetes 1.37 on.
@@ -40,6 +41,8 @@ impl Resizes {
 }
 
 /// What one container asks for, and has.
+///
+/// The example of [`PodHolds`] has three.
 #[derive(Clone, Copy, Debug)]
 pub struct ContainerHolds {
     spec: Resources,
@@ -105,6 +108,21 @@ enum Told {
 type Part = Vec<(usize, u64)>;
 
 /// What a pod asks for, and has: see the crate for the rule.
+///
+/// ```
+/// use meed::Resources;
+/// use meed_pods::{ContainerHolds, PodHolds};
+///
+/// let cores = |milli| ContainerHolds::new(Resources::new(&[milli]));
+/// let mut pod = PodHolds::new(1);
+/// pod.container(cores(500));
+/// pod.container(cores(250));
+/// pod.init_container(cores(600)); // done before the containers run, and smaller than their sum
+/// assert_eq!(pod.amounts()?, Resources::new(&[750]));
+/// pod.overhead(Resources::new(&[50]));
+/// assert_eq!(pod.amounts()?, Resources::new(&[800]));
+/// # Ok::<(), meed_pods::TooLarge>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct PodHolds {
     kinds: usize,

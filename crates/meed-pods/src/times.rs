@@ -6,6 +6,16 @@
 /// container: images are pulled and init containers run meanwhile. They are free again when its
 /// last container has ended. A pod that was evicted, preempted or lost with its node may tell of no
 /// container's end: then it holds them until its condition `DisruptionTarget` says.
+///
+/// ```
+/// use meed_pods::PodTimes;
+///
+/// let mut times = PodTimes::default();
+/// times.bound(Some(10));
+/// times.started(Some(12));
+/// times.ended(Some(15), Some(40));
+/// assert_eq!((times.from(), times.until()), (Some(10), Some(40)));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PodTimes<T> {
     bound: Option<T>,

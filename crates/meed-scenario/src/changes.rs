@@ -4,6 +4,16 @@
 use meed::{NodeSpec, QueueChange, Resources, Time};
 
 /// One change and its time.
+///
+/// ```
+/// use meed::Time;
+/// use meed_scenario::changes::{Change, TimedChange};
+///
+/// let at = Time::from_secs(3600).ok_or("in range")?;
+/// let change = TimedChange { at, change: Change::QueueRemoved("ads".to_owned()) };
+/// assert!(matches!(change.change, Change::QueueRemoved(queue) if queue == "ads"));
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct TimedChange {
     /// When.
@@ -13,6 +23,8 @@ pub struct TimedChange {
 }
 
 /// What a scenario can change.
+///
+/// The example of [`TimedChange`] makes one.
 #[derive(Clone, Debug)]
 pub enum Change {
     /// A node joins.

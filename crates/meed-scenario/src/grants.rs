@@ -6,6 +6,15 @@ use meed_workload::{Durations, Job, JobGroup};
 use crate::slots::SlotCut;
 
 /// What delays grants; nothing by default.
+///
+/// ```
+/// use meed::Span;
+/// use meed_scenario::grants::Delays;
+///
+/// let delays = Delays { heartbeat: Span::from_secs(3), ..Delays::default() };
+/// assert!(!delays.is_off() && !delays.comes_empty());
+/// assert!(Delays::default().is_off());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Delays {
     /// How often nodes and masters are heard and told.

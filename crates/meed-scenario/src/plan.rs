@@ -12,6 +12,26 @@ use crate::slots::SlotCut;
 pub type NewPlacement = fn(kinds: usize, seed: u64) -> Box<dyn Placement>;
 
 /// What a policy's name means for a scenario.
+///
+/// ```
+/// # let text = r#"
+/// # [cluster]
+/// # resources = ["cpu"]
+/// # node = [{ name = "n", capacity = { cpu = 2 } }]
+/// # [[queue]]
+/// # name = "ads"
+/// # [[job]]
+/// # queue = "ads"
+/// # duration = "10s"
+/// # demand = { cpu = 1 }
+/// # "#;
+/// # let (reading, folder) = (meed_workload::OnBadLine::Stop, std::path::Path::new("."));
+/// # let scenario = meed_scenario::Scenario::parse("s.toml", text, folder, &[], reading)?;
+/// let plan = scenario.plan("drfh")?;
+/// assert_eq!(plan.placement_name, "best-fit"); // what goes with `drfh`
+/// assert!(!plan.partitioned && scenario.plan("static")?.partitioned);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Plan {
     /// Cluster, tree and policies.
     pub config: Config,

@@ -20,6 +20,29 @@ use crate::changes::{Change, TimedChange};
 const NAME: &str = "slot";
 
 /// How servers are cut.
+///
+/// ```
+/// use meed::Resources;
+/// use meed_scenario::slots::SlotCut;
+/// # let text = r#"
+/// # [cluster]
+/// # resources = ["cpu"]
+/// # node = [{ name = "n", capacity = { cpu = 2 } }]
+/// # [[queue]]
+/// # name = "ads"
+/// # [[job]]
+/// # queue = "ads"
+/// # duration = "10s"
+/// # demand = { cpu = 1 }
+/// # "#;
+/// # let (reading, folder) = (meed_workload::OnBadLine::Stop, std::path::Path::new("."));
+/// # let scenario = meed_scenario::Scenario::parse("s.toml", text, folder, &[], reading)?;
+/// let (config, slots) = SlotCut::cut(scenario.plan("fair")?.config, 4)?; // a node of two cores
+/// assert_eq!((slots.per_largest(), config.kinds.len()), (4, 2));
+/// // Of a task its cores, and in thousandths the slots that it takes: half a core each.
+/// assert_eq!(slots.demand(&Resources::new(&[1000])), Resources::new(&[1000, 2000]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SlotCut {
     per_largest: u32,

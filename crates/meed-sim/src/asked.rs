@@ -18,6 +18,42 @@ use meed::{MAX_KINDS, QueueId, Rank, Span, Time, View};
 use crate::world::Attendant;
 
 /// Who is asked.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use meed::Rank;
+/// use meed_sim::asked::{Advisor, Asker, Picture};
+/// use meed_sim::world::WorldSetup;
+/// use meed_sim::{Unwatched, run_one, setup};
+///
+/// /// Who waits longest in tasks comes first.
+/// struct MostWaiting;
+/// impl Advisor for MostWaiting {
+///     fn advise(&mut self, seen: &Picture<'_>, ranks: &mut [Rank]) -> ControlFlow<()> {
+///         for (rank, queue) in ranks.iter_mut().zip(seen.queues) {
+///             *rank = Rank::at(u64::MAX / 2 - queue.waiting);
+///         }
+///         ControlFlow::Continue(())
+///     }
+/// }
+/// # let text = r#"
+/// # [cluster]
+/// # resources = ["cpu"]
+/// # node = [{ name = "n", capacity = { cpu = 2 } }]
+/// # [[queue]]
+/// # name = "ads"
+/// # [[job]]
+/// # queue = "ads"
+/// # duration = "10s"
+/// # demand = { cpu = 1 }
+/// # "#;
+/// # let (reading, folder) = (meed_workload::OnBadLine::Stop, std::path::Path::new("."));
+/// # let scenario = meed_scenario::Scenario::parse("s.toml", text, folder, &[], reading)?;
+/// let mut asker = Asker::new(None, Box::new(MostWaiting)); // at each instant
+/// let told = WorldSetup { attendant: Some(&mut asker), ..setup(&scenario, "told", 1)? };
+/// assert_eq!(run_one("told", told, &mut Unwatched)?.end_s, 10.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Advisor {
     /// A tick. `ranks` are those that were told last, one for each queue of the picture: what is
     /// written there is told. To break ends the run.
@@ -29,6 +65,8 @@ pub trait Advisor {
 
 /// A queue at a tick; of a parent, what is below it together. Amounts are in smallest units, times
 /// in microseconds.
+///
+/// It is part of a [`Picture`]: the page of [`Advisor`] has an example.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct QueuePicture {
     /// Its weight among its siblings, in thousandths.
@@ -56,6 +94,8 @@ pub struct QueuePicture {
 }
 
 /// What is seen at a tick.
+///
+/// The example of [`Advisor`] reads one.
 pub struct Picture<'s> {
     /// The tick.
     pub at: Time,
@@ -72,7 +112,8 @@ pub struct Picture<'s> {
     pub engine: View<'s>,
 }
 
-/// Asks somebody at each tick. See the module.
+/// Asks an [`Advisor`] at each tick, and tells the world the ranks that it says. The page of
+/// [`Advisor`] has an example.
 pub struct Asker<'a> {
     advisor: Box<dyn Advisor + 'a>,
     /// How often; at each instant without.

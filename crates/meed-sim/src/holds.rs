@@ -7,6 +7,8 @@ use meed::{NodeId, ReservationView, Time, View};
 use meed_driver::explain::MoveReason;
 
 /// Something happened to a reservation.
+///
+/// It is part of a [`HoldHistory`], whose page has an example.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HoldEvent {
     /// When.
@@ -18,6 +20,8 @@ pub struct HoldEvent {
 }
 
 /// What happened.
+///
+/// It is part of a [`HoldEvent`]: the page of [`HoldHistory`] has an example.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HoldStep {
     /// It is made.
@@ -36,6 +40,32 @@ pub enum HoldStep {
 }
 
 /// What is known of reservations so far.
+///
+/// ```
+/// # let text = r#"
+/// # [cluster]
+/// # resources = ["cpu"]
+/// # node = [{ name = "n", capacity = { cpu = 2 } }]
+/// # [[queue]]
+/// # name = "ads"
+/// # [[job]]
+/// # queue = "ads"
+/// # duration = "10s"
+/// # demand = { cpu = 1 }
+/// # "#;
+/// # let (reading, folder) = (meed_workload::OnBadLine::Stop, std::path::Path::new("."));
+/// # let scenario = meed_scenario::Scenario::parse("s.toml", text, folder, &[], reading)?;
+/// use meed::Time;
+/// use meed_sim::world::{Looks, WorldSetup};
+/// use meed_sim::{PausedRun, setup};
+/// let words = "fair,when_blocked=reserve";
+/// let noted = WorldSetup { looks: Looks::holds(), ..setup(&scenario, words, 1)? };
+/// let mut run = PausedRun::new(noted)?;
+/// run.begin_to(Time::ZERO, None)?;
+/// let holds = run.holds().ok_or("they are noted")?;
+/// assert_eq!((holds.now().len(), holds.events.len()), (0, 0)); // all that came has room
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct HoldHistory {
     now: Vec<ReservationView>,

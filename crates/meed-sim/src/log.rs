@@ -12,6 +12,30 @@ use meed_driver::Journal;
 use meed_journal::{Fact, Header, Writer};
 
 /// Where a run logs.
+///
+/// ```
+/// # let text = r#"
+/// # [cluster]
+/// # resources = ["cpu"]
+/// # node = [{ name = "n", capacity = { cpu = 2 } }]
+/// # [[queue]]
+/// # name = "ads"
+/// # [[job]]
+/// # queue = "ads"
+/// # duration = "10s"
+/// # demand = { cpu = 1 }
+/// # "#;
+/// # let (reading, folder) = (meed_workload::OnBadLine::Stop, std::path::Path::new("."));
+/// # let scenario = meed_scenario::Scenario::parse("s.toml", text, folder, &[], reading)?;
+/// use meed_sim::log::Log;
+/// use meed_sim::world::WorldSetup;
+/// use meed_sim::{Unwatched, run_one, setup};
+/// let mut lines = Vec::new();
+/// let logged = WorldSetup { log: Log::to(&mut lines), ..setup(&scenario, "fair", 1)? };
+/// run_one("fair", logged, &mut Unwatched)?;
+/// assert!(String::from_utf8(lines)?.contains("\"job_end\""));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Log<'a> {
     out: Option<Writer<&'a mut dyn Write>>,
 }

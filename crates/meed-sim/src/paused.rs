@@ -13,7 +13,33 @@ use crate::holds::HoldHistory;
 use crate::world::RunError;
 use crate::world::{Desk, OneDriver, Partition, Script, World, WorldSetup};
 
-/// A run that goes on only as far as it is told to: see the module.
+/// A run that goes on only as far as it is told to: for a look at an instant of it, and at what
+/// would follow.
+///
+/// ```
+/// # let text = r#"
+/// # [cluster]
+/// # resources = ["cpu"]
+/// # node = [{ name = "n", capacity = { cpu = 2 } }]
+/// # [[queue]]
+/// # name = "ads"
+/// # [[job]]
+/// # queue = "ads"
+/// # duration = "10s"
+/// # demand = { cpu = 1 }
+/// # "#;
+/// # let (reading, folder) = (meed_workload::OnBadLine::Stop, std::path::Path::new("."));
+/// # let scenario = meed_scenario::Scenario::parse("s.toml", text, folder, &[], reading)?;
+/// use meed::Time;
+/// use meed_sim::{PausedRun, setup};
+/// let mut run = PausedRun::new(setup(&scenario, "fair", 1)?)?;
+/// run.begin_to(Time::from_secs(5).ok_or("in range")?, None)?;
+/// let job = run.job(0).ok_or("it has arrived")?;
+/// assert_eq!(run.waiting(job), Some(0)); // it runs
+/// assert_eq!(run.step()?, Time::from_secs(10)); // it ends
+/// assert_eq!((run.waiting(job), run.step()?), (None, None));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct PausedRun<'a> {
     world: Which<'a>,
 }
@@ -24,6 +50,8 @@ enum Which<'a> {
 }
 
 /// A live job of a paused run.
+///
+/// The example of [`PausedRun`] asks for one.
 #[derive(Clone, Copy, Debug)]
 pub struct PausedJob {
     /// Who serves it, where there are several.

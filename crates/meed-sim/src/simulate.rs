@@ -19,6 +19,29 @@ use crate::world::RunError;
 use crate::world::{Attendant, Failures, Looks, WorldSetup, run};
 
 /// How a scenario is run.
+///
+/// ```
+/// # let text = r#"
+/// # [cluster]
+/// # resources = ["cpu"]
+/// # node = [{ name = "n", capacity = { cpu = 2 } }]
+/// # [[queue]]
+/// # name = "ads"
+/// # [[job]]
+/// # queue = "ads"
+/// # duration = "10s"
+/// # demand = { cpu = 1 }
+/// # "#;
+/// # let (reading, folder) = (meed_workload::OnBadLine::Stop, std::path::Path::new("."));
+/// # let scenario = meed_scenario::Scenario::parse("s.toml", text, folder, &[], reading)?;
+/// use meed_sim::{SimulateOptions, Unwatched, simulate};
+/// let policies = vec!["fair".to_owned(), "fifo".to_owned()];
+/// let options = SimulateOptions { policies, ..SimulateOptions::default() };
+/// let comparison = simulate(&scenario, &options, None, &mut Unwatched)?;
+/// let ends: Vec<f64> = comparison.runs.iter().map(|run| run.end_s).collect();
+/// assert_eq!(ends, [10.0, 10.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct SimulateOptions {
     /// The policies, as words of `--policy`.
@@ -35,6 +58,28 @@ pub struct SimulateOptions {
 }
 
 /// What is told of tasks that others overtake, and of room that is held.
+///
+/// ```
+/// # let text = r#"
+/// # [cluster]
+/// # resources = ["cpu"]
+/// # node = [{ name = "n", capacity = { cpu = 2 } }]
+/// # [[queue]]
+/// # name = "ads"
+/// # [[job]]
+/// # queue = "ads"
+/// # duration = "10s"
+/// # demand = { cpu = 1 }
+/// # "#;
+/// # let (reading, folder) = (meed_workload::OnBadLine::Stop, std::path::Path::new("."));
+/// # let scenario = meed_scenario::Scenario::parse("s.toml", text, folder, &[], reading)?;
+/// use meed_sim::{Overtaking, SimulateOptions, Unwatched, simulate_telling};
+/// let options = SimulateOptions { policies: vec!["fair".to_owned()], ..Default::default() };
+/// let told = simulate_telling(&scenario, &options, Overtaking::Told, None, &mut Unwatched)?;
+/// let overtaken = told.runs[0].queues[0].overtaken.as_ref().ok_or("it is told")?;
+/// assert_eq!(overtaken.times, 0); // there is one job
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Overtaking {
     /// Nothing: costs nothing.
@@ -69,6 +114,43 @@ pub enum SimulateError {
 }
 
 /// What the caller is told while policies run.
+///
+/// [`Unwatched`] watches nothing.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use meed_sim::world::Progress;
+/// use meed_sim::{SimulateOptions, Watch, simulate};
+///
+/// /// The policies that have begun.
+/// struct Begun(Vec<String>);
+/// impl Watch for Begun {
+///     fn begins(&mut self, policy: &str) {
+///         self.0.push(policy.to_owned());
+///     }
+///     fn goes_on(&mut self, _: Progress) -> ControlFlow<()> {
+///         ControlFlow::Continue(())
+///     }
+///     fn skipped(&mut self, _: &str, _: &[String]) {}
+/// }
+/// # let text = r#"
+/// # [cluster]
+/// # resources = ["cpu"]
+/// # node = [{ name = "n", capacity = { cpu = 2 } }]
+/// # [[queue]]
+/// # name = "ads"
+/// # [[job]]
+/// # queue = "ads"
+/// # duration = "10s"
+/// # demand = { cpu = 1 }
+/// # "#;
+/// # let (reading, folder) = (meed_workload::OnBadLine::Stop, std::path::Path::new("."));
+/// # let scenario = meed_scenario::Scenario::parse("s.toml", text, folder, &[], reading)?;
+/// let mut watch = Begun(Vec::new());
+/// simulate(&scenario, &SimulateOptions::default(), None, &mut watch)?;
+/// assert_eq!(watch.0, ["static", "fair", "long-term"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Watch {
     /// A policy's run begins.
     fn begins(&mut self, policy: &str);
@@ -79,6 +161,8 @@ pub trait Watch {
 }
 
 /// Watches nothing.
+///
+/// The example of [`SimulateOptions`] runs so.
 pub struct Unwatched;
 
 impl Watch for Unwatched {

@@ -7,6 +7,13 @@ use std::time::Duration;
 use crate::error::StoreError;
 
 /// The number of a record. The first record has number 1; 0 stands before it. There are no gaps.
+///
+/// ```
+/// use meed_store::Seq;
+///
+/// assert_eq!(Seq::ZERO.next(), Seq::new(1)); // the first record
+/// assert!(Seq::new(2) > Seq::new(1));
+/// ```
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seq(u64);
 
@@ -52,6 +59,14 @@ impl fmt::Display for Seq {
 }
 
 /// Wall-clock time in milliseconds since 1970, given by the caller: a store reads no clock.
+///
+/// ```
+/// use std::time::Duration;
+/// use meed_store::UnixMillis;
+///
+/// let then = UnixMillis::new(1_760_000_000_000);
+/// assert_eq!(then.age(UnixMillis::new(1_760_000_005_000)), Duration::from_secs(5));
+/// ```
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UnixMillis(u64);
 
@@ -76,6 +91,8 @@ impl UnixMillis {
 }
 
 /// The state of the caller after all records up to `seq`.
+///
+/// The example of [`Store`] takes one, and reads it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     /// The last record whose effect is contained.
@@ -86,6 +103,19 @@ pub struct Snapshot {
 
 /// What may be forgotten. Records after the last snapshot are never forgotten; of the others the
 /// oldest go while one of the limits is exceeded. Without any limit all are kept.
+///
+/// ```
+/// use meed_store::{FileStore, FileStoreOptions, Retention, Seq, Store, UnixMillis};
+///
+/// let folder = tempfile::tempdir()?;
+/// let now = UnixMillis::new(1_760_000_000_000);
+/// let mut store = FileStore::open_folder(folder.path(), FileStoreOptions::default())?;
+/// store.append(&[b"{}"])?;
+/// store.commit(now)?;
+/// let all = store.retain(&Retention::default(), now)?; // no limit: all is kept
+/// assert_eq!((all.forgotten, store.first()), (0, Seq::new(1)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
     /// Records older than this may go.
@@ -97,6 +127,8 @@ pub struct Retention {
 }
 
 /// What [`Store::retain`] has done.
+///
+/// The example of [`Retention`] reads it.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Retained {
     /// Segments that were compressed.

@@ -9,6 +9,29 @@ use crate::job::Job;
 use crate::source::{Cause, JobSource, SourceCounts, Used};
 
 /// What is changed about jobs.
+///
+/// ```
+/// # use meed::{Resources, Span, Time};
+/// # use meed_workload::inline::Inline;
+/// # use meed_workload::{Durations, Job, JobGroup, JobLabel, JobSource};
+/// # let tasks = Durations::Same(Span::from_secs(10).ok_or("in range")?);
+/// # let job = |number: u64| Job {
+/// #     label: JobLabel::Number(number),
+/// #     queue: 0,
+/// #     submit: Time::from_secs(number * 60).unwrap_or(Time::ZERO),
+/// #     weight: 1000,
+/// #     chain: None,
+/// #     groups: vec![JobGroup::new(1, Resources::new(&[1000]), tasks.clone())],
+/// # };
+/// # let mut source = Inline::new(vec!["ads".to_owned()], vec![job(0), job(1)], 1)?;
+/// use meed_workload::changed::Changed;
+/// use meed_workload::stretch::Load;
+/// let twice = Load::from_thousandths(2000).ok_or("in range")?; // jobs come twice as fast
+/// let mut source = Changed::new(source, twice);
+/// let last = std::iter::from_fn(|| source.next_job().transpose()).last().ok_or("two jobs")??;
+/// assert_eq!(last.submit.as_secs_f64(), 30.0); // not after a minute
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait JobChange {
     /// A job that the workload submits. Submissions stay in order.
     fn submitted(&self, job: Job) -> Job;
@@ -29,6 +52,8 @@ pub trait JobChange {
 }
 
 /// A source whose jobs are changed.
+///
+/// The example of [`JobChange`] makes one.
 pub struct Changed<S, C> {
     source: S,
     change: C,

@@ -87,6 +87,12 @@ impl TraceError {
 }
 
 /// What to do with a wrong line.
+///
+/// ```
+/// use meed_workload::OnBadLine;
+///
+/// assert_eq!(OnBadLine::of(true), OnBadLine::Stop);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum OnBadLine {
     /// Leave it out, count it, keep the first few messages.
@@ -128,6 +134,8 @@ impl fmt::Display for BadLine {
 impl std::error::Error for BadLine {}
 
 /// What is wrong within a line.
+///
+/// The example of [`BadLines`] notes one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BadRow {
     /// The field, in the format's own words: "column 4 (run time)".
@@ -161,6 +169,18 @@ impl fmt::Display for BadRow {
 pub const KEPT_MESSAGES: usize = 5;
 
 /// The tally of wrong lines. Memory: [`KEPT_MESSAGES`] messages, however many lines are wrong.
+///
+/// ```
+/// use meed_workload::OnBadLine;
+/// use meed_workload::error::{BadLines, BadRow};
+///
+/// let mut bad = BadLines::new(OnBadLine::Skip);
+/// bad.note(&"a.swf".into(), 7, BadRow::field("submit", "is not a number"))?;
+/// assert_eq!((bad.count(), bad.first()[0].line), (1, 7));
+/// let mut strict = BadLines::new(OnBadLine::Stop);
+/// assert!(strict.note(&"a.swf".into(), 7, BadRow::line("is cut short")).is_err());
+/// # Ok::<(), meed_workload::TraceError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct BadLines {
     policy: OnBadLine,

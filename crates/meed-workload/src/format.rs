@@ -14,6 +14,14 @@ use crate::table::{KnownTable, TableForm, is_grid_engine, is_likely, is_slurm_js
 use crate::{Origin, TraceError};
 
 /// The trace formats that can be read.
+///
+/// ```
+/// use meed_workload::format::TraceFormat;
+///
+/// assert_eq!(TraceFormat::named("swf"), Some(TraceFormat::Swf));
+/// assert_eq!(TraceFormat::of_name("log.swf.gz".as_ref())?, TraceFormat::Swf);
+/// # Ok::<(), meed_workload::TraceError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TraceFormat {
     /// Standard Workload Format, [`crate::swf`].

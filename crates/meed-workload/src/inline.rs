@@ -7,6 +7,8 @@ use meed::memory::{expect, expect_at};
 use crate::{Job, JobSource, SourceCounts, TraceError};
 
 /// Jobs from a vector, sorted by submission (equal times stay in the vector's order).
+///
+/// The example of [`JobSource`](crate::JobSource) makes one.
 pub struct Inline {
     queues: Vec<String>,
     jobs: IntoIter<Job>,

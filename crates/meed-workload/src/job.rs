@@ -8,6 +8,27 @@ use meed::{Constraints, Gang, MAX_AMOUNT, Resources, Span, Time};
 pub const MAX_TASKS: u32 = 1 << 24;
 
 /// One job: who submits it, when, and which tasks it has.
+///
+/// ```
+/// use meed::{Resources, Span, Time};
+/// use meed_workload::{Durations, Job, JobGroup, JobLabel};
+///
+/// let minute = Span::from_secs(60).ok_or("in range")?;
+/// let group = JobGroup::new(3, Resources::new(&[1000]), Durations::Same(minute));
+/// let mut job = Job {
+///     label: JobLabel::Number(7),
+///     queue: 0,
+///     submit: Time::ZERO,
+///     weight: 1000,
+///     chain: None,
+///     groups: vec![group],
+/// };
+/// assert_eq!(job.tasks(), 3);
+/// job.check(1, 1)?; // a source of one queue, a cluster of one resource
+/// job.queue = 1;
+/// assert!(job.check(1, 1).is_err());
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Job {
     /// What the source calls it.
@@ -66,6 +87,8 @@ impl Job {
 }
 
 /// Equal tasks of one stage of a job.
+///
+/// The example of [`Job`] has one.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobGroup {
     /// Tasks of stage n + 1 wait until all tasks of stage n have ended (map, then reduce). Counted
@@ -155,6 +178,16 @@ impl JobGroup {
 }
 
 /// Run times of a group's tasks.
+///
+/// ```
+/// use meed::Span;
+/// use meed_workload::Durations;
+///
+/// let seconds = |s| Span::from_secs(s).expect("in range");
+/// let each = Durations::Each([seconds(10), seconds(30)].into());
+/// assert_eq!((each.get(0), each.longest()), (seconds(10), seconds(30)));
+/// assert_eq!(Durations::Same(seconds(10)).total_micros(2), 20_000_000);
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub enum Durations {
     /// All tasks run equally long.
@@ -198,6 +231,13 @@ impl Durations {
 }
 
 /// What the source calls a job: numbers cost nothing, names are kept as they are.
+///
+/// ```
+/// use meed_workload::JobLabel;
+///
+/// assert_eq!(JobLabel::Number(7).to_string(), "7");
+/// assert_eq!(JobLabel::Name("render".into()).to_string(), "render");
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum JobLabel {
     /// A number.

@@ -13,6 +13,30 @@ use meed::{Gang, Resources, Span, Time};
 use crate::{BadLine, Durations, Job, JobGroup, JobLabel, JobSource, SourceCounts, TraceError};
 
 /// All jobs of a source, and what it tells of itself.
+///
+/// ```
+/// # use meed::{Resources, Span, Time};
+/// # use meed_workload::inline::Inline;
+/// # use meed_workload::{Durations, Job, JobGroup, JobLabel, JobSource};
+/// # let tasks = Durations::Same(Span::from_secs(10).ok_or("in range")?);
+/// # let job = |number: u64| Job {
+/// #     label: JobLabel::Number(number),
+/// #     queue: 0,
+/// #     submit: Time::from_secs(number * 60).unwrap_or(Time::ZERO),
+/// #     weight: 1000,
+/// #     chain: None,
+/// #     groups: vec![JobGroup::new(1, Resources::new(&[1000]), tasks.clone())],
+/// # };
+/// # let mut source = Inline::new(vec!["ads".to_owned()], vec![job(0), job(1)], 1)?;
+/// use std::sync::Arc;
+/// use meed_workload::kept::KeptJobs;
+/// let kept = Arc::new(KeptJobs::read(&mut source, 10)?.ok_or("at most ten jobs")?);
+/// for _ in 0..2 {
+///     let mut again = KeptJobs::source(&kept);
+///     assert_eq!(again.next_job()?.map(|job| job.tasks()), Some(1));
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct KeptJobs {
     queues: Vec<String>,
@@ -210,6 +234,8 @@ fn last_of<T>(rows: &[T]) -> u32 {
 }
 
 /// The jobs of a [`KeptJobs`].
+///
+/// The example of [`KeptJobs`] reads two.
 #[derive(Clone, Debug)]
 pub struct KeptSource {
     kept: Arc<KeptJobs>,

@@ -9,6 +9,8 @@ use crate::fields::Column;
 use crate::job::{Durations, Job, JobGroup};
 
 /// Which limits the tasks of a log have, whose users asked for a time.
+///
+/// [`AtLimit`] has an example of a limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TimeLimits {
     /// What was asked for, also where the job then ran longer.
@@ -53,6 +55,31 @@ impl TimeLimits {
 }
 
 /// Tasks end at their limits: what would run longer is as long as its limit.
+///
+/// ```
+/// # use meed::{Resources, Span, Time};
+/// # use meed_workload::inline::Inline;
+/// # use meed_workload::{Durations, Job, JobGroup, JobLabel, JobSource};
+/// # let tasks = Durations::Same(Span::from_secs(10).ok_or("in range")?);
+/// # let job = |number: u64| Job {
+/// #     label: JobLabel::Number(number),
+/// #     queue: 0,
+/// #     submit: Time::from_secs(number * 60).unwrap_or(Time::ZERO),
+/// #     weight: 1000,
+/// #     chain: None,
+/// #     groups: vec![JobGroup::new(1, Resources::new(&[1000]), tasks.clone())],
+/// # };
+/// # let mut source = Inline::new(vec!["ads".to_owned()], vec![job(0), job(1)], 1)?;
+/// use meed_workload::changed::Changed;
+/// use meed_workload::limits::AtLimit;
+/// let job = source.next_job()?.ok_or("two jobs")?;
+/// let mut limited = job.clone();
+/// limited.groups[0].limit = Span::from_secs(4);
+/// let source = Inline::new(vec!["ads".to_owned()], vec![limited], 1)?;
+/// let cut = Changed::new(source, AtLimit).next_job()?.ok_or("one job")?;
+/// assert_eq!(Some(cut.groups[0].duration.get(0)), Span::from_secs(4)); // not 10 s
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct AtLimit;
 
 impl JobChange for AtLimit {

@@ -12,6 +12,28 @@ use meed::Time;
 use crate::{BadLine, Cause, Job, JobSource, SourceCounts, TraceError};
 
 /// Several sources as one.
+///
+/// ```
+/// # use meed::{Resources, Span, Time};
+/// # use meed_workload::inline::Inline;
+/// # use meed_workload::{Durations, Job, JobGroup, JobLabel, JobSource};
+/// # let tasks = Durations::Same(Span::from_secs(10).ok_or("in range")?);
+/// # let job = |number: u64| Job {
+/// #     label: JobLabel::Number(number),
+/// #     queue: 0,
+/// #     submit: Time::from_secs(number * 60).unwrap_or(Time::ZERO),
+/// #     weight: 1000,
+/// #     chain: None,
+/// #     groups: vec![JobGroup::new(1, Resources::new(&[1000]), tasks.clone())],
+/// # };
+/// # let mut source = Inline::new(vec!["ads".to_owned()], vec![job(0), job(1)], 1)?;
+/// use meed_workload::merge::Merge;
+/// let second = Inline::new(vec!["search".to_owned()], Vec::new(), 1)?;
+/// let mut both = Merge::new(vec![Box::new(source), Box::new(second)])?;
+/// assert_eq!(both.queues(), ["ads", "search"]);
+/// assert!(both.next_job()?.is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Merge<'a> {
     parts: Vec<Part<'a>>,
     queues: Vec<String>,

@@ -7,6 +7,26 @@ use crate::job::Job;
 ///
 /// A source never holds its whole input in memory unless its documentation says so; what it skips
 /// it counts.
+///
+/// ```
+/// use meed::{Resources, Span, Time};
+/// use meed_workload::inline::Inline;
+/// use meed_workload::{Durations, Job, JobGroup, JobLabel, JobSource};
+///
+/// let job = |number, seconds| Job {
+///     label: JobLabel::Number(number),
+///     queue: 0,
+///     submit: Time::from_secs(seconds).expect("in range"),
+///     weight: 1000,
+///     chain: None,
+///     groups: vec![JobGroup::new(1, Resources::new(&[1000]), Durations::Same(Span::ZERO))],
+/// };
+/// let mut source = Inline::new(vec!["ads".to_owned()], vec![job(1, 60), job(2, 0)], 1)?;
+/// assert_eq!(source.queues(), ["ads"]);
+/// let first = source.next_job()?.map(|job| job.label);
+/// assert_eq!(first, Some(JobLabel::Number(2))); // in order of submission
+/// # Ok::<(), meed_workload::TraceError>(())
+/// ```
 pub trait JobSource {
     /// Names of all queues that jobs of this source may name, in order of declaration. Known before
     /// the first job.
@@ -67,6 +87,18 @@ pub trait JobSource {
 }
 
 /// What the executors of a queue held while they were registered, and how much of it tasks used.
+///
+/// ```
+/// use meed_workload::Used;
+///
+/// let used = Used {
+///     queue: "ads".to_owned(),
+///     held_core_s: 100.0,
+///     container_core_s: 100.0,
+///     used_core_s: 75.0,
+/// };
+/// assert_eq!(used.idle_share(), Some(0.25));
+/// ```
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 pub struct Used {
     /// The queue.
@@ -91,6 +123,8 @@ impl Used {
 pub const CLOCK_END_US: u64 = 253_402_300_800_000_000;
 
 /// When a chained job comes: `pause` after the end of the one before, but not before `not_before`.
+///
+/// [`JobSource::cause`] tells it; the page of [`JobSource`] has an example of a source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Cause {
     /// After the end of the job before.
@@ -100,6 +134,8 @@ pub struct Cause {
 }
 
 /// What a source has read and skipped.
+///
+/// [`JobSource::counts`] tells it; the page of [`JobSource`] has an example of a source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SourceCounts {
     /// Lines (or records) read.

@@ -49,6 +49,8 @@ const LEAST: u64 = 3600 * MICROS_PER_S;
 const CHANCE: f64 = 1e-4;
 
 /// A window of a log, in the log's own time.
+///
+/// It is read with [`InWindow`], whose page has an example.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LogWindow {
     /// Its beginning.
@@ -161,6 +163,28 @@ pub fn find(ran: &Footprints, outliers: &Outliers) -> Option<LogWindow> {
 }
 
 /// A source within a window.
+///
+/// ```
+/// # use meed::{Resources, Span, Time};
+/// # use meed_workload::inline::Inline;
+/// # use meed_workload::{Durations, Job, JobGroup, JobLabel, JobSource};
+/// # let tasks = Durations::Same(Span::from_secs(10).ok_or("in range")?);
+/// # let job = |number: u64| Job {
+/// #     label: JobLabel::Number(number),
+/// #     queue: 0,
+/// #     submit: Time::from_secs(number * 60).unwrap_or(Time::ZERO),
+/// #     weight: 1000,
+/// #     chain: None,
+/// #     groups: vec![JobGroup::new(1, Resources::new(&[1000]), tasks.clone())],
+/// # };
+/// # let mut source = Inline::new(vec!["ads".to_owned()], vec![job(0), job(1)], 1)?;
+/// use meed_workload::window::{InWindow, LogWindow};
+/// let window = LogWindow { begin: Time::from_secs(30).ok_or("in range")?, end: None };
+/// let mut late = InWindow::new(source, window)?;
+/// assert_eq!(late.next_job()?.map(|job| job.label), Some(JobLabel::Number(1)));
+/// assert!(late.next_job()?.is_none()); // the first job came before
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct InWindow<S> {
     source: S,
     window: LogWindow,

@@ -14,6 +14,16 @@ pub type Labels = BTreeMap<String, String>;
 pub type LabelValues = BTreeMap<String, Vec<String>>;
 
 /// Where a task may run. The default allows every node.
+///
+/// ```
+/// use meed::{Constraints, Labels};
+///
+/// let require = [("disk".to_owned(), vec!["ssd".to_owned()])].into();
+/// let fast = Constraints { require, ..Constraints::default() };
+/// let labels: Labels = [("disk".to_owned(), "ssd".to_owned())].into();
+/// assert!(fast.allow(&labels) && !fast.allow(&Labels::new()));
+/// assert!(Constraints::default().is_open());
+/// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Constraints {

@@ -13,6 +13,33 @@ use crate::time::Span;
 pub const RULES: u32 = 2;
 
 /// A task is to start now.
+///
+/// [`Engine::decide`](crate::Engine::decide) and [`Engine::next_start`](crate::Engine::next_start)
+/// return it, and the engine counts the task as running from then on.
+///
+/// ```
+/// # use meed::{
+/// #     Config, Engine, Event, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources,
+/// #     TaskGroup, Time, Unit,
+/// # };
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// let tasks = [TaskGroup::new(3, Resources::new(&[1000]))];
+/// engine.apply(Time::ZERO, Event::JobArrived(JobSpec::new(ads, &tasks)))?;
+/// let start = engine.next_start(false).ok_or("there is room")?;
+/// assert_eq!((start.task, start.group, start.queue), (0, 0, ads));
+/// engine.apply(Time::from_secs(9).ok_or("in range")?, Event::TaskEnded(start.allocation))?;
+/// assert_eq!(engine.view().running_tasks(), 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Start {
     /// Names the running task from now on.
@@ -34,6 +61,33 @@ pub struct Start {
 }
 
 /// Why this task, here.
+///
+/// A [`Start`] has it where the world asks for explanations.
+///
+/// ```
+/// # use meed::{
+/// #     Config, Engine, Event, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources,
+/// #     TaskGroup, Time, Unit,
+/// # };
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// let tasks = [TaskGroup::new(1, Resources::new(&[1000]))];
+/// engine.apply(Time::ZERO, Event::JobArrived(JobSpec::new(ads, &tasks)))?;
+/// let start = engine.next_start(true).ok_or("there is room")?;
+/// let reason = start.reason.ok_or("it was asked for")?;
+/// let choice = reason.levels[0];
+/// assert_eq!((choice.chosen, choice.key.value, choice.runner_up), (ads, 0.0, None));
+/// assert_eq!(reason.place, "first fit: the first node with room");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reason {
     /// The choice at each level, from the root down.
@@ -61,6 +115,8 @@ impl Reason {
 pub type Choices = SmallVec<[Choice; 2]>;
 
 /// The choice among one queue's children.
+///
+/// The example of [`Reason`] reads one.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Choice {
     /// Whose children.
@@ -79,6 +135,8 @@ pub struct Choice {
 /// A key for people: in the measure's units over weight (resource-microseconds in thousandths,
 /// amounts, arrival numbers, or dominant shares per weight 1: parts of one, or such parts x
 /// seconds).
+///
+/// The example of [`Reason`] reads one, as part of a [`Choice`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct KeyValue {
     /// Below its minimum share, or ordinary.

@@ -10,6 +10,34 @@ use crate::spec::{JobSpec, NodeSpec, QueueChange, QueueSpec, TaskGroup};
 use crate::time::Time;
 
 /// One event.
+///
+/// The world tells it to [`Engine::apply`](crate::Engine::apply) with its time. An event that
+/// contradicts what the engine knows is refused with a [`Rejected`](crate::Rejected).
+///
+/// ```
+/// # use meed::{
+/// #     Config, Engine, Event, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources, Time,
+/// #     Unit,
+/// # };
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// let second = NodeSpec::new("second", Resources::new(&[4000]));
+/// engine.apply(Time::ZERO, Event::NodeJoined(second))?;
+/// assert_eq!(engine.view().capacity(), &Resources::new(&[6000]));
+///
+/// let node = engine.view().find_node("second").ok_or("it joined")?;
+/// engine.apply(Time::ZERO, Event::NodeLeft(node))?;
+/// assert!(engine.apply(Time::ZERO, Event::NodeLeft(node)).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub enum Event<'a> {
     /// A node joins. Effect: [`Effect::Node`].
@@ -109,6 +137,30 @@ pub enum Event<'a> {
 }
 
 /// What an event did, besides changing the engine's state.
+///
+/// ```
+/// # use meed::{
+/// #     Config, Effect, Engine, Event, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds,
+/// #     Resources, TaskGroup, Time, Unit,
+/// # };
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// let tasks = [TaskGroup::new(1, Resources::new(&[1000]))];
+/// let effect = engine.apply(Time::ZERO, Event::JobArrived(JobSpec::new(ads, &tasks)))?;
+/// assert!(matches!(effect, Effect::Job(_)));
+/// let start = engine.next_start(false).ok_or("there is room")?;
+/// let effect = engine.apply(Time::ZERO, Event::NodeLeft(start.node))?;
+/// assert_eq!(effect, Effect::Lost(vec![start.allocation]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Effect {
     /// Nothing that the world has to know.
@@ -136,6 +188,29 @@ pub enum Effect {
 }
 
 /// What became of a job when one of its tasks ended.
+///
+/// ```
+/// # use meed::{
+/// #     Config, Effect, Engine, Event, JobSpec, JobState, NodeSpec, Policy, QueueSpec,
+/// #     ResourceKinds, Resources, TaskGroup, Time, Unit,
+/// # };
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// let tasks = [TaskGroup::new(1, Resources::new(&[1000]))];
+/// engine.apply(Time::ZERO, Event::JobArrived(JobSpec::new(ads, &tasks)))?;
+/// let start = engine.next_start(false).ok_or("there is room")?;
+/// let effect = engine.apply(Time::ZERO, Event::TaskEnded(start.allocation))?;
+/// assert!(matches!(effect, Effect::Ended { state: JobState::Done, .. }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum JobState {
     /// Some of its tasks wait or run.

@@ -15,6 +15,38 @@
 //! that is the turn of an ordinary gang.
 
 /// How many tasks of a group start together, and how near to each other.
+///
+/// ```
+/// # use meed::{
+/// #     Config, Engine, Event, Gang, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds,
+/// #     Resources, TaskGroup, Time, Unit,
+/// # };
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// let one = [TaskGroup::new(1, Resources::new(&[1000]))];
+/// engine.apply(Time::ZERO, Event::JobArrived(JobSpec::new(ads, &one)))?;
+/// let first = engine.next_start(false).ok_or("there is room")?;
+///
+/// // Two tasks that start together: one of the two slots is taken, so neither starts.
+/// let mut pair = TaskGroup::new(2, Resources::new(&[1000]));
+/// pair.gang = Gang::all(2);
+/// engine.apply(Time::ZERO, Event::JobArrived(JobSpec::new(ads, &[pair])))?;
+/// assert!(engine.next_start(false).is_none());
+///
+/// engine.apply(Time::ZERO, Event::TaskEnded(first.allocation))?;
+/// let mut together = 0;
+/// engine.decide(false, |_| together += 1);
+/// assert_eq!(together, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]

@@ -12,6 +12,13 @@ use crate::resources::Resources;
 use crate::time::Span;
 
 /// What a child's key measures.
+///
+/// ```
+/// use meed::{Measure, Policy};
+///
+/// assert_eq!(Policy::new(Measure::Usage).name(), "long-term");
+/// assert!(Measure::Usage.info().keeps_usage && !Measure::Allocation.info().keeps_usage);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Measure {
@@ -33,6 +40,14 @@ pub enum Measure {
 }
 
 /// In what the keys of a measure are told to people, per weight 1.
+///
+/// ```
+/// use meed::Measure;
+/// use meed::policy::KeyUnit;
+///
+/// assert_eq!(Measure::Allocation.info().unit, KeyUnit::Amount);
+/// assert_eq!(Measure::Usage.info().unit, KeyUnit::AmountSeconds);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeyUnit {
     /// A plain number.
@@ -45,6 +60,14 @@ pub enum KeyUnit {
 
 /// What is to be known of a measure besides the formula of its key: what help, explanations and
 /// sweeps say of it.
+///
+/// ```
+/// use meed::Measure;
+///
+/// let info = Measure::Commitment.info();
+/// assert_eq!(info.reads, ["half_life"]);
+/// assert!(info.keeps_usage);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MeasureInfo {
     /// In what its keys are told.
@@ -96,6 +119,15 @@ impl Measure {
 }
 
 /// How long usage is remembered.
+///
+/// ```
+/// use meed::{Measure, Memory, Policy, Span};
+///
+/// let week = Span::from_secs(7 * 86_400).ok_or("in range")?;
+/// let policy = Policy { memory: Memory::HalfLife(week), ..Policy::new(Measure::Usage) };
+/// assert_ne!(policy.memory, Memory::Forever); // what a policy begins with
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Memory {
@@ -108,6 +140,16 @@ pub enum Memory {
 }
 
 /// What one unit of usage is.
+///
+/// ```
+/// use meed::{Measure, Policy, Resources, Scalar};
+///
+/// let mut policy = Policy::new(Measure::Allocation);
+/// policy.scalar = Scalar::Kind(0);
+/// assert_eq!(policy.uncounted(&Resources::new(&[0, 5])), Some(1));
+/// policy.scalar = Scalar::Dominant;
+/// assert_eq!(policy.uncounted(&Resources::new(&[0, 5])), None);
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Scalar {
@@ -121,6 +163,13 @@ pub enum Scalar {
 }
 
 /// What a queue that comes later starts with.
+///
+/// ```
+/// use meed::{Measure, Newcomer, Policy};
+///
+/// let policy = Policy { newcomer: Newcomer::EarlyBird, ..Policy::new(Measure::Usage) };
+/// assert_eq!(policy.name(), "long-term"); // a choice within the same policy
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Newcomer {
@@ -134,6 +183,15 @@ pub enum Newcomer {
 }
 
 /// The assumed execution time of a task whose real one is unknown (ICS'14 Sec. 5.1.1).
+///
+/// ```
+/// use meed::{Measure, Policy, Quantum, Untried, policy::DEFAULT_QUANTUM};
+///
+/// let policy = Policy::new(Measure::Usage);
+/// let Quantum::Adaptive { initial, untried, .. } = policy.quantum else { return Err("learned") };
+/// assert_eq!((initial, untried), (DEFAULT_QUANTUM, Untried::Handed));
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Quantum {
@@ -152,6 +210,8 @@ pub enum Quantum {
 }
 
 /// What an adaptive quantum assumes of jobs of which no task has ended.
+///
+/// The example of [`Quantum`] reads it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Untried {
@@ -172,6 +232,15 @@ impl Untried {
 }
 
 /// What happens when the task whose turn it is fits on no node now.
+///
+/// ```
+/// use meed::{Blocked, Measure, Policy, Reservations};
+///
+/// let policy = Policy::new(Measure::Usage);
+/// assert_eq!(policy.blocked, Blocked::Skip); // work conserving
+/// let backfill = Policy { blocked: Blocked::Reserve(Reservations::All), ..policy };
+/// assert_eq!(backfill.name(), "long-term");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Blocked {
@@ -186,6 +255,8 @@ pub enum Blocked {
 }
 
 /// How many tasks may have a reservation at once.
+///
+/// It is part of a [`Blocked::Reserve`](Blocked), whose page has an example.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Reservations {
@@ -196,6 +267,15 @@ pub enum Reservations {
 }
 
 /// How long a task is expected to run, where reservations look ahead.
+///
+/// ```
+/// use meed::{Estimates, Measure, Policy};
+///
+/// let mut policy = Policy::new(Measure::Usage);
+/// assert_eq!(policy.estimates, Estimates::Limits);
+/// policy.estimates = Estimates::Learned;
+/// assert_eq!(policy.name(), "long-term");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Estimates {
@@ -223,6 +303,16 @@ impl Reservations {
 pub type Permille = u32;
 
 /// How a queue orders its children. Start from a preset and change what differs.
+///
+/// ```
+/// use meed::{Memory, Policy, Span};
+///
+/// let mut policy = Policy::preset("long-term").ok_or("no such preset")?;
+/// policy.memory = Memory::HalfLife(Span::from_secs(86_400).ok_or("in range")?);
+/// assert_eq!(policy.name(), "long-term");
+/// assert_eq!(Policy::preset("none of ours"), None);
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Policy {
@@ -306,6 +396,15 @@ const REFRESH_INTERVAL: Span = match Span::from_secs(1) {
 };
 
 /// A named combination.
+///
+/// ```
+/// use meed::policy::{PRESETS, Preset};
+///
+/// let drfh = Preset::find("drfh").ok_or("a known name")?;
+/// assert_eq!((drfh.dominant, drfh.placement), (true, "best-fit"));
+/// assert!(PRESETS.iter().any(|preset| preset.name == drfh.policy().name()));
+/// # Ok::<(), &str>(())
+/// ```
 pub struct Preset {
     /// What users write.
     pub name: &'static str,

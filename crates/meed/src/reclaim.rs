@@ -4,6 +4,16 @@
 use crate::time::Span;
 
 /// When running tasks may be stopped for others that have a reservation.
+///
+/// ```
+/// use meed::{Measure, Policy, Reclaim, Span};
+///
+/// let rules = Reclaim::new(Span::from_secs(600).ok_or("in range")?);
+/// assert_eq!(rules.grace.as_secs_f64(), 30.0);
+/// let policy = Policy { reclaim: Some(rules), ..Policy::new(Measure::Usage) };
+/// assert_eq!(policy.reclaim.map(|rules| rules.min_runtime), Span::from_secs(300));
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Reclaim {

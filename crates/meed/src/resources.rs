@@ -18,6 +18,15 @@ pub const MAX_KINDS: usize = 7;
 pub const MAX_AMOUNT: u64 = 1 << 53;
 
 /// Amounts of each resource kind, in the kinds' smallest units.
+///
+/// ```
+/// use meed::Resources;
+///
+/// let node = Resources::new(&[4000, 16 << 30]); // 4 cores in thousandths, 16 GiB in bytes
+/// let task = Resources::new(&[500, 4 << 30]);
+/// assert!(task.fits_in(&node));
+/// assert_eq!(task.copies_in(&node), 4);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Resources {
     len: u8,
@@ -173,6 +182,12 @@ impl fmt::Debug for Resources {
 }
 
 /// In which smallest unit a kind of resource is counted.
+///
+/// ```
+/// use meed::Unit;
+///
+/// assert_eq!((Unit::Bytes.scale(), Unit::Milli.scale()), (1, 1000));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Unit {
@@ -193,6 +208,17 @@ impl Unit {
 }
 
 /// Names and units of the cluster's resource kinds, in the order of every [`Resources`] vector.
+///
+/// ```
+/// use meed::{ResourceKinds, Unit};
+///
+/// let named = |name: &str, unit| (name.to_owned(), unit);
+/// let kinds = ResourceKinds::new(vec![named("cpu", Unit::Milli), named("memory", Unit::Bytes)])?;
+/// assert_eq!((kinds.find("memory"), kinds.name(0)), (Some(1), "cpu"));
+/// let twice = vec![named("cpu", Unit::Milli), named("cpu", Unit::Milli)];
+/// assert!(ResourceKinds::new(twice).is_err());
+/// # Ok::<(), meed::ConfigError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ResourceKinds {
     kinds: Vec<(String, Unit)>,

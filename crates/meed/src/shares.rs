@@ -19,6 +19,14 @@ use crate::order::key::gcd;
 /// It is exact as long as both of its numbers fit 64 bits: always with one level of queues, and
 /// with several unless weights are many and odd. Beyond that it is rounded down to a 2^63rd of the
 /// whole, but never to nothing.
+///
+/// ```
+/// use meed::shares::ExactPart;
+///
+/// let third = ExactPart::WHOLE.of(1, 3);
+/// assert_eq!(third.times(100), (33, 1)); // 33 units and 1 of 3 parts of one
+/// assert_eq!(third.down(), 3);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ExactPart {
     up: u64,

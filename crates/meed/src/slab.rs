@@ -8,6 +8,32 @@
 use std::marker::PhantomData;
 
 /// A handle of kind `K`: slot and the generation that lives in it.
+///
+/// Slots are used again, generations are not: a handle to what is gone is never taken for another.
+///
+/// ```
+/// # use meed::{
+/// #     Config, Engine, Event, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources,
+/// #     TaskGroup, Time, Unit,
+/// # };
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// let tasks = [TaskGroup::new(2, Resources::new(&[2000]))];
+/// engine.apply(Time::ZERO, Event::JobArrived(JobSpec::new(ads, &tasks)))?;
+/// let first = engine.next_start(false).ok_or("there is room")?.allocation;
+/// engine.apply(Time::ZERO, Event::TaskEnded(first))?;
+/// let second = engine.next_start(false).ok_or("there is room")?.allocation;
+/// assert!(first.slot() == second.slot() && first != second);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Handle<K> {
     slot: u32,
     generation: u32,

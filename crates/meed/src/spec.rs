@@ -16,6 +16,14 @@ pub type Weight = u64;
 pub const MAX_WEIGHT: Weight = 1_000_000_000;
 
 /// A node.
+///
+/// ```
+/// use meed::{NodeSpec, Resources};
+///
+/// let mut node = NodeSpec::new("n1", Resources::new(&[8000])); // 8 cores in thousandths
+/// node.labels.insert("zone".to_owned(), "b".to_owned());
+/// assert_eq!((node.name.as_str(), node.weight), ("n1", 1000)); // a weight of 1, in thousandths
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NodeSpec {
     /// Its name, distinct.
@@ -37,6 +45,17 @@ impl NodeSpec {
 }
 
 /// A queue.
+///
+/// ```
+/// use meed::{Policy, QueueSpec, Resources};
+///
+/// let fair = Policy::preset("fair").ok_or("no such preset")?;
+/// let mut queue = QueueSpec::new("physics", fair);
+/// queue.weight = 3000; // in thousandths: three times as much as a queue of weight 1
+/// queue.max = Some(Resources::new(&[16_000]));
+/// assert_eq!((queue.name.as_str(), queue.min), ("physics", None));
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct QueueSpec {
     /// Full name: `parent.child`. Parents are declared first.
@@ -59,6 +78,21 @@ impl QueueSpec {
 }
 
 /// What the engine starts from.
+///
+/// ```
+/// use meed::{Config, NodeSpec, Policy, ResourceKinds, Resources, Unit};
+///
+/// let node = |name, milli| NodeSpec::new(name, Resources::new(&[milli]));
+/// let config = Config {
+///     kinds: ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?,
+///     measured: 0,
+///     root: Policy::preset("fair").ok_or("no such preset")?,
+///     queues: Vec::new(),
+///     nodes: vec![node("n1", 4000), node("n2", 8000)],
+/// };
+/// assert_eq!(config.largest_node(), Resources::new(&[8000]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The cluster's resource kinds.
@@ -86,6 +120,29 @@ impl Config {
 }
 
 /// What becomes of tasks that no node could hold when empty.
+///
+/// ```
+/// # use meed::{
+/// #     Config, Engine, Event, Infeasible, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds,
+/// #     Resources, TaskGroup, Time, Unit,
+/// # };
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// let large = [TaskGroup::new(1, Resources::new(&[3000]))]; // the node has 2000
+/// let job = || Event::JobArrived(JobSpec::new(ads, &large));
+/// assert!(engine.apply(Time::ZERO, job()).is_err());
+/// engine.set_infeasible(Infeasible::Wait);
+/// assert!(engine.apply(Time::ZERO, job()).is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Infeasible {
@@ -97,6 +154,14 @@ pub enum Infeasible {
 }
 
 /// Equal tasks of a job.
+///
+/// ```
+/// use meed::{Resources, Span, TaskGroup};
+///
+/// let mut group = TaskGroup::new(100, Resources::new(&[2000])); // 2 cores each, in thousandths
+/// group.limit = Span::from_secs(3600);
+/// assert!(group.constraints.is_none() && group.gang.is_none());
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TaskGroup {
     /// Number of tasks.
@@ -121,6 +186,28 @@ impl TaskGroup {
 }
 
 /// A job as it arrives.
+///
+/// ```
+/// # use meed::{
+/// #     Config, Engine, Event, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources,
+/// #     TaskGroup, Time, Unit,
+/// # };
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// let groups = [1, 3].map(|tasks| TaskGroup::new(tasks, Resources::new(&[1000])));
+/// let job = JobSpec { max_attempts: 4, ..JobSpec::new(ads, &groups) };
+/// engine.apply(Time::ZERO, Event::JobArrived(job))?;
+/// assert_eq!(engine.view().queue(ads).waiting, 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct JobSpec<'a> {
     /// A leaf queue.
@@ -143,6 +230,27 @@ impl<'a> JobSpec<'a> {
 }
 
 /// What is to change about a queue; `None` leaves it as it is.
+///
+/// ```
+/// # use meed::{
+/// #     Config, Engine, Event, NodeSpec, Policy, QueueChange, QueueSpec, ResourceKinds,
+/// #     Resources, Time, Unit,
+/// # };
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// let change = QueueChange { weight: Some(3000), ..QueueChange::default() };
+/// engine.apply(Time::ZERO, Event::QueueChanged(ads, change))?;
+/// assert_eq!(engine.view().queue_weight(ads), 3000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct QueueChange {
     /// New weight.
@@ -162,6 +270,33 @@ pub struct QueueChange {
 ///
 /// With `step` 0 it is a plain rank, which nothing but the next word moves. With a `step` it rises
 /// by what the child starts, so that a word serves for more than one start.
+///
+/// ```
+/// # use meed::{
+/// #     Config, Engine, Event, JobSpec, Measure, NodeSpec, Policy, QueueChange, QueueSpec, Rank,
+/// #     ResourceKinds, Resources, TaskGroup, Time, Unit,
+/// # };
+/// # let root = Policy::new(Measure::Told);
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// # let search = engine.view().find_queue("search").ok_or("declared")?;
+/// let change = QueueChange { rank: Some(Rank::at(5)), ..QueueChange::default() };
+/// engine.apply(Time::ZERO, Event::QueueChanged(ads, change))?;
+/// let tasks = [TaskGroup::new(1, Resources::new(&[1000]))];
+/// for queue in [ads, search] {
+///     engine.apply(Time::ZERO, Event::JobArrived(JobSpec::new(queue, &tasks)))?;
+/// }
+/// // Nothing was told of `search`: it stands at 0, before 5.
+/// assert_eq!(engine.next_start(false).map(|start| start.queue), Some(search));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]

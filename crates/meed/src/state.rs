@@ -30,7 +30,32 @@ pub const STATE_VERSION: u32 = 1;
 /// AmountRow of each resource kind, in the order of [`State::kinds`].
 pub type AmountRow = Vec<u64>;
 
-/// Everything that an engine knows. See the module.
+/// Everything that an engine knows, for snapshots: an engine that is made from it decides as the
+/// first would have.
+///
+/// ```
+/// # use meed::{
+/// #     Config, Engine, Event, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources,
+/// #     TaskGroup, Time, Unit,
+/// # };
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// let tasks = [TaskGroup::new(3, Resources::new(&[1000]))];
+/// engine.apply(Time::ZERO, Event::JobArrived(JobSpec::new(ads, &tasks)))?;
+/// engine.decide(false, |_| {});
+/// let state = engine.state();
+/// let again = Engine::from_state(&state, Box::new(meed::place::FirstFit::new(1)))?;
+/// assert_eq!((again.view().running_tasks(), again.state()), (2, state));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -145,7 +170,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// A table of slots, each with the generation of what lives, or will live next, in it.
+/// Slots in a [`State`], each with the generation of what lives, or will live next, in it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -158,7 +183,7 @@ pub struct SlotsState<T> {
     pub live: Vec<(u32, T)>,
 }
 
-/// One way to order children.
+/// One way to order children, in a [`State`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -169,7 +194,7 @@ pub struct OrderState {
     pub pool: AmountRow,
 }
 
-/// A queue.
+/// A queue, in a [`State`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -216,7 +241,7 @@ pub struct QueueState {
     pub meter: MeterState,
 }
 
-/// Since when a queue or a job counts among its siblings, and what its ledgers say.
+/// Since when a queue or a job counts among its siblings, and what its ledgers say; in a [`State`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -240,8 +265,8 @@ pub struct StandingState {
     pub rank: Option<Rank>,
 }
 
-/// A leaf's fairness integrals, as offsets of lines: the value at t is offset + slope x t. Slopes
-/// follow from what runs and waits.
+/// A leaf's fairness integrals in a [`State`], as offsets of lines: the value at t is
+/// offset + slope x t. Slopes follow from what runs and waits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -269,7 +294,7 @@ pub struct MeterState {
     pub entitled_rest: Option<(u64, i128)>,
 }
 
-/// A node.
+/// A node, in a [`State`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -295,7 +320,7 @@ pub struct NodeState {
     pub others: AmountRow,
 }
 
-/// What decides where a task can run.
+/// What decides where a task can run, in a [`State`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -316,7 +341,7 @@ pub struct ShapeState {
     pub turn: Option<TurnState>,
 }
 
-/// What tasks of a gang wait for.
+/// What tasks of a gang wait for, in a [`State`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -332,7 +357,7 @@ pub struct TurnState {
     pub parts: Vec<(u32, u32)>,
 }
 
-/// What makes a group a gang's.
+/// What makes a group a gang's, in a [`State`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -352,7 +377,7 @@ pub struct GangState {
     pub joint: Option<u32>,
 }
 
-/// For whom room is held.
+/// For whom room is held, in a [`State`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -385,7 +410,7 @@ pub struct HoldsState {
     pub stopped_before: Vec<StoppedBeforeState>,
 }
 
-/// A task that was stopped for others, and waits or runs again.
+/// A task that was stopped for others, and waits or runs again; in a [`State`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -398,7 +423,7 @@ pub struct StoppedBeforeState {
     pub ran: Span,
 }
 
-/// A group whose tasks fit nowhere, though it is, or was, their turn.
+/// A group whose tasks fit nowhere, though it is, or was, their turn; in a [`State`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -411,7 +436,7 @@ pub struct PassedState {
     pub since: Time,
 }
 
-/// Room on a node that is held idle for a job.
+/// Room on a node that is held idle for a job, in a [`State`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -424,7 +449,7 @@ pub struct IdleState {
     pub amounts: AmountRow,
 }
 
-/// A node on which room is held.
+/// A node on which room is held, in a [`State`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -437,7 +462,7 @@ pub struct HeldNodeState {
     pub openings: Vec<(Time, AmountRow)>,
 }
 
-/// A task, or all of a gang that start together, for which room is held.
+/// A task, or all of a gang that start together, for which room is held; in a [`State`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -471,7 +496,7 @@ pub struct HoldState {
     pub drained: bool,
 }
 
-/// A job.
+/// A job, in a [`State`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -495,7 +520,7 @@ pub struct LiveJobState {
     pub quantum: JobQuantumState,
 }
 
-/// Equal tasks of a job.
+/// Equal tasks of a job, in a [`State`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -516,7 +541,7 @@ pub struct GroupState {
     pub gang: Option<GangState>,
 }
 
-/// What a job's tasks have taught about their time.
+/// What a job's tasks have taught about their time, in a [`State`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -531,7 +556,7 @@ pub struct JobQuantumState {
     pub dirty: bool,
 }
 
-/// A running task.
+/// A running task, in a [`State`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -555,7 +580,7 @@ pub struct RunningState {
     pub nth: u32,
 }
 
-/// The starvation guard's own books.
+/// The starvation guard's own books, in a [`State`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -566,7 +591,7 @@ pub struct GuardState {
     pub standings: Vec<StandingState>,
 }
 
-/// The quantum updater.
+/// The quantum updater, in a [`State`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -582,7 +607,7 @@ pub struct QuantaState {
     pub queues: Vec<QueueQuantumState>,
 }
 
-/// A queue's own quantum.
+/// A queue's own quantum, in a [`State`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]

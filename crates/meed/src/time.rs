@@ -17,10 +17,29 @@ pub const MAX_MICROS: u64 = 1 << 53;
 pub const MICROS_PER_S: u64 = 1_000_000;
 
 /// An instant: microseconds since the run began.
+///
+/// ```
+/// use meed::{Span, Time};
+///
+/// let noon = Time::from_secs(43_200).ok_or("in range")?;
+/// let hour = Span::from_secs(3600).ok_or("in range")?;
+/// assert_eq!((noon + hour).as_secs_f64(), 46_800.0);
+/// assert_eq!(noon.saturating_since(noon + hour), Span::ZERO);
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Time(u64);
 
 /// A length of time in microseconds.
+///
+/// ```
+/// use meed::{Span, Time};
+///
+/// assert_eq!(Span::from_secs_f64(0.5).map(Span::as_micros), Some(500_000));
+/// let minute = Time::from_secs(61).ok_or("in range")? - Time::from_secs(1).ok_or("in range")?;
+/// assert_eq!(Some(minute), Span::from_secs(60));
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Span(u64);
 

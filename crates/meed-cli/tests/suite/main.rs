@@ -13,6 +13,7 @@ mod docs;
 #[path = "../../../meed-sim/tests/suite/backfill/engine.rs"]
 mod engine;
 mod escapes;
+mod examples;
 mod explain;
 mod files;
 mod issue;

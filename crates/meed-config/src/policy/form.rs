@@ -96,6 +96,15 @@ impl<'de> Deserialize<'de> for Count {
 }
 
 /// A policy's table within TOML text: as [`PolicySpec`], and each value knows where it stands.
+///
+/// ```
+/// use meed_config::policy::{InToml, PolicySpec};
+/// use meed_config::tree;
+///
+/// let InToml(keys) = tree::read("order = \"fair\"\nt_wait = \"5min\"")?;
+/// assert_eq!(keys.to_string(), "fair,t_wait=5min");
+/// # Ok::<(), tree::FormError>(())
+/// ```
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct InToml(pub PolicySpec);
 

@@ -8,6 +8,14 @@ use super::value::{Value, text};
 use super::{apply, reclaim};
 
 /// How a key's value is written.
+///
+/// ```
+/// use meed_config::policy::{Form, KEYS};
+///
+/// let key = KEYS.iter().find(|key| key.name == "half_life").ok_or("a known key")?;
+/// assert!(matches!(key.form, Form::Quantity));
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// A word out of a few, or a name.
@@ -25,6 +33,15 @@ pub enum Form {
 }
 
 /// A key of policies.
+///
+/// ```
+/// use meed::Measure;
+/// use meed_config::policy::KEYS;
+///
+/// let key = KEYS.iter().find(|key| key.name == "half_life").ok_or("a known key")?;
+/// assert!(key.is_read_by(Measure::Usage) && !key.is_read_by(Measure::Allocation));
+/// # Ok::<(), &str>(())
+/// ```
 pub struct Key {
     /// What users write.
     pub name: &'static str,

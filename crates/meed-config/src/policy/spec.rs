@@ -54,6 +54,8 @@ pub struct PolicySpec {
 pub const INHERIT: &str = "inherit";
 
 /// The value of a key, and where it stands in its text. Two are equal that say the same.
+///
+/// It is part of a [`PolicySpec`], whose page has an example.
 #[derive(Clone, Debug)]
 pub struct Given {
     pub(super) value: Value,

@@ -7,6 +7,14 @@ use serde::Serialize;
 use crate::quantity::Quantity;
 
 /// The value of a key, as it is written.
+///
+/// ```
+/// use meed_config::policy::{PolicySpec, Value};
+///
+/// let spec: PolicySpec = "long-term,discount=0.5".parse()?;
+/// assert_eq!(spec.get("discount"), Some(&Value::Number(0.5)));
+/// # Ok::<(), meed_config::policy::SpecError>(())
+/// ```
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Value {

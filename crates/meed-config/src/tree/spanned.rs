@@ -19,6 +19,14 @@ use super::{FormError, Node};
 pub(super) const NAME: &str = "$meed::Spanned";
 
 /// A value, and where in the text it stands. Two are equal whose values are.
+///
+/// ```
+/// use meed_config::Spanned;
+///
+/// let value = Spanned::new(4..5, 1);
+/// assert_eq!((value.span(), *value.get_ref()), (4..5, 1));
+/// assert_eq!(value, Spanned::new(0..1, 1)); // the place does not count
+/// ```
 #[derive(Clone, Debug)]
 pub struct Spanned<T> {
     span: Range<usize>,

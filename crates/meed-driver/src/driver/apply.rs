@@ -17,6 +17,8 @@ use crate::journal::{Failed, Journal};
 use crate::rows::{NewJob, Task};
 
 /// How the world takes a job that arrives.
+///
+/// The example of [`Live`](crate::live::Live) says so of each job.
 pub struct Taken<J> {
     /// What it keeps of it.
     pub detail: J,
@@ -25,6 +27,8 @@ pub struct Taken<J> {
 }
 
 /// A task and where it runs.
+///
+/// The example of [`Live`](crate::live::Live) reads one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunningTask {
     /// The task.
@@ -34,6 +38,37 @@ pub struct RunningTask {
 }
 
 /// What followed from a fact.
+///
+/// ```
+/// # use meed::place::FirstFit;
+/// # use meed::{Config, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources};
+/// # use meed::{TaskGroup, Time, Unit};
+/// # use meed_driver::{Driver, NewJob};
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: vec![QueueSpec::new("physics", root.clone())],
+/// #     nodes: vec![NodeSpec::new("n1", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut driver = Driver::new(config, Box::new(FirstFit::new(1)), Vec::new())?;
+/// # let queue = driver.queue_named("physics").ok_or("declared")?;
+/// # let groups = [TaskGroup::new(3, Resources::new(&[1000]))];
+/// # let new = || NewJob { key: 7.into(), name: None, detail: 0 };
+/// # let job = driver.job_arrived(Time::ZERO, JobSpec::new(queue, &groups), new, |_, _, _| {})?;
+/// # let mut starts = Vec::new();
+/// # driver.decide(|start| starts.push(start))?;
+/// use meed::JobState;
+/// use meed_driver::Taken;
+/// use meed_journal::{Fact, TaskFact, TaskKey};
+/// let key = TaskKey { job: 7.into(), task: 0, attempt: 0 };
+/// let mut driver = driver.find_by_key(); // facts name tasks by their keys
+/// let take = &mut |_: &_| Taken { detail: 0, max_attempts: 1 };
+/// let applied = driver.apply(Time::ZERO, &Fact::TaskEnded(TaskFact::of(key)), take)?;
+/// assert_eq!(applied.job, Some(JobState::Active));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Applied {

@@ -13,6 +13,31 @@ use crate::journal::{Failed, Journal};
 use crate::rows::{LiveJob, NewJob, Task};
 
 /// A job that was cancelled or could not go on.
+///
+/// ```
+/// # use meed::place::FirstFit;
+/// # use meed::{Config, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources};
+/// # use meed::{TaskGroup, Time, Unit};
+/// # use meed_driver::{Driver, NewJob};
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: vec![QueueSpec::new("physics", root.clone())],
+/// #     nodes: vec![NodeSpec::new("n1", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut driver = Driver::new(config, Box::new(FirstFit::new(1)), Vec::new())?;
+/// # let queue = driver.queue_named("physics").ok_or("declared")?;
+/// # let groups = [TaskGroup::new(3, Resources::new(&[1000]))];
+/// # let new = || NewJob { key: 7.into(), name: None, detail: 0 };
+/// # let job = driver.job_arrived(Time::ZERO, JobSpec::new(queue, &groups), new, |_, _, _| {})?;
+/// # let mut starts = Vec::new();
+/// # driver.decide(|start| starts.push(start))?;
+/// let cancelled = driver.job_cancelled(Time::ZERO, job)?;
+/// assert_eq!((cancelled.job.key(), cancelled.stopped.len()), (&7.into(), 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct CancelledJob<J> {
     /// The job.

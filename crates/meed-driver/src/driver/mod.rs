@@ -40,7 +40,37 @@ use crate::names::Names;
 use crate::rows::{LiveJob, Rows, Task};
 use crate::tally::{QueueTally, Tally, Totals};
 
-/// See the module. `J` is what the world keeps of each live job, `K` where records go.
+/// One engine with the names and the live jobs of its world, its journal and its counts: what
+/// happened goes in by verbs, starts come out. `J` is what the world keeps of each live job, `K`
+/// where records go. The [crate's page](crate) has a whole world as an example.
+///
+/// ```
+/// # use meed::place::FirstFit;
+/// # use meed::{Config, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources};
+/// # use meed::{TaskGroup, Time, Unit};
+/// # use meed_driver::{Driver, NewJob};
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: vec![QueueSpec::new("physics", root.clone())],
+/// #     nodes: vec![NodeSpec::new("n1", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut driver = Driver::new(config, Box::new(FirstFit::new(1)), Vec::new())?;
+/// # let queue = driver.queue_named("physics").ok_or("declared")?;
+/// # let groups = [TaskGroup::new(3, Resources::new(&[1000]))];
+/// # let new = || NewJob { key: 7.into(), name: None, detail: 0 };
+/// # let job = driver.job_arrived(Time::ZERO, JobSpec::new(queue, &groups), new, |_, _, _| {})?;
+/// # let mut starts = Vec::new();
+/// # driver.decide(|start| starts.push(start))?;
+/// assert_eq!(starts.len(), 2); // three tasks of a core each, two cores
+/// let ended = driver.task_ended(Time::from_secs(5).ok_or("in range")?, starts[0].allocation)?;
+/// assert!(ended.gone.is_none()); // the job has more tasks
+/// let facts = driver.journal().iter().map(|(_, fact)| fact.kind().word());
+/// assert_eq!(facts.collect::<Vec<_>>(), ["arrive", "start", "start", "end"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Driver<J, K = Off> {
     pub(crate) engine: Engine,
     journal: K,

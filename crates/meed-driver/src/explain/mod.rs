@@ -26,6 +26,8 @@ use crate::journal::Journal;
 use crate::rows::Waiting;
 
 /// What is to be explained.
+///
+/// The example of [`Standing`] asks about a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Subject {
     /// What a leaf would start next.
@@ -42,6 +44,32 @@ impl Subject {
 }
 
 /// A queue's books. Amounts of the measured resource unless named.
+///
+/// ```
+/// # use meed::place::FirstFit;
+/// # use meed::{Config, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources};
+/// # use meed::{TaskGroup, Time, Unit};
+/// # use meed_driver::{Driver, NewJob};
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: vec![QueueSpec::new("physics", root.clone())],
+/// #     nodes: vec![NodeSpec::new("n1", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut driver = Driver::new(config, Box::new(FirstFit::new(1)), Vec::new())?;
+/// # let queue = driver.queue_named("physics").ok_or("declared")?;
+/// # let groups = [TaskGroup::new(3, Resources::new(&[1000]))];
+/// # let new = || NewJob { key: 7.into(), name: None, detail: 0 };
+/// # let job = driver.job_arrived(Time::ZERO, JobSpec::new(queue, &groups), new, |_, _, _| {})?;
+/// # let mut starts = Vec::new();
+/// # driver.decide(|start| starts.push(start))?;
+/// let queues = driver.queues(Time::ZERO)?;
+/// let (_, status) = queues.iter().find(|(id, _)| *id == queue).ok_or("each is told")?;
+/// assert_eq!((status.held, status.demand, status.waiting_tasks), (2.0, 3.0, 1)); // cores
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct QueueStatus {
     /// Weight among its siblings.
@@ -73,6 +101,8 @@ pub struct QueueStatus {
 }
 
 /// The order among the children of one queue on the way down.
+///
+/// It is part of a [`Standing`], whose page has an example.
 #[derive(Clone, Debug, Serialize)]
 pub struct Level {
     /// Whose children; empty for the root.
@@ -92,6 +122,8 @@ pub struct Level {
 }
 
 /// A child that has tasks waiting.
+///
+/// It is part of a [`Level`]: the page of [`Standing`] has an example.
 #[derive(Clone, Debug, Serialize)]
 pub struct Child {
     /// Full name.
@@ -107,6 +139,8 @@ pub struct Child {
 }
 
 /// The starvation guard.
+///
+/// It is part of a [`Standing`], whose page has an example.
 #[derive(Clone, Debug, Serialize)]
 pub struct GuardStatus {
     /// After so long a leaf may be served out of turn.
@@ -118,6 +152,8 @@ pub struct GuardStatus {
 }
 
 /// The order within the leaf.
+///
+/// It is part of a [`Standing`], whose page has an example.
 #[derive(Clone, Debug, Serialize)]
 pub struct Leaf {
     /// `fifo`, `fair` or `long-term`.
@@ -131,6 +167,8 @@ pub struct Leaf {
 }
 
 /// A job that is ahead.
+///
+/// It is part of a [`Leaf`]: the page of [`Standing`] has an example.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ahead {
     /// Its label.
@@ -148,6 +186,8 @@ pub struct Ahead {
 }
 
 /// What stands in the way.
+///
+/// It is part of a [`Standing`], whose page has an example.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Obstacle {
@@ -208,6 +248,8 @@ pub enum Obstacle {
 }
 
 /// A group of a gang of several.
+///
+/// It is part of [`Obstacle::Gang`]: the page of [`Standing`] has an example of an obstacle.
 #[derive(Clone, Debug, Serialize)]
 pub struct GangGroup {
     /// Its number among the job's groups, from 0.
@@ -225,6 +267,8 @@ pub struct GangGroup {
 }
 
 /// What one task asks for beside what bounds it.
+///
+/// It is part of an [`Obstacle`]: the page of [`Standing`] has an example.
 #[derive(Clone, Debug, Serialize)]
 pub struct Bound {
     /// Resource.
@@ -238,6 +282,33 @@ pub struct Bound {
 }
 
 /// How a job or a queue stands at an instant.
+///
+/// ```
+/// # use meed::place::FirstFit;
+/// # use meed::{Config, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources};
+/// # use meed::{TaskGroup, Time, Unit};
+/// # use meed_driver::{Driver, NewJob};
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: vec![QueueSpec::new("physics", root.clone())],
+/// #     nodes: vec![NodeSpec::new("n1", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut driver = Driver::new(config, Box::new(FirstFit::new(1)), Vec::new())?;
+/// # let queue = driver.queue_named("physics").ok_or("declared")?;
+/// # let groups = [TaskGroup::new(3, Resources::new(&[1000]))];
+/// # let new = || NewJob { key: 7.into(), name: None, detail: 0 };
+/// # let job = driver.job_arrived(Time::ZERO, JobSpec::new(queue, &groups), new, |_, _, _| {})?;
+/// # let mut starts = Vec::new();
+/// # driver.decide(|start| starts.push(start))?;
+/// use meed_driver::explain::{Obstacle, Subject};
+/// let standing = driver.explain(Time::ZERO, queue, Subject::Job(Some(job)))?;
+/// assert_eq!((standing.running, standing.waits.map(|waiting| waiting.tasks)), (2, Some(1)));
+/// assert!(matches!(standing.obstacles[0], Obstacle::Size { .. })); // both cores are taken
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Standing {
     /// What waits of it.

@@ -12,6 +12,8 @@ use crate::driver::Driver;
 use crate::journal::Journal;
 
 /// Room that is held for a waiting task, or for all of a gang that start together.
+///
+/// It is part of a [`Standing`](super::Standing), whose page has an example.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Reserved {
     /// Its job's label.
@@ -43,6 +45,8 @@ pub struct Reserved {
 }
 
 /// A node on which room is held.
+///
+/// It is part of [`Reserved`]: the page of [`Standing`](super::Standing) has an example.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct HeldNode {
     /// Its name.
@@ -61,6 +65,8 @@ pub struct HeldNode {
 }
 
 /// Tasks of another group of a gang for which room is held on a node.
+///
+/// It is part of a [`HeldNode`]: the page of [`Standing`](super::Standing) has an example.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct HeldWithThem {
     /// How many.
@@ -70,6 +76,8 @@ pub struct HeldWithThem {
 }
 
 /// Tasks of one job that run on the node, and are expected to end at one time.
+///
+/// It is part of a [`HeldNode`]: the page of [`Standing`](super::Standing) has an example.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Holder {
     /// Whose.
@@ -92,6 +100,8 @@ pub struct Holder {
 }
 
 /// A reservation has moved.
+///
+/// It is part of [`Reserved`]: the page of [`Standing`](super::Standing) has an example.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct HoldMove {
     /// When.
@@ -109,6 +119,8 @@ pub struct HoldMove {
 }
 
 /// Why a reservation has moved.
+///
+/// It is part of a [`HoldMove`]: the page of [`Standing`](super::Standing) has an example.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MoveReason {

@@ -8,6 +8,8 @@ use crate::driver::apply::{Applied, RunningTask};
 use crate::journal::Failed;
 
 /// What a world tells of one instant ([`Live::at`]).
+///
+/// The example of [`Live`] tells of a job.
 pub struct Batch<'l, J> {
     live: &'l mut Live<J>,
     now: Time,

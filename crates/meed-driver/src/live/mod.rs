@@ -41,6 +41,8 @@ pub use open::{OpenError, Opening, Recovered, Take};
 ///
 /// Not `#[non_exhaustive]`: a world that passed over an action would be wrong, so a new one must be
 /// a compile error there.
+///
+/// The example of [`Live`] reads two.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Action {
     /// This task starts on this node.
@@ -73,6 +75,13 @@ pub enum Action {
 }
 
 /// When a snapshot is due.
+///
+/// ```
+/// use meed_driver::live::SnapshotRule;
+///
+/// let rule = SnapshotRule { records: 1000, ..SnapshotRule::default() };
+/// assert_eq!(rule.bytes, 64 << 20);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SnapshotRule {
     /// After so many records.
@@ -87,7 +96,49 @@ impl Default for SnapshotRule {
     }
 }
 
-/// See the module. `J` is what the world keeps of each live job.
+/// A driver with a durable journal: nothing that it decides is handed out before it is stored, and
+/// after a crash the journal says where things stood. `J` is what the world keeps of each live job.
+///
+/// ```
+/// # use meed::{Config, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources, Time, Unit};
+/// # use meed::place::{FirstFit, Placement};
+/// use meed_driver::live::{Action, Live, Opening, SnapshotRule};
+/// use meed_driver::{Taken, header_of};
+/// use meed_journal::{Amounts, Arrival, Fact, Group, Opened};
+/// use meed_store::{FileStore, FileStoreOptions, UnixMillis};
+///
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: vec![QueueSpec::new("physics", root.clone())],
+/// #     nodes: vec![NodeSpec::new("n1", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let core = Amounts::of(&Resources::new(&[1000]), &config.kinds);
+/// let folder = tempfile::tempdir()?;
+/// let store = FileStore::open_folder(folder.path(), FileStoreOptions::default())?;
+/// let opening = Opening {
+///     header: header_of("toy", "fair", &config, "first-fit"),
+///     config,
+///     place: Box::new(|| Box::new(FirstFit::new(1)) as Box<dyn Placement>),
+///     take: Box::new(|_| Taken { detail: (), max_attempts: 1 }),
+///     opened: Opened::default(),
+///     rule: SnapshotRule::default(),
+///     reasons: false,
+///     wall: UnixMillis::new(0),
+/// };
+/// let (mut live, recovered) = Live::open(Box::new(store), opening)?;
+/// assert_eq!(recovered.played, 0); // a new journal
+///
+/// let group = Group { tasks: 3, demand: core, ..Group::default() };
+/// let job = Fact::job_arrived(Arrival::new("physics".into(), "9f1c".into(), vec![group]));
+/// live.at(Time::from_secs(1).ok_or("in range")?, |batch| batch.apply(&job))?;
+/// let actions = live.commit(UnixMillis::new(1000))?; // durable: now they may be carried out
+/// assert!(actions.len() == 2 && matches!(actions[0], Action::Start { .. }));
+/// assert_eq!(live.running().count(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Live<J> {
     driver: Driver<J, Book>,
     take: Take<J>,

@@ -25,6 +25,8 @@ use crate::journal::Off;
 pub type Take<J> = Box<dyn FnMut(&Arrival) -> Taken<J>>;
 
 /// With what a journal is opened.
+///
+/// The example of [`Live`] opens a new journal.
 pub struct Opening<J> {
     /// Queues and nodes of a new journal. One that exists says itself what it has; changes of the
     /// configuration since are the world's to tell.
@@ -52,6 +54,8 @@ pub struct Opening<J> {
 /// is not there it says so before it commits: it has ended or failed; or it was never begun, and is
 /// to be started ([`Live::start_again`]). What runs and is unknown here is to be stopped:
 /// with starts handed out by commits alone there is no such task.
+///
+/// The example of [`Live`] reads one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Recovered {

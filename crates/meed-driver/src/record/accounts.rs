@@ -3,6 +3,8 @@
 use serde::Serialize;
 
 /// The accounts of all tenants that contribute.
+///
+/// It is part of a [`RunRecord`](super::RunRecord), whose page has an example.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct AccountsRecord {
     /// What tenants are entitled by: `paid` or `contributed`.
@@ -21,6 +23,8 @@ pub struct AccountsRecord {
 
 /// A statement of account. Hours are unit-hours of the measured resource, each by its node's
 /// weight; the rest is money.
+///
+/// It is part of an [`AccountsRecord`]: the page of [`RunRecord`](super::RunRecord) has an example.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct AccountRecord {
     /// Full name of the tenant.

@@ -3,6 +3,8 @@
 use meed_journal::JobKey;
 
 /// What a chart of nodes over time shows. Amounts of the measured resource.
+///
+/// It is part of a [`RunRecord`](super::RunRecord), whose page has an example.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct NodeChart {
     /// When the window begins.
@@ -24,6 +26,8 @@ pub struct NodeChart {
 }
 
 /// A node.
+///
+/// It is part of a [`NodeChart`]: the page of [`RunRecord`](super::RunRecord) has an example.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ChartNode {
     /// Its name.
@@ -33,6 +37,8 @@ pub struct ChartNode {
 }
 
 /// A task that ran.
+///
+/// It is part of a [`NodeChart`]: the page of [`RunRecord`](super::RunRecord) has an example.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ChartTask {
     /// Where, as an index into [`NodeChart::nodes`].
@@ -54,6 +60,8 @@ pub struct ChartTask {
 }
 
 /// How a task came to start.
+///
+/// It is part of a [`ChartTask`]: the page of [`RunRecord`](super::RunRecord) has an example.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChartStart {
     /// As ever.
@@ -65,6 +73,8 @@ pub enum ChartStart {
 }
 
 /// Room that was held on a node for a task.
+///
+/// It is part of a [`NodeChart`]: the page of [`RunRecord`](super::RunRecord) has an example.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ChartHold {
     /// Where, as an index into [`NodeChart::nodes`].

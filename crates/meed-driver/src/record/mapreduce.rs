@@ -3,6 +3,8 @@
 use serde::Serialize;
 
 /// Jobs, locality, slots; over time and per node.
+///
+/// It is part of a [`RunRecord`](super::RunRecord), whose page has an example.
 #[derive(Clone, Debug, Serialize)]
 pub struct MapReduceRecord {
     /// Which maps a slot may run: the name of the rule.
@@ -40,6 +42,8 @@ pub struct MapReduceRecord {
 }
 
 /// Second attempts of slow tasks.
+///
+/// It is part of a [`MapReduceRecord`]: the page of [`RunRecord`](super::RunRecord) has an example.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 pub struct Speculation {
     /// Started.
@@ -49,6 +53,8 @@ pub struct Speculation {
 }
 
 /// What was read of files on disks.
+///
+/// It is part of a [`MapReduceRecord`]: the page of [`RunRecord`](super::RunRecord) has an example.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 pub struct PageCacheUse {
     /// By all tasks.
@@ -58,6 +64,8 @@ pub struct PageCacheUse {
 }
 
 /// Jobs that were submitted together.
+///
+/// It is part of a [`MapReduceRecord`]: the page of [`RunRecord`](super::RunRecord) has an example.
 #[derive(Clone, Debug, Serialize)]
 pub struct RequestRecord {
     /// Its name.
@@ -69,6 +77,8 @@ pub struct RequestRecord {
 }
 
 /// One job.
+///
+/// It is part of a [`MapReduceRecord`]: the page of [`RunRecord`](super::RunRecord) has an example.
 #[derive(Clone, Debug, Serialize)]
 pub struct MapReduceJobRecord {
     /// Its name.
@@ -96,6 +106,8 @@ pub struct MapReduceJobRecord {
 }
 
 /// One node over the whole run.
+///
+/// It is part of a [`MapReduceRecord`]: the page of [`RunRecord`](super::RunRecord) has an example.
 #[derive(Clone, Debug, Serialize)]
 pub struct NodeRecord {
     /// Its name.
@@ -118,6 +130,8 @@ pub struct NodeRecord {
 
 /// A node's map slots from some instant on. Rules without classes have `any`, the others `cpu` and
 /// `io`.
+///
+/// It is part of a [`NodeRecord`]: the page of [`RunRecord`](super::RunRecord) has an example.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct SlotChange {
     /// From when.
@@ -134,6 +148,8 @@ pub struct SlotChange {
 }
 
 /// Samples at equal distances of time.
+///
+/// It is part of a [`MapReduceRecord`]: the page of [`RunRecord`](super::RunRecord) has an example.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct MapReduceSeries {
     /// Times of the samples.
@@ -144,6 +160,8 @@ pub struct MapReduceSeries {
 
 /// One node over time. Every array has the length of `t_s`. Tasks and slots are those just before
 /// the sample; uses are means since the sample before, the first one's nothing.
+///
+/// It is part of a [`MapReduceSeries`]: the page of [`RunRecord`](super::RunRecord) has an example.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct NodeSeries {
     /// Maps that run of jobs found to be CPU-bound.

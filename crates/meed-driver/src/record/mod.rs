@@ -43,6 +43,8 @@ pub fn assumed_cluster(assumptions: &[String]) -> Option<&String> {
 pub const SCHEMA: u32 = 1;
 
 /// One `meed simulate`: a scenario under one or more policies.
+///
+/// It is made of [`RunRecord`]s, whose page has an example.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     /// [`SCHEMA`].
@@ -75,6 +77,36 @@ impl Comparison {
 }
 
 /// One policy's run over the workload.
+///
+/// ```
+/// # use meed::place::FirstFit;
+/// # use meed::{Config, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources};
+/// # use meed::{TaskGroup, Time, Unit};
+/// # use meed_driver::{Driver, NewJob};
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: vec![QueueSpec::new("physics", root.clone())],
+/// #     nodes: vec![NodeSpec::new("n1", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut driver = Driver::new(config, Box::new(FirstFit::new(1)), Vec::new())?;
+/// # let queue = driver.queue_named("physics").ok_or("declared")?;
+/// # let groups = [TaskGroup::new(3, Resources::new(&[1000]))];
+/// # let new = || NewJob { key: 7.into(), name: None, detail: 0 };
+/// # let job = driver.job_arrived(Time::ZERO, JobSpec::new(queue, &groups), new, |_, _, _| {})?;
+/// # let mut starts = Vec::new();
+/// # driver.decide(|start| starts.push(start))?;
+/// use meed_driver::{Ending, outcome};
+/// let end = Time::from_secs(10).ok_or("in range")?;
+/// driver.finish(end);
+/// let ending = Ending { end, sampler: None, jobs: Vec::new(), counting: None };
+/// let run = outcome("fair", &mut driver, ending)?;
+/// assert_eq!((run.decisions, run.unfinished, run.utilization["cpu"]), (2, 1, 1.0));
+/// assert_eq!(run.queues[0].usage["cpu"], 20.0); // core seconds
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct RunRecord {
     /// The policy as the user named it.
@@ -165,6 +197,8 @@ impl RunRecord {
 }
 
 /// The part of a run of which figures are told.
+///
+/// It is part of a [`RunRecord`], whose page has an example.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct CountedRecord {
     /// Its beginning.
@@ -181,6 +215,8 @@ impl CountedRecord {
 }
 
 /// Tasks that were stopped for others.
+///
+/// It is part of a [`RunRecord`], whose page has an example.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct StoppedRecord {
     /// How many times one was.
@@ -190,6 +226,8 @@ pub struct StoppedRecord {
 }
 
 /// One job that was taken.
+///
+/// It is part of a [`RunRecord`], whose page has an example.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobRecord {
     /// Whose, as an index into [`RunRecord::queues`].
@@ -213,6 +251,8 @@ pub struct JobRecord {
 }
 
 /// A leaf queue's outcome.
+///
+/// The example of [`RunRecord`] reads one.
 #[derive(Clone, Debug, Serialize)]
 pub struct QueueRecord {
     /// Full name, `parent.child`.
@@ -273,6 +313,8 @@ pub struct QueueRecord {
 pub const JOB_PERCENTILES: [f64; 9] = [1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0];
 
 /// A parent queue's outcome: the sums of its leaves.
+///
+/// It is part of a [`RunRecord`], whose page has an example.
 #[derive(Clone, Debug, Serialize)]
 pub struct GroupRecord {
     /// Full name.
@@ -286,6 +328,8 @@ pub struct GroupRecord {
 }
 
 /// Samples at equal distances of time; all arrays of one series have the length of `t_s`.
+///
+/// The example of [`Sampler`](crate::Sampler) reads it.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Series {
     /// Times of the samples.
@@ -305,6 +349,8 @@ pub struct Series {
 }
 
 /// One leaf queue over time.
+///
+/// The example of [`Sampler`](crate::Sampler) reads it.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct QueueSeries {
     /// Held and waited for (d_i).

@@ -7,6 +7,9 @@ use meed_journal::JobKey;
 use serde::Serialize;
 
 /// How often tasks of a queue were overtaken.
+///
+/// It is part of a [`QueueRecord`](super::QueueRecord): the page of
+/// [`RunRecord`](super::RunRecord) has an example.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Overtaken {
     /// Tasks that were overtaken at least once.
@@ -18,6 +21,8 @@ pub struct Overtaken {
 }
 
 /// One task that was overtaken.
+///
+/// It is part of [`Overtaken`]: the page of [`RunRecord`](super::RunRecord) has an example.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct MostOvertaken {
     /// Its job.
@@ -42,6 +47,8 @@ pub struct MostOvertaken {
 pub const OVERTAKERS: usize = 10;
 
 /// A queue whose tasks overtook.
+///
+/// It is part of [`MostOvertaken`]: the page of [`RunRecord`](super::RunRecord) has an example.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Overtaker {
     /// Full name.
@@ -51,6 +58,8 @@ pub struct Overtaker {
 }
 
 /// The same task in a second run, in which all is the same but `when_blocked = "reserve"`.
+///
+/// It is part of [`MostOvertaken`]: the page of [`RunRecord`](super::RunRecord) has an example.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct WithReserve {
     /// How long it waited there; `null`: it had not started by the time at which it did without.

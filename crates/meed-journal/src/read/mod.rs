@@ -51,6 +51,17 @@ enum Schema {
 const STORE: [&[u8]; 2] = [b"{\"segment\":", b"{\"block\":"];
 
 /// Reads records from lines.
+///
+/// The [crate's page](crate) has an example that reads what was written.
+///
+/// ```
+/// use meed_journal::{BufLines, Reader};
+///
+/// let log = &b"no record\n"[..];
+/// let mut reader = Reader::new("a.jsonl".into(), BufLines::new(log));
+/// let wrong = reader.next_any().unwrap_err().to_string();
+/// assert!(wrong.starts_with("a.jsonl:1:"), "{wrong}");
+/// ```
 pub struct Reader<S> {
     file: Arc<str>,
     source: S,

@@ -8,6 +8,23 @@ use crate::header::Header;
 use crate::record::{Fact, Kind};
 
 /// One run of a log.
+///
+/// [`runs`] finds them.
+///
+/// ```
+/// use meed::Time;
+/// use meed_journal::*;
+///
+/// let mut writer = Writer::new(Vec::new());
+/// for _ in 0..2 {
+///     let header = Header { schema: SCHEMA, ..Header::default() };
+///     writer.append(Time::ZERO, &Fact::Run(Box::new(header)))?;
+/// }
+/// let log = writer.into_inner();
+/// let found = runs(Reader::new("a.jsonl".into(), BufLines::new(&log[..])))?;
+/// assert_eq!((found.len(), found[1].first_line, found[1].finished), (2, 2, false));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Run {
     /// Its number in the log, from 1.

@@ -3,6 +3,23 @@
 use std::io::{self, BufRead};
 
 /// Gives lines one after the other, without their line breaks.
+///
+/// ```
+/// use std::convert::Infallible;
+/// use meed_journal::{LineSource, Reader};
+///
+/// /// Lines in memory.
+/// struct Lines<'a>(std::str::Lines<'a>);
+/// impl LineSource for Lines<'_> {
+///     type Error = Infallible;
+///     fn next_line(&mut self) -> Result<Option<&[u8]>, Infallible> {
+///         Ok(self.0.next().map(str::as_bytes))
+///     }
+/// }
+/// let mut lines = Lines("one\ntwo".lines());
+/// assert_eq!(lines.next_line(), Ok(Some(&b"one"[..])));
+/// assert!(Reader::new("memory".into(), lines).next_any().is_err()); // `two` is no record
+/// ```
 pub trait LineSource {
     /// What can go wrong.
     type Error;
@@ -17,6 +34,16 @@ pub trait LineSource {
 }
 
 /// The lines of a buffered reader of plain text.
+///
+/// ```
+/// use meed_journal::{BufLines, LineSource};
+///
+/// let mut lines = BufLines::new(&b"one\ntwo\n"[..]);
+/// assert_eq!(lines.next_line()?, Some(&b"one"[..]));
+/// assert_eq!(lines.next_line()?, Some(&b"two"[..]));
+/// assert_eq!(lines.next_line()?, None);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct BufLines<R> {
     input: R,
     line: Vec<u8>,

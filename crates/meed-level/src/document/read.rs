@@ -16,6 +16,19 @@ use crate::problem::{Problem, Server, User, UserLedgers};
 const LONGEST_NAME: usize = 200;
 
 /// How a problem is written.
+///
+/// ```
+/// use meed_level::document::{Format, read};
+///
+/// let text = r#"
+/// servers = [{ capacity = { cpu = 4 } }]
+/// users = [{ name = "ann", demand = { cpu = 1 } }]
+/// "#;
+/// let format = Format::of("pool.toml", text);
+/// assert_eq!(format, Format::Toml);
+/// assert_eq!(read(text, format)?.users[0].name, "ann");
+/// # Ok::<(), meed_level::document::DocumentError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
     /// JSON.

@@ -20,6 +20,9 @@ use crate::log::read::{LogError, LogFile, Run};
 const ABOUT: &str = "state";
 
 /// What is kept of a live job: the number of its arrival, refused ones counted.
+///
+/// It is what the [`Driver`](meed_driver::Driver) of a [`Begun`] keeps of a job;
+/// [`LogFile`](crate::log::read::LogFile) has an example of how a record is opened.
 #[derive(Deserialize)]
 pub struct Came {
     #[serde(skip)]
@@ -29,6 +32,9 @@ pub struct Came {
 
 /// The begin of a record that starts in the middle: the state of its driver at the first instant,
 /// and the jobs that were alive then.
+///
+/// [`begun`] reads it, and answers `None` for a record that starts at a run's own beginning;
+/// [`LogFile`](crate::log::read::LogFile) has an example of how a record is opened.
 #[derive(Debug)]
 pub struct Begun {
     state: Vec<u8>,

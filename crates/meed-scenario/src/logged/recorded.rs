@@ -41,6 +41,18 @@ pub fn arrival_of(fact: &Fact) -> Option<&Arrival> {
 }
 
 /// What a look through a run finds of its workload.
+///
+/// [`LogFile`](crate::log::read::LogFile) has an example of how the run is opened.
+///
+/// ```
+/// use meed::{ResourceKinds, Unit};
+/// use meed_scenario::logged::recorded::RecordedWorkload;
+///
+/// let kinds = ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?;
+/// let none = RecordedWorkload::none(&kinds);
+/// assert!(none.queues.is_empty() && none.changes.is_empty());
+/// # Ok::<(), meed::ConfigError>(())
+/// ```
 #[derive(Clone)]
 pub struct RecordedWorkload {
     /// The resources of its cluster.
@@ -143,6 +155,8 @@ impl RecordedWorkload {
 
 /// A log's jobs as a source: those with a time of their own come at that time, those that the end
 /// of another caused come as long after that end as they did.
+///
+/// [`RecordedWorkload::source`] makes it; the page of [`RecordedWorkload`] has an example.
 pub struct LogSource {
     workload: RecordedWorkload,
     chains: BTreeMap<u32, VecDeque<(Cause, Job)>>,

@@ -3,6 +3,8 @@
 use meed::Span;
 
 /// What a tenant is entitled by.
+///
+/// It is part of [`Terms`], whose page has an example.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Entitled {
     /// What it has paid.
@@ -13,6 +15,8 @@ pub enum Entitled {
 }
 
 /// What a unit of a resource that was received counts.
+///
+/// It is part of [`Terms`], whose page has an example.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ValueBy {
     /// The pool's price of the moment.
@@ -23,6 +27,16 @@ pub enum ValueBy {
 }
 
 /// How accounts are kept, and how often ranks are told.
+///
+/// ```
+/// use meed::Span;
+/// use meed_scenario::plans::{Entitled, Terms, ValueBy};
+///
+/// let every = Span::from_secs(60).ok_or("in range")?;
+/// let terms = Terms { entitled: Entitled::Paid, value: ValueBy::default(), every };
+/// assert_eq!(terms.value, ValueBy::Price);
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Terms {
     /// What a tenant is entitled by.

@@ -15,6 +15,8 @@ use super::weights;
 use crate::changes::{Change, TimedChange};
 
 /// What a tenant pays and gives for the time being.
+///
+/// The example of [`Pool`] divides by two.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PlanPart {
     /// Micro-units an hour, which are grains a microsecond.
@@ -24,6 +26,8 @@ pub struct PlanPart {
 }
 
 /// What changes at an instant.
+///
+/// It is part of a [`Timetable`]: the example of [`Pool`] says what a moment changes.
 #[derive(Debug)]
 pub struct PlanMoment {
     /// When.
@@ -35,6 +39,17 @@ pub struct PlanMoment {
 }
 
 /// All tenants' parts, and their sums.
+///
+/// ```
+/// use meed_scenario::plans::{Entitled, PlanPart, Pool};
+///
+/// let part = |rate| PlanPart { rate, has: vec![1000] };
+/// let pool = Pool { parts: vec![part(3), part(1)], sum: PlanPart { rate: 4, has: vec![2000] } };
+/// let paid = pool.shares(Entitled::Paid);
+/// assert_eq!(paid[0], 3 * paid[1]);
+/// let contributed = pool.shares(Entitled::Contributed);
+/// assert_eq!(contributed[0], contributed[1]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Pool {
     /// By tenant.
@@ -82,6 +97,9 @@ impl Pool {
 
 /// What all contributions come to, in order of time: who pays how much and gives how much, from
 /// each instant on at which one of these changes.
+///
+/// [`Scenario::timetable`](crate::Scenario::timetable) makes it; [`Pool`] has an example of what
+/// holds at an instant.
 #[derive(Debug)]
 pub struct Timetable {
     /// Full names of the leaves that contribute, in order of their first contributions.

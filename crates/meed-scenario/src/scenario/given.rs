@@ -23,6 +23,8 @@ use serde::Serialize;
 use super::{LoadError, Scenario, TraceReading, is_closed};
 
 /// Jobs that a program hands over.
+///
+/// [`Scenario::of_data_with`] takes it, and has an example; what it opens is run by a [`Scenario`].
 pub trait GivenJobs: Send + Sync {
     /// They from their beginning, for a cluster of these resources: in order of submission, each of
     /// which passes [`meed_workload::Job::check`]. The same each time, for every run asks anew.

@@ -20,6 +20,25 @@ use super::{DEFAULT_ATTEMPTS, Scenario, ScenarioError};
 use crate::plans::AS_YOU_PAY;
 
 /// The world in which the runs of a scenario happen, with what that world has of its own.
+///
+/// ```
+/// # let text = r#"
+/// # [cluster]
+/// # resources = ["cpu"]
+/// # node = [{ name = "n", capacity = { cpu = 2 } }]
+/// # [[queue]]
+/// # name = "ads"
+/// # [[job]]
+/// # queue = "ads"
+/// # duration = "10s"
+/// # demand = { cpu = 1 }
+/// # "#;
+/// # let (reading, folder) = (meed_workload::OnBadLine::Stop, std::path::Path::new("."));
+/// # let scenario = meed_scenario::Scenario::parse("s.toml", text, folder, &[], reading)?;
+/// use meed_scenario::ScenarioWorld;
+/// assert!(matches!(scenario.world(), ScenarioWorld::Cluster));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub enum ScenarioWorld {
     /// A cluster on which tasks run as long as the workload says.
     Cluster,

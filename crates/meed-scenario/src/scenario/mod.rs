@@ -76,6 +76,33 @@ pub use setting::Setting;
 use trace::TracePlan;
 
 /// A scenario, checked.
+///
+/// ```
+/// use std::path::Path;
+/// use meed_scenario::{Scenario, Setting};
+/// use meed_workload::OnBadLine;
+///
+/// let text = r#"
+/// [cluster]
+/// resources = ["cpu"]
+/// node = [{ capacity = { cpu = 2 } }]
+/// [[queue]]
+/// name = "ads"
+/// [[job]]
+/// queue = "ads"
+/// duration = "10s"
+/// demand = { cpu = 1 }
+/// "#;
+/// let read = |set: &[Setting]| {
+///     Scenario::parse("s.toml", text, Path::new("."), set, OnBadLine::Stop)
+/// };
+/// let scenario = read(&[])?;
+/// assert_eq!(scenario.queue_names().collect::<Vec<_>>(), ["ads"]);
+/// assert_eq!(scenario.capacity().get(0), 2000); // thousandths of a core
+/// assert!(scenario.source(1, OnBadLine::Stop)?.next_job()?.is_some());
+/// assert!(read(&[Setting::parse("run.lod=2")?]).is_err()); // no such key
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Scenario {
     /// The file it was read from.
     pub file: String,

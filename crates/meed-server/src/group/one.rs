@@ -64,7 +64,7 @@ impl Bounds {
     }
 }
 
-/// See the module above.
+/// The control group of one attempt of a task: a folder of `cgroup` version 2.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ControlGroup {
     path: PathBuf,

@@ -49,7 +49,24 @@ pub(super) struct Account {
     held: [u128; MAX_KINDS],
 }
 
-/// See the module. Scenarios make it where tenants contribute the nodes.
+/// What each tenant pays and receives while a run goes on, and the ranks that follow from that.
+/// Scenarios make it where tenants contribute the nodes
+/// ([`Timetable`](meed_scenario::plans::Timetable)).
+///
+/// ```
+/// use std::path::Path;
+/// use meed_scenario::Scenario;
+/// use meed_workload::OnBadLine;
+///
+/// // No tenant of this scenario contributes: its runs have no accounts.
+/// let text = "[cluster]\nresources = [\"cpu\"]\nnode = [{ capacity = { cpu = 2 } }]\n\
+///             [[queue]]\nname = \"ads\"\n\
+///             [[job]]\nqueue = \"ads\"\nduration = \"10s\"\ndemand = { cpu = 1 }\n";
+/// let scenario = Scenario::parse("s.toml", text, Path::new("."), &[], OnBadLine::Stop)?;
+/// assert!(!scenario.has_accounts());
+/// assert!(meed_sim::setup(&scenario, "fair", 1)?.accounts.is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Accounts {
     pub(super) table: Arc<Timetable>,
     /// How the order counts, where it is `as-you-pay`.

@@ -10,6 +10,28 @@ use meed_workload::JobLabel;
 use meed_workload::generate::split_mix;
 
 /// How often attempts fail.
+///
+/// ```
+/// # let text = r#"
+/// # [cluster]
+/// # resources = ["cpu"]
+/// # node = [{ name = "n", capacity = { cpu = 2 } }]
+/// # [[queue]]
+/// # name = "ads"
+/// # [[job]]
+/// # queue = "ads"
+/// # duration = "10s"
+/// # demand = { cpu = 1 }
+/// # "#;
+/// # let (reading, folder) = (meed_workload::OnBadLine::Stop, std::path::Path::new("."));
+/// # let scenario = meed_scenario::Scenario::parse("s.toml", text, folder, &[], reading)?;
+/// use meed_sim::world::{Failures, WorldSetup};
+/// use meed_sim::{Unwatched, run_one, setup};
+/// let failures = Failures { seed: 1, per_million: 1_000_000 };
+/// let all_fail = WorldSetup { failures, max_attempts: 1, ..setup(&scenario, "fair", 1)? };
+/// assert_eq!(run_one("fair", all_fail, &mut Unwatched)?.failed, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Failures {
     /// Seed of the run.

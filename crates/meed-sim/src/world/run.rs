@@ -14,6 +14,8 @@ use super::{Finished, Script, World, WorldSetup};
 type Watching<'w> = &'w mut dyn FnMut(Progress) -> ControlFlow<()>;
 
 /// The record of a run, and messages about lines of its input that were skipped.
+///
+/// The example of [`Script`](super::Script) reads one.
 pub struct Ran {
     /// Its figures.
     pub record: RunRecord,

@@ -15,6 +15,8 @@ use meed_journal::JobKey;
 use super::error::RunError;
 
 /// What a log tells of a task that was decided.
+///
+/// It is part of [`Told`]: the page of [`Script`] has an example.
 #[derive(Clone, Debug)]
 pub enum ToldTo {
     /// It starts on this node.
@@ -26,6 +28,8 @@ pub enum ToldTo {
 }
 
 /// A decision, as a log tells it.
+///
+/// The example of [`Script`] makes one.
 #[derive(Clone, Debug)]
 pub struct Told {
     /// When.
@@ -43,6 +47,40 @@ pub struct Told {
 }
 
 /// Starts in their order.
+///
+/// ```
+/// # let text = r#"
+/// # [cluster]
+/// # resources = ["cpu"]
+/// # node = [{ name = "n", capacity = { cpu = 2 } }]
+/// # [[queue]]
+/// # name = "ads"
+/// # [[job]]
+/// # queue = "ads"
+/// # duration = "10s"
+/// # demand = { cpu = 1 }
+/// # "#;
+/// # let (reading, folder) = (meed_workload::OnBadLine::Stop, std::path::Path::new("."));
+/// # let scenario = meed_scenario::Scenario::parse("s.toml", text, folder, &[], reading)?;
+/// use meed::Time;
+/// use meed_sim::setup;
+/// use meed_sim::world::{Script, Told, ToldTo, run};
+/// let setup = setup(&scenario, "fair", 1)?;
+/// let node = setup.config.nodes[0].name.clone();
+/// let told = Told {
+///     at: Time::ZERO,
+///     number: 0,
+///     job: 0.into(),
+///     task: 0,
+///     what: ToldTo::Start(node),
+///     line: 2,
+/// };
+/// let mut starts = [told].into_iter();
+/// let script = Script::new("a.jsonl".into(), move || Ok(starts.next()));
+/// let ran = run("fair", setup, Some(script), &mut |_| std::ops::ControlFlow::Continue(()))?;
+/// assert_eq!((ran.record.decisions, ran.record.end_s), (1, 10.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Script<'a> {
     pub(super) file: Arc<str>,
     starts: Box<dyn FnMut() -> Result<Option<Told>, RunError> + 'a>,

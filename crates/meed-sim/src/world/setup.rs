@@ -15,6 +15,30 @@ use crate::accounts::Accounts;
 use crate::log::{Log, SharedLog};
 
 /// What a run starts from: the engine's configuration, the placement, and which world it is.
+///
+/// [`setup`](crate::setup) makes it of a scenario.
+///
+/// ```
+/// # let text = r#"
+/// # [cluster]
+/// # resources = ["cpu"]
+/// # node = [{ name = "n", capacity = { cpu = 2 } }]
+/// # [[queue]]
+/// # name = "ads"
+/// # [[job]]
+/// # queue = "ads"
+/// # duration = "10s"
+/// # demand = { cpu = 1 }
+/// # "#;
+/// # let (reading, folder) = (meed_workload::OnBadLine::Stop, std::path::Path::new("."));
+/// # let scenario = meed_scenario::Scenario::parse("s.toml", text, folder, &[], reading)?;
+/// use meed_sim::world::WorldSetup;
+/// use meed_sim::{Unwatched, run_one, setup};
+/// let sampled = WorldSetup { series_points: 5, ..setup(&scenario, "fair", 1)? };
+/// let run = run_one("fair", sampled, &mut Unwatched)?;
+/// assert_eq!(run.series.t_s.last(), Some(&10.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct WorldSetup<'a> {
     /// The engine's configuration.
     pub config: Config,

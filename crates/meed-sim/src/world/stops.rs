@@ -14,6 +14,9 @@ use meed_driver::record::{RunRecord, StoppedRecord};
 use meed_driver::resource_seconds;
 
 /// What was stopped, by queue of the tree.
+///
+/// [`RunRecord::stopped`](crate::record::RunRecord::stopped) tells them; the page of that record
+/// has an example.
 #[derive(Default)]
 pub struct Stops {
     /// How often tasks that do not say it themselves save what they have done.

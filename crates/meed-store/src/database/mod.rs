@@ -37,6 +37,16 @@ const CACHE_BYTES: usize = 16 << 20;
 const KEPT_SNAPSHOTS: usize = 2;
 
 /// A [`Store`] in an embedded database.
+///
+/// ```
+/// use meed_store::{DatabaseStore, Seq, Store, UnixMillis};
+///
+/// let folder = tempfile::tempdir()?;
+/// let mut store = DatabaseStore::open_folder(folder.path())?;
+/// store.append(&[b"{}"])?;
+/// assert_eq!(store.commit(UnixMillis::new(0))?, Seq::new(1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct DatabaseStore {
     place: String,

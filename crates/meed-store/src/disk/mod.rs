@@ -22,6 +22,8 @@ pub use real::RealDisk;
 pub const SECTOR: usize = 512;
 
 /// How a file is opened.
+///
+/// The example of [`Disk`] opens a file.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// It has to exist.
@@ -31,6 +33,21 @@ pub enum Mode {
 }
 
 /// A folder of files.
+///
+/// ```
+/// use meed_store::{Disk, DiskFile, Mode, RealDisk};
+///
+/// let folder = tempfile::tempdir()?;
+/// let disk = RealDisk::new(folder.path())?;
+/// let file = disk.open("a", Mode::New)?;
+/// file.write_at(0, b"12345")?;
+/// file.sync()?;
+/// disk.sync_folder()?;
+/// let mut bytes = [0; 2];
+/// file.read_at(3, &mut bytes)?;
+/// assert_eq!((file.length()?, &bytes, disk.list()?), (5, b"45", vec!["a".to_owned()]));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub trait Disk: fmt::Debug + Send + Sync {
     /// What people call this file; of an empty name the folder.
     fn place(&self, name: &str) -> String;
@@ -71,6 +88,8 @@ pub trait Disk: fmt::Debug + Send + Sync {
 pub type DiskLock = Box<dyn fmt::Debug + Send + Sync>;
 
 /// An open file.
+///
+/// The example of [`Disk`] writes and reads one.
 pub trait DiskFile: fmt::Debug + Send + Sync {
     /// Length in bytes.
     ///

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use super::{Disk, DiskFile, DiskLock, Mode};
 
 /// A folder of the real file system.
+///
+/// The example of [`Disk`] uses one.
 #[derive(Debug)]
 pub struct RealDisk {
     folder: PathBuf,

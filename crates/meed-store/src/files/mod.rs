@@ -45,6 +45,13 @@ use beside::Begun;
 pub(crate) const KIND: &str = "segments";
 
 /// Sizes of a [`FileStore`].
+///
+/// ```
+/// use meed_store::{FileStoreOptions, Seq};
+///
+/// let options = FileStoreOptions::default().segment_bytes(1 << 20).acknowledged(Seq::new(7));
+/// assert_eq!((options.segment_bytes, options.room_bytes), (1 << 20, 256 << 10));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileStoreOptions {
@@ -90,6 +97,19 @@ impl FileStoreOptions {
 
 /// A [`Store`] in plain files: the live segment is text that any tool reads, closed ones are
 /// compressed text.
+///
+/// ```
+/// use meed_store::{FileStore, FileStoreOptions, Seq, Store, StoreError, UnixMillis};
+///
+/// let folder = tempfile::tempdir()?;
+/// let mut store = FileStore::open_folder(folder.path(), FileStoreOptions::default())?;
+/// store.append(&[b"{}"])?;
+/// assert_eq!(store.commit(UnixMillis::new(0))?, Seq::new(1));
+/// // One folder has one writer.
+/// let second = FileStore::open_folder(folder.path(), FileStoreOptions::default());
+/// assert!(matches!(second, Err(StoreError::InUse { .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct FileStore {
     disk: Arc<dyn Disk>,

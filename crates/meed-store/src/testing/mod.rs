@@ -36,6 +36,16 @@ use crate::disk::{Disk, DiskFile, DiskLock, Mode};
 use image::{Entry, Image, Piece};
 
 /// What a failing operation answers.
+///
+/// ```
+/// use meed_store::testing::{Fault, SimDisk};
+/// use meed_store::{Disk, Mode};
+///
+/// let disk = SimDisk::new();
+/// disk.fail_at(disk.operations(), Fault::Full, true);
+/// let written = disk.open("a", Mode::New).and_then(|file| file.write_at(0, b"12345"));
+/// assert!(written.is_err());
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// An input/output error: a write or a sync fails. After a failed sync what was written before
@@ -46,6 +56,23 @@ pub enum Fault {
 }
 
 /// A folder in memory. Clones are the same folder.
+///
+/// ```
+/// use std::sync::Arc;
+/// use meed_store::testing::SimDisk;
+/// use meed_store::{FileStore, FileStoreOptions, Seq, Store, UnixMillis};
+///
+/// let disk = SimDisk::new();
+/// let mut store = FileStore::open(Arc::new(disk.clone()), FileStoreOptions::default())?;
+/// store.append(&[b"{}"])?;
+/// store.commit(UnixMillis::new(0))?;
+/// // Whatever the loss of power leaves, what was acknowledged is there.
+/// for left in disk.after_power_loss(10, 1) {
+///     let store = FileStore::open(Arc::new(left), FileStoreOptions::default())?;
+///     assert_eq!(store.durable(), Seq::new(1));
+/// }
+/// # Ok::<(), meed_store::StoreError>(())
+/// ```
 #[derive(Clone)]
 pub struct SimDisk(Arc<Mutex<State>>);
 

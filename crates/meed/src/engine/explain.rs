@@ -17,6 +17,32 @@ use crate::resources::Resources;
 use crate::time::{Span, Time};
 
 /// One child of a queue that has tasks waiting.
+///
+/// ```
+/// # use meed::{
+/// #     Config, Engine, Event, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources,
+/// #     TaskGroup, Time, Unit,
+/// # };
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// # let search = engine.view().find_queue("search").ok_or("declared")?;
+/// let tasks = [TaskGroup::new(2, Resources::new(&[1000]))];
+/// engine.apply(Time::ZERO, Event::JobArrived(JobSpec::new(ads, &tasks)))?;
+/// engine.next_start(false).ok_or("there is room")?;
+/// engine.apply(Time::ZERO, Event::JobArrived(JobSpec::new(search, &tasks)))?;
+/// let root = engine.view().queue_ids().next().ok_or("the root")?;
+/// let order = engine.view().children_in_order(root);
+/// assert_eq!([order[0].queue, order[1].queue], [search, ads]); // `ads` holds a slot
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ChildView {
     /// The child.
@@ -33,6 +59,29 @@ pub struct ChildView {
 }
 
 /// Some children of a queue that have tasks waiting ([`View::first_children`]).
+///
+/// ```
+/// # use meed::{
+/// #     Config, Engine, Event, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources,
+/// #     TaskGroup, Time, Unit,
+/// # };
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// let tasks = [TaskGroup::new(2, Resources::new(&[1000]))];
+/// engine.apply(Time::ZERO, Event::JobArrived(JobSpec::new(ads, &tasks)))?;
+/// let root = engine.view().queue_ids().next().ok_or("the root")?;
+/// let children = engine.view().first_children(root, 5, ads);
+/// assert_eq!((children.waiting, children.first[0].queue), (1, ads));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct FirstChildren {
     /// The first in order.
@@ -44,6 +93,29 @@ pub struct FirstChildren {
 }
 
 /// Waiting tasks of one group of a job.
+///
+/// ```
+/// # use meed::{
+/// #     Config, Engine, Event, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources,
+/// #     TaskGroup, Time, Unit,
+/// # };
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// let tasks = [TaskGroup::new(5, Resources::new(&[1000]))];
+/// engine.apply(Time::ZERO, Event::JobArrived(JobSpec::new(ads, &tasks)))?;
+/// engine.decide(false, |_| {});
+/// let groups = engine.view().groups_in_order(ads);
+/// assert_eq!((groups.len(), groups[0].waiting), (1, 3)); // two of five run
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GroupView {
     /// The job.
@@ -70,6 +142,30 @@ pub struct GroupView {
 }
 
 /// A node on which a task may run ([`View::nodes_for`]).
+///
+/// ```
+/// # use meed::{
+/// #     Config, Engine, Event, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources,
+/// #     TaskGroup, Time, Unit,
+/// # };
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// let tasks = [TaskGroup::new(2, Resources::new(&[1500]))];
+/// engine.apply(Time::ZERO, Event::JobArrived(JobSpec::new(ads, &tasks)))?;
+/// engine.decide(false, |_| {});
+/// let group = engine.view().groups_in_order(ads).remove(0);
+/// let room = engine.view().nodes_for(&group).next().ok_or("there is a node")?;
+/// assert_eq!(room.free, Resources::new(&[500]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct NodeRoom {
     /// The node.
@@ -81,6 +177,30 @@ pub struct NodeRoom {
 }
 
 /// A task that runs on a node ([`View::running_on`]).
+///
+/// ```
+/// # use meed::{
+/// #     Config, Engine, Event, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources,
+/// #     TaskGroup, Time, Unit,
+/// # };
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// let tasks = [TaskGroup::new(1, Resources::new(&[1500]))];
+/// engine.apply(Time::ZERO, Event::JobArrived(JobSpec::new(ads, &tasks)))?;
+/// let start = engine.next_start(false).ok_or("there is room")?;
+/// let running = engine.view().running_on(start.node);
+/// assert_eq!((running[0].task, running[0].demand), (start.allocation, Resources::new(&[1500])));
+/// assert_eq!(running[0].expected_end, None); // the task has no limit
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct RunningView {
@@ -102,6 +222,30 @@ pub struct RunningView {
 }
 
 /// The starvation guard, seen from one leaf.
+///
+/// ```
+/// # use meed::{
+/// #     Config, Engine, Event, JobSpec, Measure, NodeSpec, Policy, QueueSpec, ResourceKinds,
+/// #     Resources, Span, TaskGroup, Time, Unit,
+/// # };
+/// # let root = Policy { t_wait: Span::from_secs(60), ..Policy::new(Measure::Usage) };
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// let tasks = [TaskGroup::new(3, Resources::new(&[2000]))];
+/// engine.apply(Time::ZERO, Event::JobArrived(JobSpec::new(ads, &tasks)))?;
+/// engine.decide(false, |_| {});
+/// engine.advance(Time::from_secs(40).ok_or("in range")?)?;
+/// let guard = engine.view().guard_view(ads).ok_or("the policy has one")?;
+/// assert_eq!((guard.t_wait.as_secs_f64(), guard.waited.as_secs_f64()), (60.0, 40.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct GuardView {
     /// After so long without service a leaf may be served out of turn.

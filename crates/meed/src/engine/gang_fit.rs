@@ -13,6 +13,34 @@ use super::view::View;
 use crate::resources::Resources;
 
 /// How much of a gang of several groups fits now ([`View::gang_fit`]).
+///
+/// ```
+/// # use meed::{
+/// #     Config, Engine, Event, Gang, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds,
+/// #     Resources, TaskGroup, Time, Unit,
+/// # };
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// // A master and two workers on a node of two slots.
+/// let groups = [1, 2].map(|tasks| TaskGroup {
+///     gang: Some(Box::new(Gang::part(tasks))),
+///     ..TaskGroup::new(tasks, Resources::new(&[1000]))
+/// });
+/// engine.set_infeasible(meed::Infeasible::Wait);
+/// engine.apply(Time::ZERO, Event::JobArrived(JobSpec::new(ads, &groups)))?;
+/// let group = engine.view().groups_in_order(ads).remove(0);
+/// let fit = engine.view().gang_fit(&group).ok_or("it is a gang of several groups")?;
+/// assert_eq!((fit.at_once, fit.groups[0].tasks, fit.groups[1].alone), (2, 1, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct GangFit {
@@ -25,6 +53,8 @@ pub struct GangFit {
 }
 
 /// A group of such a gang.
+///
+/// It is part of a [`GangFit`], whose page has an example.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct GangPart {

@@ -23,6 +23,29 @@ use crate::resources::MAX_KINDS;
 use crate::time::{Span, Time};
 
 /// What one child's key is made of at this instant.
+///
+/// ```
+/// # use meed::{
+/// #     Config, Engine, Event, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources,
+/// #     TaskGroup, Time, Unit,
+/// # };
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// let tasks = [TaskGroup::new(2, Resources::new(&[1000]))];
+/// engine.apply(Time::ZERO, Event::JobArrived(JobSpec::new(ads, &tasks)))?;
+/// engine.decide(false, |_| {});
+/// let parts = engine.key_parts(ads).ok_or("a known queue")?;
+/// assert_eq!((parts.weight, parts.amounts[0]), (1000, 2000)); // weight 1, two slots held
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeyParts {
     /// What is measured. What is charged or held is told of [`Measure::Usage`] and
@@ -62,6 +85,27 @@ pub struct KeyParts {
 
 /// The clock that the children of a queue share: the machine's own, or, under a half-life, one that
 /// runs faster and faster. Its landmarks move with [`View::sweeps`](crate::View::sweeps).
+///
+/// ```
+/// # use meed::{
+/// #     Config, Engine, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources, Span, Time, Unit,
+/// # };
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// let clock = engine.key_parts(ads).ok_or("a known queue")?.clock;
+/// let second = Span::from_secs(1).ok_or("in range")?;
+/// assert!(clock.is_plain()); // no half-life
+/// assert_eq!(clock.ahead(Time::ZERO, second), 1_000_000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct MemoryClock(pub(crate) Clock);
 

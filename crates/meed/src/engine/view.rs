@@ -11,6 +11,31 @@ use crate::spec::NodeSpec;
 use crate::time::{Span, Time};
 
 /// One queue, seen from outside.
+///
+/// ```
+/// # use meed::{
+/// #     Config, Engine, Event, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources,
+/// #     TaskGroup, Time, Unit,
+/// # };
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// let tasks = [TaskGroup::new(5, Resources::new(&[1000]))];
+/// engine.apply(Time::ZERO, Event::JobArrived(JobSpec::new(ads, &tasks)))?;
+/// engine.decide(false, |_| {});
+/// let view = engine.view();
+/// let queue = view.queue(ads);
+/// assert_eq!((queue.held, queue.waiting, queue.jobs), (&Resources::new(&[2000]), 3, 1));
+/// assert_eq!(queue.share, &Resources::new(&[1000])); // half of the cluster
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct QueueView<'a> {
     /// Full name.

@@ -18,6 +18,33 @@ use crate::memory::expect;
 use crate::time::Time;
 
 /// What one leaf lent and borrowed, smallest unit x microsecond.
+///
+/// ```
+/// # use meed::{
+/// #     Config, Engine, Event, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources,
+/// #     TaskGroup, Time, Unit,
+/// # };
+/// # let root = Policy::preset("fair").ok_or("no such preset")?;
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// # let search = engine.view().find_queue("search").ok_or("declared")?;
+/// let tasks = [TaskGroup::new(2, Resources::new(&[1000]))];
+/// engine.apply(Time::ZERO, Event::JobArrived(JobSpec::new(ads, &tasks)))?;
+/// engine.decide(false, |_| {});
+/// // `ads` runs on both slots for 10 s, one of which is `search`'s.
+/// let now = Time::from_secs(10).ok_or("in range")?;
+/// engine.advance(now)?;
+/// let lending = engine.view().lending(&[ads, search], now);
+/// assert_eq!((lending[0].borrowed, lending[1].lent), (10_000_000_000, 10_000_000_000));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lending {
     /// Unused share that others used.

@@ -14,6 +14,14 @@
 use std::cmp::Ordering;
 
 /// Why a child stands where it does.
+///
+/// A [`KeyValue`](crate::KeyValue) has it.
+///
+/// ```
+/// use meed::Tier;
+///
+/// assert!(Tier::BelowMinimum < Tier::Ordinary); // who is below its minimum share comes first
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Tier {
     /// It holds less than its minimum share; ordered by how much of it is held.

@@ -5,6 +5,15 @@ use std::collections::BTreeSet;
 use crate::ids::NodeRow;
 
 /// A set of nodes as a bitmap: one bit for each node that ever joined.
+///
+/// ```
+/// use meed::NodeRow;
+/// use meed::place::NodeSet;
+///
+/// let mut set = NodeSet::default();
+/// set.set(NodeRow::new(70), true);
+/// assert!(set.contains(NodeRow::new(70)) && !set.contains(NodeRow::new(71)));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NodeSet {
     words: Vec<u64>,
@@ -34,6 +43,18 @@ impl NodeSet {
 pub type TakenNodes = BTreeSet<NodeRow>;
 
 /// Which nodes a task may run on: those of a set, without those that are taken.
+///
+/// ```
+/// use meed::NodeRow;
+/// use meed::place::{Allowed, NodeSet, TakenNodes};
+///
+/// let mut eligible = NodeSet::default();
+/// (0..2).for_each(|row| eligible.set(NodeRow::new(row), true));
+/// let taken = TakenNodes::from([NodeRow::new(0)]);
+/// let allowed = Allowed { eligible: Some(&eligible), taken: Some(&taken) };
+/// assert!(!allowed.contains(NodeRow::new(0)) && allowed.contains(NodeRow::new(1)));
+/// assert!(Allowed::default().is_any());
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Allowed<'a> {
     /// `None`: all.

@@ -29,6 +29,18 @@ use crate::resources::Resources;
 
 /// The node whose free resources match the demand's direction best (`best-fit`, DRFH Eq. 9): the
 /// least distance of D_i / D_i1 and c_l / c_l1. Ties go to the node that joined first.
+///
+/// ```
+/// use meed::place::{Allowed, BestFit, Placement};
+/// use meed::{NodeRow, Resources};
+///
+/// let mut place = BestFit::new(2);
+/// place.set_pool(&Resources::new(&[5000, 5000]));
+/// place.set_free(NodeRow::new(0), &Resources::new(&[4000, 1000]));
+/// place.set_free(NodeRow::new(1), &Resources::new(&[1000, 4000]));
+/// let found = place.find(&Resources::new(&[100, 400]), Allowed::default());
+/// assert_eq!(found, Some(NodeRow::new(1)));
+/// ```
 pub struct BestFit {
     nodes: Nodes,
     /// What all nodes have.

@@ -20,6 +20,18 @@ use crate::resources::Resources;
 /// The node whose free resources point most in the demand's direction (`cosine`, named in DRFH
 /// Sec. 5.2): the largest (D . c) / (|D| |c|) over nodes with room. Ties go to the node that joined
 /// first.
+///
+/// ```
+/// use meed::place::{Allowed, Cosine, Placement};
+/// use meed::{NodeRow, Resources};
+///
+/// let mut place = Cosine::new(2);
+/// place.set_pool(&Resources::new(&[5000, 5000]));
+/// place.set_free(NodeRow::new(0), &Resources::new(&[4000, 1000]));
+/// place.set_free(NodeRow::new(1), &Resources::new(&[1000, 4000]));
+/// let found = place.find(&Resources::new(&[100, 400]), Allowed::default());
+/// assert_eq!(found, Some(NodeRow::new(1)));
+/// ```
 pub struct Cosine {
     scales: Scales,
     nodes: Nodes,

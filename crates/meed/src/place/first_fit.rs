@@ -9,6 +9,18 @@ use crate::ids::NodeRow;
 use crate::resources::Resources;
 
 /// The first node, in order of joining, that has room (`first-fit`, DRFH Sec. 5.2).
+///
+/// ```
+/// use meed::place::{Allowed, FirstFit, Placement};
+/// use meed::{NodeRow, Resources};
+///
+/// let mut place = FirstFit::new(1);
+/// for (row, free) in [(0, 500), (1, 1000), (2, 4000)] {
+///     place.set_free(NodeRow::new(row), &Resources::new(&[free]));
+/// }
+/// let found = place.find(&Resources::new(&[1000]), Allowed::default());
+/// assert_eq!(found, Some(NodeRow::new(1)));
+/// ```
 pub struct FirstFit {
     tree: MaxTree,
 }

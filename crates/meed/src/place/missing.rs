@@ -34,6 +34,30 @@ pub(crate) fn parts_of_pool(amount: u128, pool: u64) -> u128 {
 const ENOUGH: u32 = 4096;
 
 /// Who asks for the nodes on which least is missing.
+///
+/// [`Placement::least_missing`](crate::place::Placement::least_missing) asks it.
+///
+/// ```
+/// use meed::place::{BestFit, Placement, Seeker};
+/// use meed::{NodeRow, Resources};
+///
+/// struct All(Vec<NodeRow>);
+/// impl Seeker for All {
+///     fn bar(&self) -> (u64, NodeRow) {
+///         (u64::MAX, NodeRow::new(u32::MAX))
+///     }
+///     fn look(&mut self, node: NodeRow) {
+///         self.0.push(node);
+///     }
+/// }
+///
+/// let mut place = BestFit::new(2);
+/// place.set_pool(&Resources::new(&[4000, 4000]));
+/// place.set_free(NodeRow::new(0), &Resources::new(&[4000, 4000]));
+/// let mut all = All(Vec::new());
+/// place.least_missing(&Resources::new(&[5000, 5000]), &mut all);
+/// assert_eq!(all.0, [NodeRow::new(0)]);
+/// ```
 pub trait Seeker {
     /// How much may be missing on a node that is still worth a look; where just so much is missing,
     /// only nodes before this one are. Only a look changes it.

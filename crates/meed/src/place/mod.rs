@@ -32,6 +32,17 @@ pub use unasked::Unasked;
 pub use worst_fit::WorstFit;
 
 /// A named placement.
+///
+/// ```
+/// use meed::place::{Allowed, PLACEMENTS};
+/// use meed::{NodeRow, Resources};
+///
+/// let preset = PLACEMENTS.iter().find(|preset| preset.name == "worst-fit").ok_or("known")?;
+/// let mut place = (preset.new)(1, 0);
+/// place.set_free(NodeRow::new(0), &Resources::new(&[1000]));
+/// assert_eq!(place.find(&Resources::new(&[2000]), Allowed::default()), None);
+/// # Ok::<(), &str>(())
+/// ```
 pub struct PlacementPreset {
     /// What users write.
     pub name: &'static str,

@@ -7,6 +7,9 @@ use crate::resources::Resources;
 
 /// A placement policy. It keeps what it needs to know about free resources itself. Only
 /// [`Unasked`](super::Unasked), for worlds that place by themselves, finds nothing.
+///
+/// [`FirstFit`](super::FirstFit) has an example of the calls; [`Engine::new`](crate::Engine::new)
+/// takes any placement.
 pub trait Placement: Send {
     /// A node with room for `demand` that is allowed, or `None` when there is none at all: a
     /// placement never refuses a demand that fits somewhere (work conservation rests on it).

@@ -15,6 +15,18 @@ use crate::resources::Resources;
 
 /// Two nodes are drawn at random, and the one that fits better by DRFH Eq. 9 takes the task
 /// (`power-of-two`). Where neither has room, the first node with room takes it.
+///
+/// ```
+/// use meed::place::{Allowed, Placement, TwoChoices};
+/// use meed::{NodeRow, Resources};
+///
+/// let mut place = TwoChoices::new(1, 42); // the same seed draws the same nodes
+/// for (row, free) in [(0, 500), (1, 500), (2, 4000)] {
+///     place.set_free(NodeRow::new(row), &Resources::new(&[free]));
+/// }
+/// let found = place.find(&Resources::new(&[1000]), Allowed::default());
+/// assert_eq!(found, Some(NodeRow::new(2))); // the only one with room
+/// ```
 pub struct TwoChoices {
     tree: MaxTree,
     free: Vec<Resources>,

@@ -14,6 +14,15 @@ use crate::resources::Resources;
 
 /// For worlds that never ask where a task may run: nodes ask for work there
 /// ([`Engine::offer`](crate::Engine::offer)), or another scheduler places. It finds nothing.
+///
+/// ```
+/// use meed::place::{Allowed, Placement, Unasked};
+/// use meed::{NodeRow, Resources};
+///
+/// let mut place = Unasked;
+/// place.set_free(NodeRow::new(0), &Resources::new(&[4000]));
+/// assert_eq!(place.find(&Resources::new(&[1000]), Allowed::default()), None);
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unasked;
 

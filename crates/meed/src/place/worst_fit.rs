@@ -15,6 +15,19 @@ use crate::resources::Resources;
 
 /// The node with most room of the kind of which the task asks for the largest part of the pool
 /// (`worst-fit`). Ties go to the node that joined first.
+///
+/// ```
+/// use meed::place::{Allowed, Placement, WorstFit};
+/// use meed::{NodeRow, Resources};
+///
+/// let mut place = WorstFit::new(1);
+/// place.set_pool(&Resources::new(&[5000]));
+/// for (row, free) in [(0, 1000), (1, 4000)] {
+///     place.set_free(NodeRow::new(row), &Resources::new(&[free]));
+/// }
+/// let found = place.find(&Resources::new(&[1000]), Allowed::default());
+/// assert_eq!(found, Some(NodeRow::new(1)));
+/// ```
 pub struct WorstFit {
     tree: MaxTree,
     pool: Resources,

@@ -23,6 +23,8 @@ const LINE_LIMIT: usize = 1 << 28;
 pub type LogReader = meed_journal::Reader<FileLines>;
 
 /// The lines of a file, or of one after the other.
+///
+/// The example of [`LogFile`] reads them.
 pub struct FileLines {
     lines: Lines,
     rest: VecDeque<Origin>,
@@ -53,6 +55,26 @@ impl meed_journal::LineSource for FileLines {
 }
 
 /// A log and the runs in it.
+///
+/// ```
+/// use meed::Time;
+/// use meed_journal::{Fact, Finish, Header, Kind, SCHEMA, Writer};
+/// use meed_scenario::log::read::LogFile;
+///
+/// let path = std::env::temp_dir().join(format!("meed-log-{}.jsonl", std::process::id()));
+/// let mut writer = Writer::new(Vec::new());
+/// let header = Header { schema: SCHEMA, world: "toy".to_owned(), ..Header::default() };
+/// writer.append(Time::ZERO, &Fact::Run(Box::new(header)))?;
+/// writer.append(Time::ZERO, &Fact::Finish(Finish::default()))?;
+/// std::fs::write(&path, writer.into_inner())?;
+///
+/// let log = LogFile::open(&path)?;
+/// let run = log.run(None)?; // the only one
+/// assert_eq!((run.header.world.as_str(), run.finished), ("toy", true));
+/// assert!(log.read(run)?.next(&[Kind::Finish])?.is_some());
+/// std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct LogFile {
     /// Its parts in order; the first gives the name.

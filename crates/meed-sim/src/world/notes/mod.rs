@@ -23,6 +23,8 @@ use overtaken::{Counted, Overtaken, Widths};
 use rooms::{Rooms, Window};
 
 /// What is to be noted: see [`super::WorldSetup`].
+///
+/// The example of [`HoldHistory`](crate::holds::HoldHistory) asks for one.
 #[derive(Clone, Debug, Default)]
 pub struct Looks {
     /// Who was overtaken: [`record::QueueRecord::overtaken`]. Not of the static

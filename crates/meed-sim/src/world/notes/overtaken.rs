@@ -23,6 +23,15 @@ const WIDTHS: usize = 16;
 const MOST_INSTANTS: usize = 1 << 22;
 
 /// How wide tasks are.
+///
+/// ```
+/// use meed::{NodeSpec, Resources};
+/// use meed_sim::world::Widths;
+///
+/// let node = NodeSpec::new("n", Resources::new(&[8000]));
+/// let widths = Widths::of(std::iter::once(&node), 1);
+/// assert_eq!(widths.width(&Resources::new(&[4000])), 8); // of 16: half of the largest node
+/// ```
 #[derive(Clone, Debug)]
 pub struct Widths {
     /// The most that any node has of each resource.

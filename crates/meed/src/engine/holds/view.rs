@@ -9,6 +9,8 @@ use crate::resources::Resources;
 use crate::time::Time;
 
 /// Room that is held for another group of a gang, with that of the first.
+///
+/// It is part of a [`ReservationView`], whose page has an example.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct HeldWith {
@@ -22,6 +24,37 @@ pub struct HeldWith {
 
 /// Room that is held for a waiting task, or for all tasks of a gang that start together
 /// ([`View::reservations`](crate::View::reservations)).
+///
+/// ```
+/// # use meed::{
+/// #     Blocked, Config, Engine, Event, JobSpec, Measure, NodeSpec, Policy, QueueSpec,
+/// #     Reservations, ResourceKinds, Resources, TaskGroup, Time, Unit,
+/// # };
+/// # let root = Policy {
+/// #     blocked: Blocked::Reserve(Reservations::All),
+/// #     ..Policy::new(Measure::Allocation)
+/// # };
+/// # let config = Config {
+/// #     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+/// #     measured: 0,
+/// #     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
+/// #     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+/// #     root,
+/// # };
+/// # let mut engine = Engine::new(config, Box::new(meed::place::FirstFit::new(1)))?;
+/// # let ads = engine.view().find_queue("ads").ok_or("declared")?;
+/// # let search = engine.view().find_queue("search").ok_or("declared")?;
+/// let small = [TaskGroup::new(1, Resources::new(&[500]))];
+/// engine.apply(Time::ZERO, Event::JobArrived(JobSpec::new(ads, &small)))?;
+/// engine.decide(false, |_| {});
+/// let large = [TaskGroup::new(1, Resources::new(&[2000]))];
+/// engine.apply(Time::ZERO, Event::JobArrived(JobSpec::new(search, &large)))?;
+/// engine.decide(false, |_| {});
+/// let view = engine.view();
+/// let held = view.reservations().next().ok_or("for the task of `search`")?;
+/// assert_eq!((held.demand, held.tasks(), held.at), (Resources::new(&[2000]), 1, None));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ReservationView {
