@@ -13,7 +13,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{CPU, ClusterFile, ClusterNode, Fault, GPU, MAX_NODES, MEMORY, amounts, expand_hosts};
+use super::{
+    CPU, ClusterFile, ClusterNode, Fault, GPU, MAX_NODES, MEMORY, amounts, expand_hosts, left_out,
+};
 
 /// The columns of a table, by their names in lower case.
 struct Columns {
@@ -22,6 +24,8 @@ struct Columns {
     memory: &'static [&'static str],
     gpu: &'static [&'static str],
     partition: &'static [&'static str],
+    /// Whether it runs jobs: `No` for a client.
+    server: &'static [&'static str],
     /// What a size without a letter counts, in bytes.
     bare: u64,
     /// Names that are no nodes.
@@ -34,6 +38,7 @@ const SINFO: Columns = Columns {
     memory: &["memory"],
     gpu: &["gres"],
     partition: &["partition"],
+    server: &[],
     bare: 1 << 20,
     others: &[],
 };
@@ -44,6 +49,7 @@ const LSHOSTS: Columns = Columns {
     memory: &["maxmem"],
     gpu: &[],
     partition: &[],
+    server: &["server"],
     bare: 1 << 20,
     others: &[],
 };
@@ -56,6 +62,7 @@ const QHOST: Columns = Columns {
     memory: &["memtot"],
     gpu: &[],
     partition: &[],
+    server: &[],
     bare: 1,
     others: &["global"],
 };
@@ -123,7 +130,8 @@ fn read(text: &str, columns: &Columns, cluster: &mut ClusterFile) -> Result<(), 
     let own = place(&[columns.name]).unwrap_or(0);
     let (cpu, memory) = (place(columns.cpu), place(columns.memory));
     let (gpu, partition) = (place(columns.gpu), place(columns.partition));
-    let (mut known, mut short, mut open) = (BTreeMap::new(), 0, false);
+    let server = place(columns.server);
+    let (mut known, mut short, mut clients, mut open) = (BTreeMap::new(), 0, 0, false);
     for (number, line) in text.lines().enumerate().skip(first + 1) {
         let (values, _) = split(line, bars);
         let value = |column: Option<usize>| {
@@ -136,6 +144,10 @@ fn read(text: &str, columns: &Columns, cluster: &mut ClusterFile) -> Result<(), 
             continue;
         }
         let wrong = |what: &str| Fault::at(number + 1, format!("{} is no amount", what));
+        if value(server).is_some_and(|server| server.eq_ignore_ascii_case("no")) {
+            clients += 1;
+            continue;
+        }
         let Some(cpus) = value(cpu) else {
             short += 1;
             continue;
@@ -161,8 +173,14 @@ fn read(text: &str, columns: &Columns, cluster: &mut ClusterFile) -> Result<(), 
             cluster.add(node, &mut known).map_err(|why| Fault::at(number + 1, why))?;
         }
     }
+    if clients > 0 {
+        let (one, several) = ("client, which runs no jobs,", "clients, which run no jobs,");
+        cluster.words.push(left_out(clients, one, several));
+    }
     if short > 0 {
-        cluster.words.push(format!("{short} lines without a number of processors are left out"));
+        let (one, several) =
+            ("line without a number of processors", "lines without a number of processors");
+        cluster.words.push(left_out(short, one, several));
     }
     if open {
         let what = "an amount with + is the least of several nodes; sinfo -N tells each";

@@ -10,7 +10,7 @@ use meed::Unit;
 use meed_pods::quantity::amount;
 use serde_json::Value;
 
-use super::{Amounts, CPU, ClusterFile, ClusterNode, Fault, GPU, MEMORY};
+use super::{Amounts, CPU, ClusterFile, ClusterNode, Fault, GPU, MEMORY, left_out};
 
 /// Names of taints that keep pods of users away.
 const CONTROL_PLANE: [&str; 2] =
@@ -48,8 +48,8 @@ pub(super) fn read(text: &str, cluster: &mut ClusterFile) -> Result<(), Fault> {
         cluster.add(node, &mut known).map_err(Fault::whole)?;
     }
     if closed > 0 {
-        let what = format!("{closed} nodes that take no pods are left out");
-        cluster.words.push(what);
+        let (one, several) = ("node that takes no pods", "nodes that take no pods");
+        cluster.words.push(left_out(closed, one, several));
     }
     Ok(())
 }

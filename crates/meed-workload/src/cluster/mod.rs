@@ -191,7 +191,9 @@ pub fn read_cluster(origin: &Origin) -> Result<ClusterFile, TraceError> {
     let none = |why: String| TraceError::NoMachines { file: Arc::clone(origin.name()), why };
     let Some(format) = FORMATS.iter().find(|format| (format.is)(&text)) else {
         let known: Vec<&str> = FORMATS.iter().map(|format| format.source).collect();
-        let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let Some(first) = text.lines().find(|line| !line.trim().is_empty()) else {
+            return Err(none(format!("the file is empty; known are {}", known.join(", "))));
+        };
         return Err(none(format!(
             "its content is of no known form, and begins with {}; known are {}",
             quote(first.as_bytes()),
@@ -220,6 +222,27 @@ pub fn read_cluster(origin: &Origin) -> Result<ClusterFile, TraceError> {
         return Err(none(why));
     }
     Ok(cluster)
+}
+
+/// Bytes in the largest unit that they fill, to the nearest tenth: `251.6GiB`.
+fn size_in_words(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let power = (1..UNITS.len()).rev().find(|power| bytes >> (10 * power) > 0).unwrap_or(0);
+    let unit = 1u128 << (10 * power);
+    let tenths = (u128::from(bytes) * 10 + unit / 2) / unit;
+    let name = UNITS[power];
+    match tenths % 10 {
+        0 => format!("{}{name}", tenths / 10),
+        rest => format!("{}.{rest}{name}", tenths / 10),
+    }
+}
+
+/// `1 node that takes no pods is left out`, `2 nodes that take no pods are left out`.
+fn left_out(count: usize, one: &str, several: &str) -> String {
+    match count {
+        1 => format!("1 {one} is left out"),
+        _ => format!("{count} {several} are left out"),
+    }
 }
 
 /// Whether the content of a file is of a form that [`read_cluster`] knows; what cannot be read is
@@ -264,24 +287,31 @@ impl ClusterFile {
         self.nodes.iter().any(|node| node.amounts.contains_key(resource))
     }
 
-    /// The nodes in words, like ones together: `5 x (128 cpu, 1TiB memory, 8 gpu)`.
+    /// The nodes in words, those together that look alike: `5 x (128 cpu, 1TiB memory, 8 gpu)`.
+    /// Memory is rounded to a tenth of its unit.
     pub fn nodes_in_words(&self) -> String {
-        let mut alike: Vec<(&Amounts, usize)> = Vec::new();
-        for node in &self.nodes {
-            match alike.iter_mut().find(|(amounts, _)| *amounts == &node.amounts) {
-                Some((_, count)) => *count += 1,
-                None => alike.push((&node.amounts, 1)),
-            }
-        }
-        const SHOWN: usize = 4;
-        let one = |(amounts, count): &(&Amounts, usize)| {
+        let words = |amounts: &Amounts| {
             let each = [(CPU, Unit::Milli), (MEMORY, Unit::Bytes), (GPU, Unit::Milli)];
             let each = each.iter().filter_map(|(name, unit)| {
                 let amount = amounts.get(name).filter(|amount| **amount > 0)?;
-                Some(format!("{} {name}", meed_config::units::format_amount(*amount, *unit)))
+                let amount = match unit {
+                    Unit::Bytes => size_in_words(*amount),
+                    Unit::Milli => meed_config::units::format_amount(*amount, *unit),
+                };
+                Some(format!("{amount} {name}"))
             });
-            format!("{count} x ({})", each.collect::<Vec<_>>().join(", "))
+            each.collect::<Vec<_>>().join(", ")
         };
+        let mut alike: Vec<(String, usize)> = Vec::new();
+        for node in &self.nodes {
+            let one = words(&node.amounts);
+            match alike.iter_mut().find(|(known, _)| *known == one) {
+                Some((_, count)) => *count += 1,
+                None => alike.push((one, 1)),
+            }
+        }
+        const SHOWN: usize = 4;
+        let one = |(words, count): &(String, usize)| format!("{count} x ({words})");
         let mut words: Vec<String> = alike.iter().take(SHOWN).map(one).collect();
         if alike.len() > SHOWN {
             words.push(format!("and {} other kinds of nodes", alike.len() - SHOWN));

@@ -11,7 +11,9 @@
 use std::collections::BTreeMap;
 
 use super::slurm_conf::Keys;
-use super::{Amounts, CPU, ClusterFile, ClusterNode, Fault, GPU, MEMORY, amounts, slurm_order};
+use super::{
+    Amounts, CPU, ClusterFile, ClusterNode, Fault, GPU, MEMORY, amounts, left_out, slurm_order,
+};
 
 pub(super) fn is(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -38,7 +40,8 @@ pub(super) fn read(text: &str, cluster: &mut ClusterFile) -> Result<(), Fault> {
         }
     }
     if gone > 0 {
-        cluster.words.push(format!("{gone} nodes of the state FUTURE are left out"));
+        let (one, several) = ("node of the state FUTURE", "nodes of the state FUTURE");
+        cluster.words.push(left_out(gone, one, several));
     }
     cluster.partitions.extend(partitions.iter().map(slurm_order::terms));
     cluster.words.extend(slurm_order::not_followed(&Keys::new(), partitions.iter()));

@@ -162,7 +162,8 @@ pub(super) fn read(
         }
     }
     if left_out > 0 {
-        cluster.words.push(format!("{left_out} nodes of the state FUTURE are left out"));
+        let (one, several) = ("node of the state FUTURE", "nodes of the state FUTURE");
+        cluster.words.push(super::left_out(left_out, one, several));
     }
     for (line, keys) in &used_by {
         let name = keys.get("partitionname").cloned().unwrap_or_default();

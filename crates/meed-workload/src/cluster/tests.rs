@@ -13,7 +13,7 @@ fn refused(text: &str) -> String {
     read_cluster(&Origin::bytes("cluster", text.as_bytes())).expect_err("no cluster").to_string()
 }
 
-/// `NAME: 8 cpu, 7.8125GiB memory`, and the partitions.
+/// `NAME: 8 cpu, 7.8GiB memory`, and the partitions.
 fn told(cluster: &ClusterFile) -> Vec<String> {
     let one = |node: &ClusterNode| {
         let alone = ClusterFile { nodes: vec![node.clone()], ..ClusterFile::default() };
@@ -201,7 +201,7 @@ fn scontrol_tells_what_jobs_can_have() {
         CPUTot=16\n   RealMemory=32000 Gres=(null)\n   Partitions=all\n";
     let file = cluster(text);
     assert_eq!(file.format, "scontrol");
-    let expected = ["n4: 7 cpu, 15000MiB memory, 4 gpu gpu+all", "n5: 16 cpu, 31.25GiB memory all"];
+    let expected = ["n4: 7 cpu, 14.6GiB memory, 4 gpu gpu+all", "n5: 16 cpu, 31.3GiB memory all"];
     assert_eq!(told(&file), expected);
     // With -o a node is a line.
     let lines = text.replace("\n\n", "\u{1}").replace('\n', " ").replace('\u{1}', "\n");
@@ -263,13 +263,20 @@ fn pbs_lsf_grid_engine_and_condor_are_read() {
     let pbs = "n1\n     Mom = n1.site\n     resources_available.mem = 263848056kb\n     \
         resources_available.ncpus = 64\n     resources_available.ngpus = 4\n     queue = gpuq\n\n\
         n2\n     np = 8\n     gpus = 1\n     status = opsys=linux,physmem=8388608kb,ncpus=8\n";
-    let expected = ["n1: 64 cpu, 263848056KiB memory, 4 gpu gpuq", "n2: 8 cpu, 8GiB memory, 1 gpu"];
+    let expected = ["n1: 64 cpu, 251.6GiB memory, 4 gpu gpuq", "n2: 8 cpu, 8GiB memory, 1 gpu"];
     assert_eq!(told(&cluster(pbs)), expected);
     let lshosts = "HOST_NAME      type    model  cpuf ncpus maxmem maxswp server RESOURCES\nhostA \
-        X86_64 Intel 60.0 16 64G 8G Yes (mg)\nclient X86_64 Intel 1.0 - - - No ()\n";
+        X86_64 Intel 60.0 16 64G 8G Yes (mg)\nclient X86_64 Intel 1.0 - - - No ()\nlogin \
+        X86_64 Intel 1.0 8 31G - No ()\nodd X86_64 Intel 1.0 - - - Yes ()\n";
     let file = cluster(lshosts);
     assert_eq!((file.format, told(&file)), ("lshosts", vec!["hostA: 16 cpu, 64GiB memory".into()]));
-    assert_eq!(file.words, ["1 lines without a number of processors are left out"]);
+    assert_eq!(
+        file.words,
+        [
+            "2 clients, which run no jobs, are left out",
+            "1 line without a number of processors is left out"
+        ]
+    );
     let bhosts = "HOST_NAME STATUS JL/U MAX NJOBS RUN SSUSP USUSP RSV\nhostA ok - 16 2 2 0 0 0\n";
     assert_eq!(told(&cluster(bhosts)), ["hostA: 16 cpu"]);
     let qhost = "HOSTNAME ARCH NCPU NSOC NCOR NTHR NLOAD MEMTOT MEMUSE SWAPTO SWAPUS\n\
@@ -333,7 +340,7 @@ fn what_is_not_told_is_no_limit_and_said() {
 fn unknown_content_is_told_with_what_would_be_right() {
     let why = refused("hello\nthere\n");
     assert!(why.contains("\"hello\"") && why.contains("pbsnodes -av"), "{why}");
-    assert!(refused("").contains("known are"));
+    assert!(refused("").contains("the file is empty; known are"));
     assert!(refused("NodeName=f1 State=FUTURE\n").contains("FUTURE"));
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use meed::MAX_AMOUNT;
 use serde_json::Value;
 
-use super::{Amounts, CPU, ClusterFile, ClusterNode, Fault, GPU, MEMORY};
+use super::{Amounts, CPU, ClusterFile, ClusterNode, Fault, GPU, MEMORY, left_out};
 
 pub(super) fn is(text: &str) -> bool {
     let start = text.trim_start();
@@ -40,7 +40,9 @@ pub(super) fn read(text: &str, cluster: &mut ClusterFile) -> Result<(), Fault> {
         cluster.add(node, &mut known).map_err(Fault::whole)?;
     }
     if gone > 0 {
-        cluster.words.push(format!("{gone} nodes of another state than RUNNING are left out"));
+        let (one, several) =
+            ("node of another state than RUNNING", "nodes of another state than RUNNING");
+        cluster.words.push(left_out(gone, one, several));
     }
     Ok(())
 }
