@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::common::{fail, folder, meed, succeed};
 
 /// Nodes that the drawn log was made for.
-const SLURM_CONF: &str = "\
+pub(crate) const SLURM_CONF: &str = "\
 ClusterName=lab
 PriorityType=priority/multifactor
 PriorityDecayHalfLife=14-0
@@ -22,7 +22,7 @@ PartitionName=main Nodes=ALL Default=YES
 
 /// Rows of sacct: 600 jobs of 12 users in 12 days, most of them of the first two, with starts as a
 /// first-come-first-served queue on 64 cpus has them.
-fn sacct() -> Vec<String> {
+pub(crate) fn sacct() -> Vec<String> {
     let mut state = 46u64;
     let mut draw = |most: u64| {
         state =
@@ -99,7 +99,7 @@ fn row_at(
     )
 }
 
-fn log_of(rows: &[String]) -> String {
+pub(crate) fn log_of(rows: &[String]) -> String {
     format!("{HEADER}\n{}\n", rows.join("\n"))
 }
 

@@ -2,6 +2,7 @@
 
 mod common;
 
+mod advised;
 mod allocate;
 mod bad_input;
 mod bad_mapreduce;
