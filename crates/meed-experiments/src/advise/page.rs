@@ -332,7 +332,10 @@ impl View<'_> {
                     .to_owned()
             }
             _ => {
-                format!("no candidate within the bounds has a smaller {} beyond chance", aim.title)
+                format!(
+                    "no other candidate within the bounds makes the {} smaller by more than chance",
+                    aim.title
+                )
             }
         }
     }
@@ -481,14 +484,19 @@ impl View<'_> {
         let [skipped, refused, unfinished] = self.advice.incidents;
         let count = |number: u64, what: &str| (number > 0).then(|| format!("{number} {what}"));
         let all: Vec<String> = [
-            count(skipped, "lines were skipped"),
-            count(refused, "jobs were refused"),
-            count(unfinished, "jobs were unfinished at the end"),
+            count(skipped, "wrong lines were skipped"),
+            count(refused, "jobs fit on no node and were left out"),
+            count(unfinished, "jobs had not ended when the run did"),
         ]
         .into_iter()
         .flatten()
         .collect();
-        (!all.is_empty()).then(|| format!("At most, in one run: {}.", all.join(", ")))
+        let which = match refused {
+            0 => "",
+            _ => " `meed simulate` with the same options names the first that fits nowhere.",
+        };
+        (!all.is_empty())
+            .then(|| format!("In the run with most of them: {}.{which}", all.join(", ")))
     }
 
     /// Each tenant before and after, where something is chosen.
