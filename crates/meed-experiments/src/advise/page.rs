@@ -461,13 +461,17 @@ impl View<'_> {
         let scale = self.scale(self.question.aims().aim);
         let median = people.median_s.map_or(String::new(), |[before, own]| {
             format!(
-                " Of those that the aim is of, the median tenant waits {} instead of {}.",
+                " The median of the tenants that the aim counts waits {} instead of {}.",
                 scale.words(own),
                 scale.words(before)
             )
         });
         let one = people.one.as_ref().map_or(String::new(), |(name, part)| {
-            format!(" Most of this is one tenant: {} makes {}.", clean(name), percent(*part))
+            let much = match *part >= 1.0 {
+                true => "all of it".to_owned(),
+                false => percent(*part),
+            };
+            format!(" Most of this is one tenant: {} makes {much}.", clean(name))
         });
         Some(format!(
             "Of {} tenants, {} {} less by a minute or more in the mean, and {} {} longer.\
