@@ -97,7 +97,9 @@ fn the_answer_is_that_of_a_script_over_all_jobs() {
     write(path.join("sacct.txt"), log_of(&sacct())).unwrap();
     write(path.join("slurm.conf"), SLURM_CONF).unwrap();
     let policies: Vec<&str> = CANDIDATES.iter().flat_map(|policy| ["-p", policy]).collect();
-    let log = ["sacct.txt", "--cluster", "slurm.conf", "-q"];
+    // All of the log counts: `--jobs` does not tell what a job used in the part that counts.
+    let whole = ["--warm-up", "0", "--cool-down", "0"];
+    let log = [&["sacct.txt", "--cluster", "slurm.conf", "-q"][..], &whole].concat();
     succeed(path, &[&["simulate"][..], &log, &["--jobs", "jobs.csv"], &policies].concat());
     let out = ["--baseline", "fair", "--loads", "1", "--json"];
     let told = succeed(path, &[&["advise"][..], &log, &out, &policies[2..]].concat());

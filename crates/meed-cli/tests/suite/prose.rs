@@ -25,7 +25,6 @@ const LONG_SENTENCES: &[(&str, usize)] = &[
     ("docs/rivals/pbs.md", 1),
     ("docs/rivals/sge.md", 1),
     ("docs/rivals/t-period.md", 1),
-    ("docs/yarn-experiment.md", 2),
 ];
 
 /// Pages of more words: at most so many hundreds.

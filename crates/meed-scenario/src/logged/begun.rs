@@ -21,8 +21,8 @@ const ABOUT: &str = "state";
 
 /// What is kept of a live job: the number of its arrival, refused ones counted.
 ///
-/// It is what the [`Driver`](meed_driver::Driver) of a [`Begun`] keeps of a job;
-/// [`LogFile`](crate::log::read::LogFile) has an example of how a record is opened.
+/// It is what the [`Driver`] of a [`Begun`] keeps of a job;
+/// [`LogFile`] has an example of how a record is opened.
 #[derive(Deserialize)]
 pub struct Came {
     #[serde(skip)]
@@ -34,7 +34,7 @@ pub struct Came {
 /// and the jobs that were alive then.
 ///
 /// [`begun`] reads it, and answers `None` for a record that starts at a run's own beginning;
-/// [`LogFile`](crate::log::read::LogFile) has an example of how a record is opened.
+/// [`LogFile`] has an example of how a record is opened.
 #[derive(Debug)]
 pub struct Begun {
     state: Vec<u8>,

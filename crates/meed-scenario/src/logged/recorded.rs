@@ -42,7 +42,7 @@ pub fn arrival_of(fact: &Fact) -> Option<&Arrival> {
 
 /// What a look through a run finds of its workload.
 ///
-/// [`LogFile`](crate::log::read::LogFile) has an example of how the run is opened.
+/// [`LogFile`] has an example of how the run is opened.
 ///
 /// ```
 /// use meed::{ResourceKinds, Unit};
