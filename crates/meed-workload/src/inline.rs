@@ -8,7 +8,7 @@ use crate::{Job, JobSource, SourceCounts, TraceError};
 
 /// Jobs from a vector, sorted by submission (equal times stay in the vector's order).
 ///
-/// The example of [`JobSource`](crate::JobSource) makes one.
+/// The example of [`JobSource`] makes one.
 pub struct Inline {
     queues: Vec<String>,
     jobs: IntoIter<Job>,

@@ -15,7 +15,7 @@ use crate::changed::JobChange;
 
 /// How fast jobs come, against how the workload has it, in thousandths.
 ///
-/// The example of [`JobChange`](crate::changed::JobChange) makes jobs come faster.
+/// The example of [`JobChange`] makes jobs come faster.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Load(u32);
 
