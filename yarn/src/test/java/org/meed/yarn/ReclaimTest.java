@@ -81,41 +81,6 @@ public class ReclaimTest extends VirtualCluster {
     assertHeld(6, 2);
   }
 
-  /**
-   * B has held all eight for 62 s, A for longer since; containers are charged a minute ahead. With
-   * a fourth container of B's the order would turn within the guard: B would have 496 + 4 x 60, A
-   * 584 + 4 x 30 GB s. So B gets three, and the fourth once A has used more.
-   */
-  @Test
-  public void theGuardStopsFurtherTaking() throws Exception {
-    keys.put("meed.yarn.policy.quantum", "60s");
-    keys.put("meed.yarn.policy.reclaim-after", "10s");
-    keys.put("meed.yarn.policy.reclaim-min-runtime", "5s");
-    keys.put("meed.yarn.policy.reclaim-guard", "30s");
-    keys.put("meed.yarn.policy.reclaim-grace", "3s");
-    up(OURS, queue("a") + queue("b"));
-    addNode(8192, 64);
-    ApplicationAttemptId before = createSchedulingRequest(1024, "root.b", "u", 8);
-    scheduler.update();
-    beat(8);
-    tick();
-    pass(62);
-    release(before);
-    borrower = createSchedulingRequest(1024, "root.a", "u", 8);
-    scheduler.update();
-    beat(8);
-    tick();
-    pass(62);
-    lender = createSchedulingRequest(1024, "root.b", "u", 8);
-    scheduler.update();
-    pass(15);
-    assertHeld(5, 3);
-    pass(10);
-    assertHeld(5, 3);
-    pass(30);
-    assertHeld(4, 4);
-  }
-
   @Test
   public void hadoopsOwnPreemptionBesideItIsRefused() throws Exception {
     keys.put("yarn.scheduler.fair.preemption", "true");
