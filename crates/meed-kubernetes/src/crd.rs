@@ -10,6 +10,7 @@
 
 #![expect(unreachable_pub, reason = "the derive makes helper types that are public in a function")]
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1 as extensions;
@@ -131,8 +132,18 @@ pub enum AmountText {
     Text(String),
 }
 
+impl AmountText {
+    /// As it is written.
+    pub(crate) fn text(&self) -> Cow<'_, str> {
+        match self {
+            AmountText::Number(number) => number.to_string().into(),
+            AmountText::Text(text) => text.into(),
+        }
+    }
+}
+
 impl JsonSchema for AmountText {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
+    fn schema_name() -> Cow<'static, str> {
         "AmountText".into()
     }
 
@@ -297,11 +308,8 @@ fn amounts(
             let known = kinds.names().collect::<Vec<_>>().join(", ");
             format!("unknown resource `{name}`; this installation counts {known}")
         })?;
-        let text = match text {
-            AmountText::Number(number) => number.to_string(),
-            AmountText::Text(text) => text.clone(),
-        };
-        let read = amount(&text, kinds.unit(kind)).map_err(|why| format!("{name}: {why}"))?;
+        let read =
+            amount(&text.text(), kinds.unit(kind)).map_err(|why| format!("{name}: {why}"))?;
         all.as_mut_slice()[kind] = read.min(meed::MAX_AMOUNT);
     }
     Ok(all)

@@ -14,7 +14,14 @@ use crate::record::DecisionLog;
 use crate::world::Choices;
 
 /// What is always counted. The first is what fairness is measured in.
-const ALWAYS: [&str; 3] = ["cpu", "memory", "pods"];
+pub(crate) const ALWAYS: [&str; 3] = ["cpu", "memory", "pods"];
+
+/// What an amount of a resource is counted in.
+pub(crate) fn unit_of(resource: &str) -> Unit {
+    let is_bytes =
+        matches!(resource, "memory" | "ephemeral-storage") || resource.starts_with("hugepages-");
+    if is_bytes { Unit::Bytes } else { Unit::Milli }
+}
 
 /// Where the service account says its namespace.
 const OWN_NAMESPACE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
@@ -103,12 +110,7 @@ impl KubernetesSettings {
     }
 
     pub(crate) fn kinds(&self) -> Result<ResourceKinds, KubernetesError> {
-        let unit = |name: &str| match name {
-            "memory" | "ephemeral-storage" => Unit::Bytes,
-            _ if name.starts_with("hugepages-") => Unit::Bytes,
-            _ => Unit::Milli,
-        };
-        let kinds = self.resources().into_iter().map(|name| (name.clone(), unit(&name)));
+        let kinds = self.resources().into_iter().map(|name| (name.clone(), unit_of(&name)));
         ResourceKinds::new(kinds.collect())
             .map_err(|why| KubernetesError::Settings(format!("--resources: {why}")))
     }

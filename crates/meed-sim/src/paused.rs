@@ -10,8 +10,7 @@ use meed_driver::explain::{Standing, Subject};
 use meed_driver::{Books, LiveJob, QueueTally, Totals};
 
 use crate::holds::HoldHistory;
-use crate::world::RunError;
-use crate::world::{Desk, OneDriver, Partition, Script, World, WorldSetup};
+use crate::world::{Desk, OneDriver, Partition, RunError, Script, World, WorldSetup};
 
 /// A run that goes on only as far as it is told to: for a look at an instant of it, and at what
 /// would follow.

@@ -16,8 +16,7 @@ use meed_workload::OnBadLine;
 
 use crate::holds::HoldStep;
 use crate::simulate::{SimulateError, Watch, setup_of};
-use crate::world::RunError;
-use crate::world::{Looks, Most, Window, World, WorldSetup};
+use crate::world::{Looks, Most, RunError, Window, World, WorldSetup};
 
 /// Tasks that were overtaken less often are not worth a second run, nor a sentence.
 const NOTABLE: u64 = 10;

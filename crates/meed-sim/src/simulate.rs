@@ -15,8 +15,7 @@ use crate::accounts::Accounts;
 use crate::log::{Log, SharedLog};
 use crate::record::{Comparison, RunRecord, SCHEMA};
 use crate::rerun::{add_charts, add_reserve};
-use crate::world::RunError;
-use crate::world::{Attendant, Failures, Looks, WorldSetup, run};
+use crate::world::{Attendant, Failures, Looks, RunError, WorldSetup, run};
 
 /// How a scenario is run.
 ///

@@ -93,7 +93,7 @@ pub(super) fn noted(folder: &Path, through: u64) -> Result<BTreeMap<String, Note
 }
 
 /// The witnesses, by their time.
-fn files(folder: &Path) -> Result<Vec<std::path::PathBuf>, String> {
+pub(super) fn files(folder: &Path) -> Result<Vec<std::path::PathBuf>, String> {
     let all = fs::read_dir(folder).map_err(|why| format!("{}: {why}", folder.display()))?;
     let paths = all.filter_map(Result::ok).map(|entry| entry.path());
     let is_one = |path: &std::path::PathBuf| {
@@ -127,7 +127,7 @@ fn note(containers: &mut BTreeMap<String, Container>, line: &str, is_last: bool)
 }
 
 /// `container_e01_1760000000000_0001_01_000002` is one of `application_1760000000000_0001`.
-fn application(container: &str) -> Option<String> {
+pub(super) fn application(container: &str) -> Option<String> {
     let mut words = container.split('_').skip(1).peekable();
     words.next_if(|word| word.starts_with('e'));
     Some(format!("application_{}_{}", words.next()?, words.next()?))

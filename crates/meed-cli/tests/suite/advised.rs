@@ -1,9 +1,10 @@
 //! The answer of `meed advise` on the cluster that the log ran on is that of a script which counts
-//! everything up from `--jobs`.
+//! everything up from `--jobs`, and the use of queues in the part that counts from `--json`.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::BTreeMap;
-use std::fs::{read_to_string, write};
+use std::fs::{read, read_to_string, write};
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -20,52 +21,58 @@ struct Job {
     job_s: f64,
     tasks: f64,
     width: f64,
-    used: f64,
-    counted: bool,
 }
 
-/// Rows of `--jobs`, by policy. No name in it has a comma but policies, which stand in quotes.
-fn jobs(text: &str) -> BTreeMap<String, Vec<Job>> {
-    let mut all: BTreeMap<String, Vec<Job>> = BTreeMap::new();
-    for line in text.lines().skip(1) {
-        let (policy, rest) = match line.strip_prefix('"') {
-            Some(line) => line.split_once("\",").unwrap(),
-            None => line.split_once(',').unwrap(),
-        };
-        let cells: Vec<&str> = rest.split(',').collect();
+/// Jobs of a CSV of `--jobs` that count. Its names have no comma.
+fn jobs(text: &str) -> Vec<Job> {
+    let mut rows = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let names = rows.next().unwrap();
+    let at = |name: &str| names.iter().position(|found| *found == name).unwrap();
+    let [tenant, wait, job, tasks, width, counted] =
+        ["queue", "wait_s", "job_s", "tasks", "width", "counted"].map(at);
+    let job = |cells: Vec<&str>| {
         let number = |at: usize| cells[at].parse::<f64>().unwrap();
-        all.entry(policy.to_owned()).or_default().push(Job {
-            tenant: cells[1].to_owned(),
-            wait_s: number(5),
-            job_s: number(6),
-            tasks: number(8),
-            width: number(9),
-            used: number(9) * (number(4) - number(3)),
-            counted: cells[10] == "1",
-        });
-    }
-    all
+        (cells[counted] == "1").then(|| Job {
+            tenant: cells[tenant].to_owned(),
+            wait_s: number(wait),
+            job_s: number(job),
+            tasks: number(tasks),
+            width: number(width),
+        })
+    };
+    rows.filter_map(job).collect()
 }
 
-/// Each figure of docs/advise.md, by its definition.
-fn figures(jobs: &[Job]) -> BTreeMap<&'static str, f64> {
+/// The figures of a run of `sacct.txt` on `slurm.conf` at a load: as a script would count them up.
+pub(crate) fn by_hand(folder: &Path, load: &str, policy: &str) -> BTreeMap<&'static str, f64> {
+    let load = format!("run.load={load}");
+    let fixed = ["simulate", "sacct.txt", "-q", "--cluster", "slurm.conf", "--set", &load];
+    // A name without a comma: cells of the CSV stand between commas.
+    let named = format!("one={policy}");
+    let more = ["-p", &named, "--jobs", "jobs.csv", "--json", "run.json"];
+    succeed(folder, &[&fixed[..], &more].concat());
+    let run: Value = serde_json::from_slice(&read(folder.join("run.json")).unwrap()).unwrap();
+    let queues = run["runs"][0]["queues"].as_array().unwrap().iter();
+    let used = |queue: &Value| {
+        (queue["queue"].as_str().unwrap().to_owned(), queue["usage"]["cpu"].as_f64().unwrap())
+    };
+    figures(&jobs(&read_to_string(folder.join("jobs.csv")).unwrap()), &queues.map(used).collect())
+}
+
+/// Each figure of docs/advise.md, by its definition, from what jobs say and tenants have used.
+fn figures(jobs: &[Job], used: &BTreeMap<String, f64>) -> BTreeMap<&'static str, f64> {
     let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
-    let counted = || jobs.iter().filter(|job| job.counted);
-    // Use, waits of tasks, tasks, the longest wait.
-    let mut tenants: BTreeMap<&str, (f64, f64, f64, f64)> = BTreeMap::new();
+    // Waits of tasks, tasks, the longest wait.
+    let mut tenants: BTreeMap<&str, (f64, f64, f64)> = BTreeMap::new();
     for job in jobs {
-        tenants.entry(&job.tenant).or_default().0 += job.used;
-    }
-    for job in counted() {
-        let (_, waits, tasks, longest) = tenants.get_mut(job.tenant.as_str()).unwrap();
+        let (waits, tasks, longest) = tenants.entry(&job.tenant).or_default();
         *waits += job.wait_s * job.tasks;
         *tasks += job.tasks;
         *longest = longest.max(job.wait_s);
     }
     let mut tenants: Vec<(f64, f64, f64)> = tenants
-        .values()
-        .filter(|tenant| tenant.2 > 0.0)
-        .map(|(used, waits, tasks, longest)| (*used, waits / tasks, *longest))
+        .iter()
+        .map(|(name, (waits, tasks, longest))| (used[*name], waits / tasks, *longest))
         .collect();
     tenants.sort_by(|a, b| a.0.total_cmp(&b.0));
     let waits: Vec<f64> = tenants.iter().map(|tenant| tenant.1).collect();
@@ -75,11 +82,12 @@ fn figures(jobs: &[Job]) -> BTreeMap<&'static str, f64> {
     let place = 0.9 * (longest.len() - 1) as f64;
     let (low, high) =
         (longest[place as usize], longest[(place as usize + 1).min(longest.len() - 1)]);
-    let mut widths: Vec<f64> = counted().map(|job| job.width).collect();
+    let mut widths: Vec<f64> = jobs.iter().map(|job| job.width).collect();
     widths.sort_by(|a, b| b.total_cmp(a));
     let wide = widths[widths.len().div_ceil(10) - 1];
-    let wide: Vec<f64> = counted().filter(|job| job.width >= wide).map(|job| job.wait_s).collect();
-    let all: Vec<f64> = counted().map(|job| job.job_s).collect();
+    let wide = jobs.iter().filter(|job| job.width >= wide).map(|job| job.wait_s);
+    let wide: Vec<f64> = wide.collect();
+    let all: Vec<f64> = jobs.iter().map(|job| job.job_s).collect();
     [
         ("light", mean(&waits[..half])),
         ("heavy", mean(&waits[waits.len() - tenth..])),
@@ -97,18 +105,14 @@ fn the_answer_is_that_of_a_script_over_all_jobs() {
     write(path.join("sacct.txt"), log_of(&sacct())).unwrap();
     write(path.join("slurm.conf"), SLURM_CONF).unwrap();
     let policies: Vec<&str> = CANDIDATES.iter().flat_map(|policy| ["-p", policy]).collect();
-    // All of the log counts: `--jobs` does not tell what a job used in the part that counts.
-    let whole = ["--warm-up", "0", "--cool-down", "0"];
-    let log = [&["sacct.txt", "--cluster", "slurm.conf", "-q"][..], &whole].concat();
-    succeed(path, &[&["simulate"][..], &log, &["--jobs", "jobs.csv"], &policies].concat());
+    let log = ["advise", "sacct.txt", "--cluster", "slurm.conf", "-q"];
     let out = ["--baseline", "fair", "--loads", "1", "--json"];
-    let told = succeed(path, &[&["advise"][..], &log, &out, &policies[2..]].concat());
+    let told = succeed(path, &[&log[..], &out, &policies[2..]].concat());
     let told: Value = serde_json::from_str(&told).unwrap();
-    let jobs = jobs(&read_to_string(path.join("jobs.csv")).unwrap());
     let candidates = told["candidates"].as_array().unwrap();
     assert_eq!(candidates.len(), CANDIDATES.len());
     let counted: BTreeMap<&str, _> =
-        CANDIDATES.iter().map(|policy| (*policy, figures(&jobs[*policy]))).collect();
+        CANDIDATES.iter().map(|policy| (*policy, by_hand(path, "1", policy))).collect();
     for candidate in candidates {
         let policy = candidate["policy"].as_str().unwrap();
         for (figure, expected) in &counted[policy] {

@@ -2,12 +2,12 @@
 //! one row or one tenant cannot make.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::collections::BTreeMap;
 use std::fs::write;
 use std::path::Path;
 
 use serde_json::Value;
 
+use crate::advised::by_hand;
 use crate::common::{fail, folder, meed, succeed};
 
 /// Nodes that the drawn log was made for.
@@ -372,43 +372,6 @@ fn json_goes_into_a_file_beside_the_table() {
     }
 }
 
-/// Mean wait of the lighter half of tenants, and mean job time, from the CSV of jobs and the use of
-/// queues: as a script of a few lines would compute them.
-fn by_hand(folder: &Path, load: &str, policy: &str) -> [f64; 2] {
-    let load = format!("run.load={load}");
-    let fixed = ["simulate", "sacct.txt", "-q", "--cluster", "slurm.conf", "--set", &load];
-    // A name without a comma: cells of the CSV stand between commas.
-    let named = format!("one={policy}");
-    let more = ["-p", &named, "--jobs", "jobs.csv", "--json", "run.json"];
-    succeed(folder, &[&fixed[..], &more].concat());
-    let run: Value =
-        serde_json::from_slice(&std::fs::read(folder.join("run.json")).unwrap()).unwrap();
-    let text = std::fs::read_to_string(folder.join("jobs.csv")).unwrap();
-    let mut lines = text.lines();
-    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
-    let at = |name: &str| names.iter().position(|found| *found == name).unwrap();
-    let (queue, wait, job, counted) = (at("queue"), at("wait_s"), at("job_s"), at("counted"));
-    let mut waits: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    let mut times = Vec::new();
-    for line in lines {
-        let cells: Vec<&str> = line.split(',').collect();
-        if cells[counted] == "0" {
-            continue;
-        }
-        waits.entry(cells[queue]).or_default().push(cells[wait].parse().unwrap());
-        times.push(cells[job].parse::<f64>().unwrap());
-    }
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let used = |queue: &Value| queue["usage"]["cpu"].as_f64().unwrap();
-    let mut queues: Vec<&Value> = run["runs"][0]["queues"].as_array().unwrap().iter().collect();
-    queues.sort_by(|a, b| used(a).total_cmp(&used(b)));
-    let light: Vec<f64> = queues[..queues.len().div_ceil(2)]
-        .iter()
-        .map(|queue| mean(&waits[queue["queue"].as_str().unwrap()]))
-        .collect();
-    [mean(&light), mean(&times)]
-}
-
 #[test]
 fn the_advice_equals_a_recomputation_from_the_jobs() {
     let folder = folder();
@@ -420,8 +383,8 @@ fn the_advice_equals_a_recomputation_from_the_jobs() {
     for candidate in json["candidates"].as_array().unwrap().iter().skip(1) {
         let policy = candidate["policy"].as_str().unwrap();
         let all = ["0.97", "1", "1.03"].map(|load| by_hand(path, load, policy));
-        for (at, figure) in ["light", "mean"].into_iter().enumerate() {
-            let own = all.iter().map(|one| one[at]).sum::<f64>() / 3.0;
+        for figure in ["light", "mean"] {
+            let own = all.iter().map(|one| one[figure]).sum::<f64>() / 3.0;
             let told = candidate["figures"][figure]["mean"].as_f64().unwrap();
             assert!((own - told).abs() <= 1e-6 * told.max(1.0), "{policy} {figure}: {own} {told}");
         }

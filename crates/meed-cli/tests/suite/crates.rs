@@ -206,7 +206,7 @@ fn the_default_members_are_built_without_tokio() {
 }
 
 /// Rust files below `folder`.
-fn sources(folder: PathBuf) -> Vec<PathBuf> {
+pub(crate) fn sources(folder: PathBuf) -> Vec<PathBuf> {
     let (mut folders, mut files) = (vec![folder], Vec::new());
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {

@@ -4,7 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use crate::crates::sources;
+use crate::tidy::public_type;
 
 /// The crates, and how many of their public types have neither an example nor a link to one.
 /// Numbers are lowered, never raised.
@@ -30,31 +33,17 @@ struct Type {
     is_error: bool,
 }
 
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
-            found.push(path);
-        }
-    }
-}
-
-/// The name that a line declares for everybody.
+/// The name of the type that a line declares for everybody, but for other names of a type.
 fn declared(line: &str) -> Option<&str> {
-    let line = line.strip_prefix("pub ")?;
-    let rest = ["struct ", "enum ", "trait "].iter().find_map(|kind| line.strip_prefix(kind))?;
-    rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next()
+    let is_inner = line.starts_with(' ') || line.starts_with("pub type ");
+    public_type(line).filter(|_| !is_inner)
 }
 
 /// All public types of a crate: `unreachable_pub` of the compiler says that others can reach them.
 fn types(name: &str) -> BTreeMap<String, Type> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name).join("src");
-    let mut paths = Vec::new();
-    sources(&root, &mut paths);
     let mut found = BTreeMap::new();
-    for path in paths {
+    for path in sources(root) {
         let text = fs::read_to_string(&path).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         for (at, line) in lines.iter().enumerate() {

@@ -71,7 +71,7 @@ fn files_have_at_most_800_lines() {
 }
 
 /// The name that a line declares for everybody: `pub struct Name`, and so on.
-fn public_type(line: &str) -> Option<&str> {
+pub(crate) fn public_type(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix("pub ")?;
     let kinds = ["struct ", "enum ", "trait ", "type ", "union "];
     let rest = kinds.iter().find_map(|kind| rest.strip_prefix(kind))?;

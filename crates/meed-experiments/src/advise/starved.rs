@@ -5,7 +5,7 @@
 //! T_avg is how long a task of the starved tenant runs, N_task how many of its tasks are to run
 //! while it would starve. Here T_avg is the median tenant's mean task, and N_task one: two take
 //! half of the value, and so on. Only in a tree can a tenant starve although it has used least
-//! (Sec. 5.2): without groups there is no value. Cost: one pass over the log.
+//! (Sec. 5.2): without groups there is no value. Cost: one pass over a log with groups.
 
 use std::collections::BTreeMap;
 
@@ -31,6 +31,10 @@ impl GuardValue {
     ///
     /// Those of the log.
     pub fn of_log(scenario: &Scenario, seed: u64) -> Result<Option<GuardValue>, TraceError> {
+        // Groups are seen by the names of queues: without any the log is not read.
+        if !is_tree(scenario.queue_names()) {
+            return Ok(None);
+        }
         let mut source = scenario.source(seed, OnBadLine::Skip)?;
         let mut tenants = BTreeMap::<u32, (u128, u64)>::new();
         while let Some(job) = source.next_job()? {

@@ -29,13 +29,12 @@ use serde::Deserialize;
 
 use crate::crd::{AmountText, NamespaceSelector, QueueObjectSpec};
 use crate::error::KubernetesError;
+use crate::settings::{ALWAYS, unit_of};
 pub(crate) use diff::difference;
 use kueue::{Object, Spec};
 
 /// The label that each namespace has, with its name.
 const NAMESPACE: &str = "kubernetes.io/metadata.name";
-/// Kinds that Meed counts whatever it is told.
-const COUNTED: [&str; 3] = ["cpu", "memory", "pods"];
 
 /// A Queue to be made.
 #[derive(Clone, PartialEq, Debug)]
@@ -69,20 +68,7 @@ pub fn import(kueue: &str, against: Option<&str>) -> Result<String, KubernetesEr
 
 /// An amount in whole bytes, or in thousandths.
 fn units(resource: &str, text: &AmountText) -> Result<u64, String> {
-    amount(&text_of(text), unit_of(resource))
-}
-
-fn unit_of(resource: &str) -> Unit {
-    let is_bytes =
-        matches!(resource, "memory" | "ephemeral-storage") || resource.starts_with("hugepages-");
-    if is_bytes { Unit::Bytes } else { Unit::Milli }
-}
-
-fn text_of(text: &AmountText) -> String {
-    match text {
-        AmountText::Number(number) => number.to_string(),
-        AmountText::Text(text) => text.clone(),
-    }
+    amount(&text.text(), unit_of(resource))
 }
 
 /// The shortest text of an amount.
@@ -183,11 +169,11 @@ impl Import<'_> {
         let Some(text) = spec.fair_sharing.as_ref().and_then(|all| all.weight.as_ref()) else {
             return Ok(1.0);
         };
-        let thousandths = amount(&text_of(text), Unit::Milli);
+        let thousandths = amount(&text.text(), Unit::Milli);
         let thousandths = thousandths.map_err(|why| format!("{what}: weight: {why}"))?;
         let within = thousandths.clamp(1, 1_000_000_000);
         if within != thousandths {
-            self.remark(what, &format!("weight {}: {} here", text_of(text), within as f64 / 1e3));
+            self.remark(what, &format!("weight {}: {} here", text.text(), within as f64 / 1e3));
         }
         Ok(within as f64 / 1e3)
     }
@@ -257,7 +243,7 @@ impl Import<'_> {
                     let why = format!("{resource}: {} flavors are added up", sum.flavors);
                     self.remark(&what, &why);
                 }
-                if !COUNTED.contains(&resource.as_str()) {
+                if !ALWAYS.contains(&resource.as_str()) {
                     self.counted.insert(resource);
                 }
             }

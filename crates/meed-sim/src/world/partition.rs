@@ -18,8 +18,7 @@ use meed_scenario::changes::Change;
 use meed_scenario::plan::NewPlacement;
 use meed_workload::{Durations, Job, JobGroup};
 
-use super::desk::told;
-use super::desk::{Desk, Fitted, OneDriver, change_one, each_running};
+use super::desk::{Desk, Fitted, OneDriver, change_one, each_running, told};
 use super::error::RunError;
 use crate::accounts::InUse;
 use crate::log::SharedLog;

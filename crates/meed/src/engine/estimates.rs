@@ -16,8 +16,7 @@
 //! and each group.
 
 use crate::ids::QueueRow;
-use crate::policy::Estimates;
-use crate::policy::Policy;
+use crate::policy::{Estimates, Policy};
 use crate::state::{State, StateError, ensure};
 use crate::time::Span;
 

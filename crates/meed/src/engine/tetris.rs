@@ -33,8 +33,7 @@ use super::fair_order::FairOrder;
 use super::packing::Offers;
 use super::room::ShapeId;
 use crate::decision::{Choice, Choices, Reason};
-use crate::engine::packing::Found;
-use crate::engine::packing::Packing;
+use crate::engine::packing::{Found, Packing};
 use crate::ids::{NodeRow, QueueRow};
 use crate::order::key::Key;
 

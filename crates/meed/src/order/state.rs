@@ -1,8 +1,7 @@
 //! A standing, and an order, as plain data, and back.
 
 use super::domain::Domain;
-use super::dominant::Pool;
-use super::dominant::Vector;
+use super::dominant::{Pool, Vector};
 use super::rate::Rate;
 use super::standing::Standing;
 use crate::ledger::Ledger;

@@ -14,6 +14,7 @@ use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::super::daemons::{self, Daemon, Story};
+use super::super::witness;
 use super::compare::Simulated;
 use super::heard::{self, Heard};
 use super::submit::{Application, Spark, ended_well};
@@ -267,11 +268,8 @@ fn heard(run: &Run, apps: &[serde_json::Value], began: u64) -> Result<Heard, Str
     let queues: BTreeMap<String, String> =
         apps.iter().map(|app| (text(&app["id"]), text(&app["queue"]))).collect();
     let mut notes = String::new();
-    let files = fs::read_dir(story.file("")).map_err(|why| why.to_string())?;
-    for file in files.filter_map(Result::ok) {
-        if file.file_name().to_string_lossy().starts_with("witness-") {
-            notes += &fs::read_to_string(file.path()).map_err(|why| why.to_string())?;
-        }
+    for file in witness::files(&story.file(""))? {
+        notes += &fs::read_to_string(file).map_err(|why| why.to_string())?;
     }
     let held = heard::containers(&notes, &queues, scene, began)?;
     let (lost, lost_work) = heard::lost(&heard::event_logs(&run.file("events"))?);

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::super::witness;
 use super::submitted::{ALL, Asked, Scene, Told};
 
 /// A container, by seconds from the beginning.
@@ -138,9 +139,7 @@ pub(super) fn containers(
     let seconds = |at: u64| (at as f64 - began as f64) / 1000.0;
     let mut all = Vec::new();
     for (id, from) in open {
-        let words: Vec<&str> = id.split('_').filter(|word| !word.starts_with('e')).collect();
-        let app = words.get(1..3).ok_or_else(|| format!("{id} is no container"))?;
-        let app = format!("application_{}", app.join("_"));
+        let app = witness::application(id).ok_or_else(|| format!("{id} is no container"))?;
         // Of another run there.
         let Some(queue) = queues.get(&app) else { continue };
         let name = queue.trim_start_matches("root.");

@@ -2,8 +2,7 @@
 
 use super::{Books, JobAccount, Used};
 use crate::ids::{JobId, QueueRow};
-use crate::order::pseudo_accumulated;
-use crate::order::{Domain, Rate, Standing};
+use crate::order::{Domain, Rate, Standing, pseudo_accumulated};
 use crate::policy::{Measure, Newcomer};
 use crate::quantum::JobQuantum;
 use crate::resources::Resources;

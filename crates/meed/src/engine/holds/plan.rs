@@ -11,9 +11,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::Holds;
 use super::best::{Best, Rank};
-use super::hold::IdleThere;
-use super::hold::{Hold, NOWHERE};
-use super::hold::{Part, Places, Spares};
+use super::hold::{Hold, IdleThere, NOWHERE, Part, Places, Spares};
 use super::kept::{Kept, expected_end};
 use super::outlook::Outlook;
 use super::profile::{Need, Profile, Signed, add, lacks};

@@ -26,8 +26,7 @@
 
 use super::Holds;
 use super::best::{Best, Rank};
-use super::hold::Hold;
-use super::hold::{Part, Spares};
+use super::hold::{Hold, Part, Spares};
 use super::plan::{News, Plan};
 use super::profile::Need;
 use super::rows::RowSet;

@@ -29,15 +29,13 @@ use std::collections::{BTreeMap, BinaryHeap};
 use smallvec::smallvec;
 
 use super::best::Rank;
-use super::hold::Hold;
-use super::hold::{Part, Places};
+use super::hold::{Hold, Part, Places};
 use super::plan::{Place, Plan};
 use super::profile::{Need, Profile};
 use crate::engine::core::Core;
-use crate::engine::room::Nodes;
 use crate::engine::room::pack;
 use crate::engine::room::shapes::ShapeId;
-use crate::engine::room::{Ask, Bin, Counts, most_room_first};
+use crate::engine::room::{Ask, Bin, Counts, Nodes, most_room_first};
 use crate::ids::NodeRow;
 use crate::time::Time;
 

@@ -4,9 +4,7 @@
 //! others, and who is to be looked at next. Rows of a state from elsewhere may say anything: they
 //! are checked before anything is planned with them.
 
-use super::hold::Places;
-use super::hold::{Hold, NOWHERE, Starter};
-use super::hold::{Idle, IdleThere};
+use super::hold::{Hold, Idle, IdleThere, NOWHERE, Places, Starter};
 use super::rows::RowSet;
 use crate::engine::books::Used;
 use crate::engine::core::Core;

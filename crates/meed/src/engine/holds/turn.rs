@@ -17,8 +17,7 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::Holds;
-use super::hold::Hold;
-use super::hold::Part;
+use super::hold::{Hold, Part};
 use crate::decision::{Reason, Start};
 use crate::engine::Engine;
 use crate::engine::chosen::Candidate;

@@ -18,8 +18,7 @@ use super::pack::{
     Ask, Bin, Counts, MOST_COUNTS, Most, Nodes, alone, are_few, most, pack_tightest,
 };
 use super::rules::RulesId;
-use super::shapes::ShapeId;
-use super::shapes::{Parts, Shape, ShapeKey};
+use super::shapes::{Parts, Shape, ShapeId, ShapeKey};
 use crate::cluster::in_words;
 use crate::error::Rejected;
 use crate::gang::Turn;

@@ -13,8 +13,7 @@
 use smallvec::SmallVec;
 
 use super::Room;
-use super::shapes::ShapeId;
-use super::shapes::ShapeKey;
+use super::shapes::{ShapeId, ShapeKey};
 use crate::ids::NodeRow;
 use crate::resources::Resources;
 use crate::time::Time;

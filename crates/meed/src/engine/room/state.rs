@@ -6,8 +6,7 @@ use std::num::NonZeroU32;
 
 use super::Room;
 use super::joint::joint_key;
-use super::shapes::ShapeId;
-use super::shapes::{Parts, ShapeKey, Shapes};
+use super::shapes::{Parts, ShapeId, ShapeKey, Shapes};
 use crate::engine::tree::amounts_of;
 use crate::engine::work::Running;
 use crate::gang::Turn;

@@ -34,8 +34,7 @@ mod way;
 use std::collections::BTreeSet;
 
 use super::Holds;
-use super::hold::Hold;
-use super::hold::Places;
+use super::hold::{Hold, Places};
 use crate::engine::core::Core;
 use crate::engine::holds::Reservations;
 use crate::ids::{AllocationId, JobId};
