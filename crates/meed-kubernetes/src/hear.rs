@@ -6,7 +6,7 @@ use crate::error::KubernetesError;
 use crate::heard::{DeviceHeard, Heard};
 use crate::pod::PodSeen;
 use crate::pod::gang::{GangName, GroupSeen};
-use crate::relist::{Change, Relist, map, missing, name_of};
+use crate::relist::{ByName, Change, Relist, map, missing, name_of};
 use crate::volumes::VolumeEars;
 use crate::world::World;
 
@@ -29,13 +29,10 @@ impl Ears {
     pub(crate) fn hear(&mut self, world: &mut World, heard: Heard) -> Result<(), KubernetesError> {
         let now = world.turn();
         match heard {
-            Heard::Node(event) => match self.nodes.step(*event, name_of) {
-                Change::Nothing => {}
-                Change::Seen(node) => world.node_seen(&node, now)?,
-                Change::Gone(node) => world.node_gone(&name_of(&node), now)?,
-                Change::Listed(all) => {
-                    let gone = missing(world.node_names(), &all);
-                    gone.iter().try_for_each(|name| world.node_gone(name, now))?;
+            Heard::Node(event) => match self.nodes.by_name(*event, || world.node_names()) {
+                ByName::Seen(node) => world.node_seen(&node, now)?,
+                ByName::Gone(names) => {
+                    names.iter().try_for_each(|name| world.node_gone(name, now))?
                 }
             },
             Heard::Pod(event) => match self.pods.step(*event, uid_of) {
@@ -47,27 +44,19 @@ impl Ears {
                     gone.iter().try_for_each(|uid| world.pod_not_listed(uid, now))?;
                 }
             },
-            Heard::Queue(event) => match self.queues.step(*event, name_of) {
-                Change::Nothing => {}
-                Change::Seen(queue) => world.queue_seen(&queue),
-                Change::Gone(queue) => world.queue_gone(&name_of(&queue)),
-                Change::Listed(all) => {
-                    let gone = missing(world.queue_names(), &all);
-                    gone.iter().for_each(|name| world.queue_gone(name));
-                }
+            Heard::Queue(event) => match self.queues.by_name(*event, || world.queue_names()) {
+                ByName::Seen(queue) => world.queue_seen(&queue),
+                ByName::Gone(names) => names.iter().for_each(|name| world.queue_gone(name)),
             },
-            Heard::Namespace(event) => match self.namespaces.step(*event, name_of) {
-                Change::Nothing => {}
-                Change::Seen(namespace) => {
-                    let labels = namespace.metadata.labels.clone().unwrap_or_default();
-                    world.namespace_seen(name_of(&namespace), labels);
+            Heard::Namespace(event) => {
+                match self.namespaces.by_name(*event, || world.namespace_names()) {
+                    ByName::Seen(namespace) => {
+                        let labels = namespace.metadata.labels.clone().unwrap_or_default();
+                        world.namespace_seen(name_of(&namespace), labels);
+                    }
+                    ByName::Gone(names) => names.iter().for_each(|name| world.namespace_gone(name)),
                 }
-                Change::Gone(namespace) => world.namespace_gone(&name_of(&namespace)),
-                Change::Listed(all) => {
-                    let gone = missing(world.namespace_names(), &all);
-                    gone.iter().for_each(|name| world.namespace_gone(name));
-                }
-            },
+            }
             Heard::PodGroup(event) => {
                 let group = map(*event, |one| GroupSeen::of_plugins(&one));
                 hear_groups(&mut self.pod_groups, world, group);
@@ -78,25 +67,21 @@ impl Ears {
             }
             Heard::Volume(heard) => self.volumes.hear(world, heard),
             Heard::Device(DeviceHeard::Class(event)) => {
-                match self.device_classes.step(*event, name_of) {
-                    Change::Nothing => {}
-                    Change::Seen(class) => world.device_class_seen(&class, now)?,
-                    Change::Gone(class) => world.device_class_gone(&name_of(&class), now)?,
-                    Change::Listed(all) => {
-                        let gone = missing(world.device_class_names(), &all);
-                        gone.iter().try_for_each(|name| world.device_class_gone(name, now))?;
+                match self.device_classes.by_name(*event, || world.device_class_names()) {
+                    ByName::Seen(class) => world.device_class_seen(&class, now)?,
+                    ByName::Gone(names) => {
+                        names.iter().try_for_each(|name| world.device_class_gone(name, now))?
                     }
                 }
             }
-            Heard::Device(DeviceHeard::Slice(event)) => match self.slices.step(*event, name_of) {
-                Change::Nothing => {}
-                Change::Seen(slice) => world.slice_seen(&slice, now)?,
-                Change::Gone(slice) => world.slice_gone(&name_of(&slice), now)?,
-                Change::Listed(all) => {
-                    let gone = missing(world.slice_names(), &all);
-                    gone.iter().try_for_each(|name| world.slice_gone(name, now))?;
+            Heard::Device(DeviceHeard::Slice(event)) => {
+                match self.slices.by_name(*event, || world.slice_names()) {
+                    ByName::Seen(slice) => world.slice_seen(&slice, now)?,
+                    ByName::Gone(names) => {
+                        names.iter().try_for_each(|name| world.slice_gone(name, now))?
+                    }
                 }
-            },
+            }
             Heard::Looked(pod, found) => world.looked(&pod, found.as_deref(), now)?,
             Heard::Answer(answer) => world.answered(answer, now)?,
             Heard::NotEvicted(uid, why) => world.eviction_refused(&uid, why),

@@ -23,6 +23,14 @@ pub(crate) enum Change<K> {
     Listed(BTreeSet<String>),
 }
 
+/// One step of a watch of objects that are known by their names.
+pub(crate) enum ByName<K> {
+    /// An object is there.
+    Seen(K),
+    /// These are gone; none, where there is nothing to tell yet.
+    Gone(Vec<String>),
+}
+
 impl Relist {
     /// A list has begun, and is not complete.
     pub(crate) fn is_on(&self) -> bool {
@@ -48,6 +56,22 @@ impl Relist {
             },
             Event::Apply(object) => Change::Seen(object),
             Event::Delete(object) => Change::Gone(object),
+        }
+    }
+}
+
+impl Relist {
+    /// What an event tells of objects, of which those `known` by name are there so far.
+    pub(crate) fn by_name<'w, K: Resource, I: Iterator<Item = &'w String>>(
+        &mut self,
+        event: Event<K>,
+        known: impl FnOnce() -> I,
+    ) -> ByName<K> {
+        match self.step(event, name_of) {
+            Change::Nothing => ByName::Gone(Vec::new()),
+            Change::Seen(object) => ByName::Seen(object),
+            Change::Gone(object) => ByName::Gone(vec![name_of(&object)]),
+            Change::Listed(all) => ByName::Gone(missing(known(), &all)),
         }
     }
 }

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::follow::Follow;
 use crate::heard::{Heard, VolumeHeard};
-use crate::relist::{Change, Kind, Relist, map, missing, name_of, uid_of, without_managers};
+use crate::relist::{ByName, Change, Kind, Relist, map, uid_of, without_managers};
 use crate::world::{World, claim_key};
 
 /// Begins the watches.
@@ -81,42 +81,29 @@ impl VolumeEars {
                     gone.iter().for_each(|key| world.claim_gone(key));
                 }
             },
-            VolumeHeard::Volume(event) => match self.volumes.step(*event, name_of) {
-                Change::Nothing => {}
-                Change::Seen(volume) => world.volume_seen(&volume),
-                Change::Gone(volume) => world.volume_gone(&name_of(&volume)),
-                Change::Listed(all) => {
-                    let gone = missing(world.volume_names(), &all);
-                    gone.iter().for_each(|name| world.volume_gone(name));
+            VolumeHeard::Volume(event) => {
+                match self.volumes.by_name(*event, || world.volume_names()) {
+                    ByName::Seen(volume) => world.volume_seen(&volume),
+                    ByName::Gone(names) => names.iter().for_each(|name| world.volume_gone(name)),
                 }
+            }
+            VolumeHeard::Class(event) => match self.classes.by_name(*event, || world.class_names())
+            {
+                ByName::Seen(class) => world.class_seen(&class),
+                ByName::Gone(names) => names.iter().for_each(|name| world.class_gone(name)),
             },
-            VolumeHeard::Class(event) => match self.classes.step(*event, name_of) {
-                Change::Nothing => {}
-                Change::Seen(class) => world.class_seen(&class),
-                Change::Gone(class) => world.class_gone(&name_of(&class)),
-                Change::Listed(all) => {
-                    let gone = missing(world.class_names(), &all);
-                    gone.iter().for_each(|name| world.class_gone(name));
+            VolumeHeard::Driver(event) => {
+                match self.drivers.by_name(*event, || world.demanding_drivers()) {
+                    ByName::Seen(driver) => world.driver_seen(&driver),
+                    ByName::Gone(names) => names.iter().for_each(|name| world.driver_gone(name)),
                 }
-            },
-            VolumeHeard::Driver(event) => match self.drivers.step(*event, name_of) {
-                Change::Nothing => {}
-                Change::Seen(driver) => world.driver_seen(&driver),
-                Change::Gone(driver) => world.driver_gone(&name_of(&driver)),
-                Change::Listed(all) => {
-                    let gone = missing(world.demanding_drivers(), &all);
-                    gone.iter().for_each(|name| world.driver_gone(name));
+            }
+            VolumeHeard::Attaches(event) => {
+                match self.attaches.by_name(*event, || world.csi_node_names()) {
+                    ByName::Seen(node) => world.csi_node_seen(&node),
+                    ByName::Gone(names) => names.iter().for_each(|name| world.csi_node_gone(name)),
                 }
-            },
-            VolumeHeard::Attaches(event) => match self.attaches.step(*event, name_of) {
-                Change::Nothing => {}
-                Change::Seen(node) => world.csi_node_seen(&node),
-                Change::Gone(node) => world.csi_node_gone(&name_of(&node)),
-                Change::Listed(all) => {
-                    let gone = missing(world.csi_node_names(), &all);
-                    gone.iter().for_each(|name| world.csi_node_gone(name));
-                }
-            },
+            }
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Answers about the user's own cluster: its size, its scheduler, its backfilling, and figures that
 //! one row or one tenant cannot make.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs::write;
 use std::path::Path;

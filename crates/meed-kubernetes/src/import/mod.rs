@@ -61,7 +61,8 @@ pub(crate) struct Imported {
 pub fn import(kueue: &str, against: Option<&str>) -> Result<String, KubernetesError> {
     let imported = imported(kueue).map_err(KubernetesError::Settings)?;
     match against {
-        Some(queues) => difference(&imported, queues).map_err(KubernetesError::Settings),
+        Some(queues) => difference(&imported, queues)
+            .map_err(|why| KubernetesError::Settings(format!("--against: {why}"))),
         None => Ok(imported.to_yaml()),
     }
 }

@@ -300,15 +300,15 @@ fn most_to_save(context: &Context, variant: &Variant) -> Result<Vec<Check>, Repr
 const LEAST_GAIN: f64 = 15.0;
 
 /// All that a world has.
-struct Capacity {
+pub(super) struct Capacity {
     /// Of each machine; `None` where processors are shared.
-    cores: Option<Vec<f64>>,
-    disk_bytes_per_s: f64,
-    network_bytes_per_s: f64,
+    pub(super) cores: Option<Vec<f64>>,
+    pub(super) disk_bytes_per_s: f64,
+    pub(super) network_bytes_per_s: f64,
 }
 
 impl Capacity {
-    fn of(world: &World) -> Capacity {
+    pub(super) fn of(world: &World) -> Capacity {
         let shared = |key: &str| {
             let of = |host: &Value| Some(host["count"].as_f64()? * host[key].as_str().map(rate)?);
             world.hosts.iter().find_map(of)

@@ -17,6 +17,7 @@ use meed_journal::{Fact, JobKey};
 use meed_report::page::{Block, Cell, Table};
 use serde_json::json;
 
+use super::hosts::Capacity;
 use super::variant::{Variant, request, varied, worlds};
 use super::worlds::{Choice, DJASL, DMR, HADOOP, JAS, JASL, Run, Traced, World};
 use crate::cores;
@@ -185,18 +186,11 @@ impl Maps {
 /// While maps wait, and the rest: by the middle of the time between two samples.
 fn parts(world: &World, run: &Run, course: &[(f64, bool, usize)]) -> [Part; 2] {
     let series = &run.world().series;
-    let all = |of: fn(&super::worlds::Nodes) -> f64| -> f64 {
-        world.nodes.iter().map(|nodes| f64::from(nodes.count) * of(nodes)).sum()
-    };
-    let cores: Vec<f64> = world
-        .nodes
-        .iter()
-        .flat_map(|nodes| std::iter::repeat_n(f64::from(nodes.cores), nodes.count as usize))
-        .collect();
-    let (all_cores, all_slots) =
-        (all(|nodes| f64::from(nodes.cores)), all(|nodes| f64::from(nodes.map_slots)));
-    let (all_disks, all_cards) =
-        (all(|nodes| nodes.disk_mb_s * 1e6), all(|nodes| nodes.network_mb_s * 1e6));
+    let there_is = Capacity::of(world);
+    let cores = there_is.cores.unwrap_or_default();
+    let all_cores: f64 = cores.iter().sum();
+    let all_slots: f64 =
+        world.nodes.iter().map(|nodes| f64::from(nodes.count * nodes.map_slots)).sum();
     let mut parts = [Part::default(); 2];
     for (i, pair) in series.t_s.windows(2).enumerate() {
         let (span, middle) = (pair[1] - pair[0], (pair[0] + pair[1]) / 2.0);
@@ -211,8 +205,8 @@ fn parts(world: &World, run: &Run, course: &[(f64, bool, usize)]) -> [Part; 2] {
         part.of_time += span;
         part.held += span * running as f64 / all_slots;
         part.cores += span * busy.sum::<f64>() / all_cores;
-        part.disks += span * bytes(|node| &node.disk_bytes_per_s) / all_disks;
-        part.cards += span * bytes(|node| &node.network_bytes_per_s) / all_cards;
+        part.disks += span * bytes(|node| &node.disk_bytes_per_s) / there_is.disk_bytes_per_s;
+        part.cards += span * bytes(|node| &node.network_bytes_per_s) / there_is.network_bytes_per_s;
     }
     let end: f64 = parts.iter().map(|part| part.of_time).sum();
     parts.map(|part| {
